@@ -1,0 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+
+/** What a result must carry to be read later: where and of which source it was measured. */
+export function machine() {
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') ? '-dirty' : ''),
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+  };
+}

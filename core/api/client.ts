@@ -1,0 +1,79 @@
+import { createBirpc } from 'birpc';
+import type { Channel } from './channel.ts';
+import type { CallResult, Input, Notice, NoticeName, Output, ProcedureName } from './contract.ts';
+import { Failure } from './failure.ts';
+
+export type { Channel } from './channel.ts';
+/** What `call` throws: `code`, `message` and `hint` for people. */
+export { Failure as ApiFailure } from './failure.ts';
+
+export interface Client {
+  /** Throws {@link Failure}; `connection_lost` when the channel closes before the answer. */
+  call<P extends ProcedureName>(name: P, input: Input<P>): Promise<Output<P>>;
+  /** Hears one kind of notice; gives the function that stops it. */
+  on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void): () => void;
+  /** Called once, when the channel has closed. */
+  onClose(handler: () => void): void;
+}
+
+/** What core offers over the wire. */
+export interface ServerFunctions {
+  call(name: string, input: unknown): Promise<unknown>;
+}
+
+/** What a client offers over the wire. */
+export interface ClientFunctions {
+  notice(name: string, payload: unknown): void;
+}
+
+/** The typed client of core's API; runs in a browser as well as in Node. */
+export function createClient(channel: Channel): Client {
+  const handlers = new Map<string, Set<(payload: never) => void>>();
+  const closeHandlers: (() => void)[] = [];
+  let closed = false;
+
+  const functions: ClientFunctions = {
+    notice: (name, payload) => {
+      for (const handler of [...(handlers.get(name) ?? [])]) handler(payload as never);
+    },
+  };
+  const remote = createBirpc<ServerFunctions, ClientFunctions>(functions, {
+    post: (text: string) => channel.send(text),
+    on: (handler) => channel.onMessage(handler),
+    serialize: (message) => JSON.stringify(message),
+    deserialize: (text) => JSON.parse(text),
+    timeout: -1,
+  });
+  channel.onClose(() => {
+    closed = true;
+    remote.$close(connectionLost());
+    for (const handler of closeHandlers.splice(0)) handler();
+  });
+
+  return {
+    async call<P extends ProcedureName>(name: P, input: Input<P>) {
+      if (closed) throw connectionLost();
+      const result = (await remote.call(name, input)) as CallResult<P>;
+      if (result.ok) return result.value;
+      throw new Failure(result.error.code, result.error.message, result.error.hint);
+    },
+    on(name, handler) {
+      const set = handlers.get(name) ?? new Set();
+      handlers.set(name, set);
+      set.add(handler);
+      return () => void set.delete(handler);
+    },
+    onClose: (handler) => {
+      if (closed) handler();
+      else closeHandlers.push(handler);
+    },
+  };
+}
+
+function connectionLost(): Failure {
+  return new Failure(
+    'connection_lost',
+    'The connection to StarPO Studio was lost.',
+    'Training goes on. Check that the app or `starpo serve` still runs, then reload.',
+  );
+}

@@ -1,0 +1,87 @@
+import { createBirpc } from 'birpc';
+import { z } from 'zod';
+import type { Core } from '../index.ts';
+import type { Channel } from './channel.ts';
+import type { ClientFunctions, ServerFunctions } from './client.ts';
+import { type ApiError, type ProcedureName, procedures } from './contract.ts';
+import { asFailure, Failure } from './failure.ts';
+import { createHandlers, type Handlers } from './handlers.ts';
+
+type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
+
+/** A request of birpc's, the only kind of message that core takes from a client. */
+const request = z.object({
+  t: z.literal('q'),
+  i: z.string().max(64),
+  m: z.literal('call'),
+  a: z.array(z.unknown()).max(2),
+});
+
+/**
+ * Serves core's API over one channel until it closes: answers calls, passes notices on. Whatever comes in, it is answered with an error
+ * or ignored; nothing from outside throws.
+ */
+export function serveChannel(core: Core, channel: Channel): void {
+  const handlers = createHandlers(core);
+  const functions: ServerFunctions = { call: (name, input) => answer(core, handlers, name, input) };
+  const client = createBirpc<ClientFunctions, ServerFunctions>(functions, {
+    post: (text: string) => channel.send(text),
+    on: (handler) =>
+      channel.onMessage((text) => {
+        const message = readRequest(text);
+        if (message) handler(message);
+      }),
+    serialize: (message) => JSON.stringify(message),
+    onGeneralError: () => true,
+  });
+  const stop = core.notices.on((name, payload) => {
+    client.notice.asEvent(name, payload).catch(() => {});
+  });
+  channel.onClose(() => {
+    stop();
+    client.$close();
+  });
+}
+
+function readRequest(text: string): z.infer<typeof request> | null {
+  try {
+    return request.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function answer(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<Result> {
+  try {
+    return { ok: true, value: await perform(handlers, name, input) };
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.code === 'internal')
+      core.log(`${String(name)}: ${error instanceof Error ? error.stack : String(error)}`);
+    return { ok: false, error: failure.toApiError() };
+  }
+}
+
+async function perform(handlers: Handlers, name: unknown, input: unknown): Promise<unknown> {
+  if (typeof name !== 'string' || !Object.hasOwn(procedures, name)) {
+    const known = Object.keys(procedures).join(', ');
+    throw new Failure(
+      'procedure_unknown',
+      `There is no procedure ${JSON.stringify(name)}.`,
+      `Procedures: ${known}.`,
+    );
+  }
+  const procedure = procedures[name as ProcedureName];
+  const parsed = procedure.input.safeParse(input);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const path = issue.path.map(String).join('.') || 'the input';
+    throw new Failure(
+      'input_invalid',
+      `${name}: ${path}: ${issue.message}`,
+      'See core/api/contract.ts for what it takes.',
+    );
+  }
+  const handler = handlers[name as ProcedureName] as (input: unknown) => unknown;
+  return procedure.output.parse(await handler(parsed.data));
+}

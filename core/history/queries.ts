@@ -1,0 +1,165 @@
+import type { LogLine, RolloutFile, Series } from '../api/contract.ts';
+import type { EventType } from '../run-directory/events.ts';
+import type { RolloutPaths } from '../run-directory/rollouts.ts';
+import type { HistoryDatabase } from './database.ts';
+import { getRun } from './runs-table.ts';
+
+export interface StoredEvent {
+  seq: number;
+  time: number;
+  type: EventType | (string & {});
+  /** JSON of the event's own fields. */
+  body: string;
+}
+
+/** Events after a `seq`, in order, at most `limit`. */
+export function eventsAfter(
+  database: HistoryDatabase,
+  runId: string,
+  seq: number,
+  limit = 1000,
+): StoredEvent[] {
+  return database
+    .prepare<[string, number, number], StoredEvent>(
+      'SELECT seq, time, type, body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
+    )
+    .all(runId, seq, limit);
+}
+
+/** Metric series by name; `names` undefined: all. Only iterations above `after`. */
+export function readSeries(
+  database: HistoryDatabase,
+  runId: string,
+  names?: readonly string[],
+  after = -1,
+): Series[] {
+  const rows = database
+    .prepare<
+      [string, number, string | null, string | null],
+      { name: string; iteration: number; value: number }
+    >(
+      `SELECT name, iteration, value FROM metrics
+       WHERE run = ? AND iteration > ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
+    )
+    .all(runId, after, ...twice(names ? JSON.stringify(names) : null));
+  const series = new Map<string, Series>();
+  for (const { name, iteration, value } of rows) {
+    const entry = series.get(name) ?? { name, iterations: [], values: [] };
+    series.set(name, entry);
+    entry.iterations.push(iteration);
+    entry.values.push(value);
+  }
+  return [...series.values()];
+}
+
+const twice = <T>(value: T): [T, T] => [value, value];
+
+/** What a run's card shows besides its newest evaluations. */
+const cardMetrics = [
+  'rollout/success_rate',
+  'rollout/reward_mean',
+  'rollout/reward_std_in_group',
+  'rollout/entropy',
+  'rollout/response_tokens',
+  'actor/grad_norm',
+  'throughput/generated_tokens_per_second',
+  'warm_start/loss',
+];
+
+/** Newest values of a few metrics, and of every evaluation set's, by their full names. */
+export function latestMetrics(database: HistoryDatabase, runId: string): Record<string, number> {
+  const newest = database
+    .prepare<[string, string], number>(
+      'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT 1',
+    )
+    .pluck();
+  const evaluations = database
+    .prepare<[string], { metrics: string; iteration: number }>(
+      'SELECT metrics, max(iteration) AS iteration FROM evaluations WHERE run = ? GROUP BY label',
+    )
+    .all(runId);
+  const latest: Record<string, number> = {};
+  for (const name of cardMetrics) {
+    const value = newest.get(runId, name);
+    if (value !== undefined) latest[name] = value;
+  }
+  for (const { metrics } of evaluations) Object.assign(latest, JSON.parse(metrics));
+  return latest;
+}
+
+/** Times (ms) of the last `count` iteration events since the trainer last started, oldest first. */
+export function recentIterationTimes(database: HistoryDatabase, runId: string, count: number): number[] {
+  return database
+    .prepare<[string, string, number], number>(
+      `SELECT time FROM events WHERE run = ? AND type = 'iteration'
+       AND seq > (SELECT max(seq) FROM events WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
+    )
+    .pluck()
+    .all(runId, runId, count)
+    .reverse();
+}
+
+export function listRollouts(database: HistoryDatabase, runId: string): RolloutFile[] {
+  return database
+    .prepare<[string], RolloutFile>(
+      'SELECT iteration, split, episodes FROM rollouts WHERE run = ? ORDER BY iteration, split',
+    )
+    .all(runId);
+}
+
+export function findRollout(
+  database: HistoryDatabase,
+  runId: string,
+  iteration: number,
+  split: string,
+): RolloutPaths | undefined {
+  return database
+    .prepare<[string, number, string], RolloutPaths>(
+      'SELECT file, index_file AS "index" FROM rollouts WHERE run = ? AND iteration = ? AND split = ?',
+    )
+    .get(runId, iteration, split);
+}
+
+/** What a person should read, in the journal's order; a problem with the journal itself comes first, with `seq` -1. */
+export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
+  const lines = database
+    .prepare<[string], StoredEvent>(
+      `SELECT seq, time, type, body FROM events WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
+    )
+    .all(runId)
+    .flatMap((event) => toLogLine(event) ?? []);
+  const run = getRun(database, runId);
+  if (run?.journal_problem) {
+    lines.unshift({
+      seq: -1,
+      time: run.last_time ?? run.created_at,
+      level: 'warning',
+      message: run.journal_problem,
+    });
+  }
+  return lines;
+}
+
+/** Null for events that say nothing to people. */
+export function toLogLine({ seq, time, type, body: text }: StoredEvent): LogLine | null {
+  const body = JSON.parse(text);
+  switch (type) {
+    case 'log':
+      return { seq, time, level: body.level, message: body.message };
+    case 'started': {
+      const from = body.resume ? `Resumed from iteration ${body.resume.iteration}` : 'Started';
+      return { seq, time, level: 'info', message: `${from} on ${body.host} (${body.device}, ${body.isa}).` };
+    }
+    case 'stopped':
+      return {
+        seq,
+        time,
+        level: 'info',
+        message: `Ended after iteration ${body.iteration}: ${body.reason}.`,
+      };
+    case 'failed':
+      return { seq, time, level: 'error', message: `${body.message} ${body.hint}`.trim() };
+    default:
+      return null;
+  }
+}

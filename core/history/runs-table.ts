@@ -1,0 +1,83 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runFiles } from '../run-directory/names.ts';
+import type { HistoryDatabase } from './database.ts';
+
+/** A run's row as stored: a function of its run directory alone. */
+export interface RunRow {
+  id: string;
+  name: string;
+  preset: string;
+  task: 'reinforce' | 'warm_start';
+  environments: string;
+  iterations: number;
+  created_at: number;
+  status: 'created' | 'running' | 'paused' | 'stopped' | 'completed' | 'failed';
+  iteration: number;
+  started_at: number | null;
+  ended_at: number | null;
+  phase: string | null;
+  failure: string | null;
+  pid: number | null;
+  host: string | null;
+  journal_offset: number;
+  last_seq: number;
+  last_time: number | null;
+  journal_problem: string | null;
+}
+
+/** What the history needs of run.json; a newer version's other keys don't matter here. */
+const head = z.looseObject({
+  preset: z.string(),
+  task: z.enum(['reinforce', 'warm_start']),
+  iterations: z.number().int(),
+  environments: z.array(z.looseObject({ type: z.string() })),
+});
+
+/** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
+export async function addRun(database: HistoryDatabase, runId: string, folder: string): Promise<boolean> {
+  if (getRun(database, runId)) return true;
+  const path = join(folder, runFiles.config);
+  let config: z.infer<typeof head>;
+  let created: number;
+  try {
+    config = head.parse(JSON.parse(await readFile(path, 'utf8')));
+    created = Math.round(statSync(path).mtimeMs);
+  } catch {
+    return false;
+  }
+  database
+    .prepare(
+      `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+    )
+    .run(
+      runId,
+      runId,
+      config.preset,
+      config.task,
+      JSON.stringify(config.environments.map((each) => each.type)),
+      config.iterations,
+      created,
+    );
+  return true;
+}
+
+export function getRun(database: HistoryDatabase, runId: string): RunRow | undefined {
+  return database.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?').get(runId);
+}
+
+/** Newest first. */
+export function listRuns(database: HistoryDatabase): RunRow[] {
+  return database.prepare<[], RunRow>('SELECT * FROM runs ORDER BY created_at DESC, id DESC').all();
+}
+
+export function listRunIds(database: HistoryDatabase): string[] {
+  return database.prepare<[], string>('SELECT id FROM runs').pluck().all();
+}
+
+export function removeRun(database: HistoryDatabase, runId: string): void {
+  database.prepare('DELETE FROM runs WHERE id = ?').run(runId);
+}

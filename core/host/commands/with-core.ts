@@ -1,0 +1,12 @@
+import { dataFolder } from '../../home.ts';
+import { type Core, createCore } from '../../index.ts';
+
+/** Runs a command on a data folder's core and lets go of it afterwards, whatever happens. */
+export async function withCore<T>(home: string | undefined, use: (core: Core) => Promise<T>): Promise<T> {
+  const core = await createCore({ home: dataFolder(home), resources: process.env.STARPO_RESOURCES });
+  try {
+    return await use(core);
+  } finally {
+    await core.dispose();
+  }
+}

@@ -1,0 +1,76 @@
+import type { RunSummary } from '../api/contract.ts';
+import { asFailure } from '../api/failure.ts';
+
+/** Codes that say the input can't be right, whatever the state of the world. */
+const inputCodes = new Set([
+  'usage_invalid',
+  'input_invalid',
+  'config_invalid',
+  'config_version_unsupported',
+  'preset_unknown',
+  'run_unknown',
+  'model_missing',
+]);
+
+/** Writes an error for people to stderr and sets the exit status: 2 for bad input, else 1. */
+export function reportFailure(error: unknown): void {
+  const { code, message, hint } = asFailure(error);
+  process.stderr.write(`error: ${message}\n  code: ${code}\n  hint: ${hint}\n`);
+  if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exitCode = inputCodes.has(code) ? 2 : 1;
+}
+
+export const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
+
+/** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
+export function successLine(metrics: Record<string, number>): string {
+  return Object.entries(metrics)
+    .filter(([name]) => /^evaluation\/.+\/success_rate$/.test(name))
+    .map(([name, value]) => `${name.split('/')[1]} ${percent(value)}`)
+    .join(', ');
+}
+
+/** One line for an `iteration` event. */
+export function iterationLine(
+  iteration: number,
+  iterations: number,
+  metrics: Record<string, number>,
+): string {
+  const number = (name: string, digits: number) => metrics[name]?.toFixed(digits);
+  const facts: [string, string | undefined][] = [
+    ['success', percent(metrics['rollout/success_rate']) || undefined],
+    ['reward', number('rollout/reward_mean', 3)],
+    ['in-group std', number('rollout/reward_std_in_group', 3)],
+    ['entropy', number('rollout/entropy', 3)],
+    ['loss', number('warm_start/loss', 4)],
+    ['grad norm', number('actor/grad_norm', 3)],
+    ['s', number('time/iteration', 1)],
+  ];
+  const shown = facts.filter(([, value]) => value !== undefined).map(([name, value]) => `${name} ${value}`);
+  return `iteration ${iteration}/${iterations}  ${shown.join('  ')}`;
+}
+
+/** Lines with aligned columns. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function runRow(run: RunSummary): string[] {
+  return [
+    run.id,
+    run.status,
+    `${run.iteration}/${run.iterations}`,
+    successLine(run.latest),
+    new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
+  ];
+}

@@ -1,0 +1,157 @@
+import { Failure } from '../api/failure.ts';
+import { banditEnvironment, baseConfig, frozenLakeEnvironment } from './base.ts';
+import { nearest } from './nearest.ts';
+import type { EnvironmentConfig, RunConfig } from './schema.ts';
+
+/** A named configuration. `start.model` is relative to the resources folder until a run is made from it. */
+export interface Preset {
+  id: string;
+  alias: string | null;
+  title: string;
+  environment: string;
+  algorithm: string;
+  summary: string;
+  expects: string;
+  /** Not offered to people: used by the commands that make the app's own resources. */
+  hidden: boolean;
+  config: RunConfig;
+}
+
+interface Task {
+  name: string;
+  title: string;
+  environment: string;
+  summary: string;
+  expects: string;
+  environments: EnvironmentConfig[];
+  changes: Partial<RunConfig>;
+}
+
+const slippery: EnvironmentConfig = {
+  ...frozenLakeEnvironment,
+  config: { ...frozenLakeEnvironment.config, is_slippery: true } as typeof frozenLakeEnvironment.config,
+} as EnvironmentConfig;
+
+const tasks: Task[] = [
+  {
+    name: 'frozen-lake',
+    title: 'FrozenLake',
+    environment: 'frozen-lake',
+    summary:
+      'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
+    expects: '12 points more success on 256 fixed levels in about ten minutes',
+    environments: [frozenLakeEnvironment],
+    changes: {},
+  },
+  {
+    name: 'frozen-lake-slippery',
+    title: 'FrozenLake, slippery',
+    environment: 'frozen-lake',
+    summary:
+      'The same lake with slippery ice: a move may go sideways, so that the same plan succeeds one time and fails the next.',
+    expects: 'rising success in spite of the slips, more slowly than without them',
+    environments: [slippery],
+    changes: {},
+  },
+  {
+    name: 'bandit',
+    title: 'Bandit',
+    environment: 'bandit',
+    summary:
+      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls. One choice an episode.',
+    expects: 'the better arm in at least 90 % of the episodes',
+    environments: [banditEnvironment],
+    changes: { iterations: 60 },
+  },
+];
+
+interface Algorithm {
+  suffix: string;
+  title: string;
+  /** Whether the short name without an algorithm means this one. */
+  default: boolean;
+  summary: string;
+  changes: (config: RunConfig) => Partial<RunConfig>;
+}
+
+const algorithms: Algorithm[] = [
+  {
+    suffix: 'grpo-s',
+    title: 'StarPO-S (GRPO)',
+    default: true,
+    summary: 'StarPO-S trains on the groups whose rewards differ most and clips higher above.',
+    changes: () => ({}),
+  },
+  {
+    suffix: 'grpo',
+    title: 'StarPO (GRPO)',
+    default: false,
+    summary: 'Plain StarPO trains on every group: the baseline, more prone to collapse.',
+    changes: (config) => ({
+      filter: { strategy: 'none', keep: 1 },
+      policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
+    }),
+  },
+];
+
+function makePreset(task: Task, algorithm: Algorithm): Preset {
+  const id = `starter-${task.name}-${algorithm.suffix}`;
+  const config = { ...baseConfig, preset: id, environments: task.environments, ...task.changes };
+  return {
+    id,
+    alias: algorithm.default ? `starter-${task.name}` : null,
+    title: task.title,
+    environment: task.environment,
+    algorithm: algorithm.title,
+    summary: `${task.summary} ${algorithm.summary}`,
+    expects: task.expects,
+    hidden: false,
+    config: { ...config, ...algorithm.changes(config) },
+  };
+}
+
+/** Makes the starter policy: supervised warm-up on both environments, stopped early so that there is room to learn. */
+const warmStart: Preset = {
+  id: 'starter-warm-start',
+  alias: null,
+  title: 'Warm start of the starter policy',
+  environment: 'frozen-lake',
+  algorithm: 'Supervised',
+  summary: 'Trains the starter policy on solver demonstrations.',
+  expects: '25 to 55 % success on FrozenLake',
+  hidden: true,
+  config: {
+    ...baseConfig,
+    preset: 'starter-warm-start',
+    task: 'warm_start',
+    start: { ...baseConfig.start, weights: 'random' },
+    iterations: 40,
+    environments: [
+      { ...frozenLakeEnvironment, share: 0.875 },
+      { ...banditEnvironment, share: 0.125 },
+    ],
+    optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
+    evaluation: { ...baseConfig.evaluation, every: 5 },
+    checkpoint: { every: 5, keep: 2 },
+  },
+};
+
+export const presets: readonly Preset[] = [
+  ...tasks.flatMap((task) => algorithms.map((algorithm) => makePreset(task, algorithm))),
+  warmStart,
+];
+
+/** By id or alias; throws `preset_unknown`. */
+export function findPreset(name: string): Preset {
+  const found = presets.find((preset) => preset.id === name || preset.alias === name);
+  if (found) return found;
+  const names = presets
+    .filter((preset) => !preset.hidden)
+    .flatMap((preset) => [preset.alias ?? preset.id, preset.id]);
+  const proposal = nearest(name, names);
+  throw new Failure(
+    'preset_unknown',
+    `There is no preset "${name}".`,
+    proposal ? `Did you mean ${proposal}?` : `Presets: ${[...new Set(names)].join(', ')}.`,
+  );
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { phase } from '../api/contract.ts';
+
+/** The journal's events, as docs/formats/journal.md describes them. Unknown keys and types are let through and ignored. */
+
+const integer = z.number().int();
+const metrics = z.record(z.string(), z.number());
+
+const bodies = {
+  started: z.looseObject({
+    resume: z.looseObject({ checkpoint: z.string(), iteration: integer }).nullable(),
+    pid: integer,
+    host: z.string(),
+    build: z.string(),
+    isa: z.string(),
+    device: z.string(),
+    threads: integer,
+    iterations: integer,
+    parameters: integer,
+  }),
+  phase: z.looseObject(phase.shape),
+  iteration: z.looseObject({
+    iteration: integer,
+    metrics,
+    updates: z.record(z.string(), z.array(z.number())).optional(),
+  }),
+  evaluation: z.looseObject({ iteration: integer, label: z.string(), metrics }),
+  rollout: z.looseObject({
+    iteration: integer,
+    split: z.string(),
+    file: z.string(),
+    index: z.string(),
+    episodes: integer,
+  }),
+  checkpoint: z.looseObject({ iteration: integer, path: z.string() }),
+  acknowledged: z.looseObject({ command_id: z.string(), accepted: z.boolean(), message: z.string() }),
+  paused: z.looseObject({ iteration: integer }),
+  resumed: z.looseObject({ iteration: integer }),
+  log: z.looseObject({ level: z.enum(['info', 'warning']), message: z.string() }),
+  stopped: z.looseObject({ reason: z.enum(['completed', 'command', 'signal']), iteration: integer }),
+  failed: z.looseObject({
+    code: z.string(),
+    message: z.string(),
+    hint: z.string(),
+    iteration: integer.optional(),
+  }),
+};
+
+type Bodies = typeof bodies;
+export type EventType = keyof Bodies;
+export const eventTypes = Object.keys(bodies) as EventType[];
+
+interface Envelope {
+  v: number;
+  seq: number;
+  time: number;
+}
+/** An event of a known type. */
+export type KnownEvent = { [T in EventType]: Envelope & { type: T; body: z.infer<Bodies[T]> } }[EventType];
+export type JournalEvent =
+  | KnownEvent
+  | (Envelope & { type: 'unknown'; name: string; body: Record<string, unknown> });
+
+const envelope = z.looseObject({ v: integer, seq: integer.min(0), time: z.number(), type: z.string() });
+
+/** Reads one whole line. Gives null for what is no event: no JSON object, no envelope, or a known type with wrong fields. */
+export function parseEvent(line: string): JournalEvent | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  const head = envelope.safeParse(value);
+  if (!head.success) return null;
+  const { v, seq, time, type, ...rest } = head.data;
+  if (!Object.hasOwn(bodies, type)) return { v, seq, time, type: 'unknown', name: type, body: rest };
+  const body = bodies[type as EventType].safeParse(rest);
+  return body.success ? ({ v, seq, time, type, body: body.data } as KnownEvent) : null;
+}

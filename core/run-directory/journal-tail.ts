@@ -1,0 +1,54 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/** Whole lines of a journal from one byte offset on. */
+export interface Tail {
+  lines: string[];
+  /** Byte after the last whole line: where to go on. */
+  next: number;
+  /** Whether more whole lines may be waiting. */
+  more: boolean;
+  /** The file is shorter than `offset`: it isn't the one that was read before. */
+  replaced: boolean;
+}
+
+const newline = 0x0a;
+
+/**
+ * Reads up to about `limit` bytes of whole lines from byte `offset`. A last line that is cut short stays unread until it is complete;
+ * a line longer than `limit` is read whole. A file that doesn't exist is empty.
+ */
+export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { lines: [], next: offset, more: false, replaced: offset > 0 };
+  }
+  try {
+    const size = fstatSync(file).size;
+    if (size < offset) return { lines: [], next: offset, more: false, replaced: true };
+    for (let span = Math.min(limit, size - offset); ; span = Math.min(span * 2, size - offset)) {
+      const bytes = readFully(file, offset, span);
+      const end = bytes.lastIndexOf(newline);
+      if (end >= 0) {
+        const lines = bytes.toString('utf8', 0, end).split('\n');
+        return { lines, next: offset + end + 1, more: offset + span < size, replaced: false };
+      }
+      if (span >= size - offset) return { lines: [], next: offset, more: false, replaced: false };
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readFully(file: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let have = 0;
+  while (have < length) {
+    const count = readSync(file, bytes, have, length - have, offset + have);
+    if (count === 0) break;
+    have += count;
+  }
+  return bytes.subarray(0, have);
+}

@@ -1,0 +1,92 @@
+import { open, readFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { z } from 'zod';
+import { type EpisodeSummary, episodeSummary } from '../api/contract.ts';
+import { Failure } from '../api/failure.ts';
+import { type Episode, episode } from '../replay/episode.ts';
+
+/** Paths of a rollout file and its index, relative to the run directory, as the journal gives them. */
+export interface RolloutPaths {
+  file: string;
+  index: string;
+}
+
+const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
+const indexFile = z.looseObject({
+  version: z.literal(1),
+  episodes: z.array(z.intersection(episodeSummary, place)),
+});
+
+/** Largest episode that is read, unpacked: a guard against damaged or hostile files. */
+const episodeLimit = 256 << 20;
+
+/** Heads of a rollout file's episodes, in order. Throws `rollout_missing` or `rollout_corrupt`. */
+export async function readEpisodes(folder: string, paths: RolloutPaths): Promise<EpisodeSummary[]> {
+  const index = await readIndex(folder, paths);
+  return index.map((entry) => episodeSummary.parse(entry));
+}
+
+/** One episode, read without its neighbours. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
+export async function readEpisode(folder: string, paths: RolloutPaths, id: string): Promise<Episode> {
+  const entry = (await readIndex(folder, paths)).find((each) => each.id === id);
+  if (!entry)
+    throw new Failure(
+      'episode_unknown',
+      `There is no episode ${id}.`,
+      'Choose one from the list of episodes.',
+    );
+  const frame = await readSlice(inside(folder, paths.file), entry.offset, entry.length);
+  try {
+    const text = zstdDecompressSync(frame, { maxOutputLength: episodeLimit }).toString('utf8');
+    return episode.parse(JSON.parse(text));
+  } catch {
+    throw corrupt(paths.file);
+  }
+}
+
+async function readIndex(folder: string, paths: RolloutPaths) {
+  const path = inside(folder, paths.index);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    throw missing(paths.index);
+  }
+  try {
+    return indexFile.parse(JSON.parse(text)).episodes;
+  } catch {
+    throw corrupt(paths.index);
+  }
+}
+
+async function readSlice(path: string, offset: number, length: number): Promise<Buffer> {
+  const file = await open(path, 'r').catch(() => {
+    throw missing(path);
+  });
+  try {
+    if (offset + length > (await file.stat()).size) throw corrupt(path);
+    const bytes = Buffer.alloc(length);
+    const { bytesRead } = await file.read(bytes, 0, length, offset);
+    if (bytesRead < length) throw corrupt(path);
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** A journal's path is text from outside: it may not lead out of the run directory. */
+function inside(folder: string, path: string): string {
+  const full = resolve(folder, path);
+  if (relative(folder, full).startsWith('..')) throw corrupt(path);
+  return full;
+}
+
+const missing = (path: string) =>
+  new Failure(
+    'rollout_missing',
+    `The file ${path} isn't there.`,
+    'It may have been deleted; choose another iteration.',
+  );
+const corrupt = (path: string) =>
+  new Failure('rollout_corrupt', `The file ${path} is damaged.`, 'Other iterations can still be replayed.');

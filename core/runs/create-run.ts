@@ -1,0 +1,73 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Failure } from '../api/failure.ts';
+import { findPreset } from '../run-config/presets.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { applySettings, type Setting } from '../run-config/settings.ts';
+import type { Tree } from '../run-config/tree.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { newRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
+
+export interface NewRun {
+  preset: string;
+  set?: Record<string, Setting> | undefined;
+}
+
+/**
+ * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `config_invalid` or `model_missing`,
+ * and then has changed nothing.
+ */
+export async function createRun(
+  home: string,
+  resources: string,
+  { preset: name, set = {} }: NewRun,
+): Promise<string> {
+  const preset = findPreset(name);
+  const changed = applySettings(preset.config, set);
+  const config = validateConfig(changed, preset.config as unknown as Tree);
+  config.start.model =
+    set['start.model'] === undefined ? join(resources, config.start.model) : resolve(config.start.model);
+  checkModel(config);
+  if (config.start.weights === 'load' && config.start.sha256 === '') {
+    config.start.sha256 = await sha256OfFile(join(config.start.model, 'model.safetensors'));
+  }
+  return writeRun(home, preset.id, config);
+}
+
+function checkModel({ start }: RunConfig): void {
+  const needed = [
+    'config.json',
+    'tokenizer.json',
+    ...(start.weights === 'load' ? ['model.safetensors'] : []),
+  ];
+  const missing = needed.find((file) => !existsSync(join(start.model, file)));
+  if (missing === undefined) return;
+  throw new Failure(
+    'model_missing',
+    `The model folder ${start.model} has no ${missing}.`,
+    'Set start.model to a folder in Hugging Face layout, or restore resources/starter.',
+  );
+}
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** The directory appears under its name by one rename, whole. */
+function writeRun(home: string, preset: string, config: RunConfig): string {
+  const runId = newRunId(preset);
+  const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
+  mkdirSync(partial, { recursive: true });
+  try {
+    writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
+    renameSync(partial, runFolder(home, runId));
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+  return runId;
+}

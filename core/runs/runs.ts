@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunSummary } from '../api/contract.ts';
+import { Failure } from '../api/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { getRun, listRuns, type RunRow } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { appendCommand, type Command } from '../run-directory/control.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { createRun, type NewRun } from './create-run.ts';
+import type { Supervisor } from './supervisor.ts';
+import { waitForEvent } from './wait.ts';
+
+/** Longest wait for a trainer's first event and for its answer to a command. */
+const patience = 60_000;
+
+export interface RunsParts {
+  database: HistoryDatabase;
+  home: string;
+  resources: string;
+  trainer: Trainer;
+  supervisor: Supervisor;
+  notices: Notices;
+}
+
+/** What can be done with runs: make, start, command, look. */
+export class Runs {
+  private readonly parts: RunsParts;
+
+  constructor(parts: RunsParts) {
+    this.parts = parts;
+  }
+
+  folder(runId: string): string {
+    return runFolder(this.parts.home, runId);
+  }
+
+  list(): RunSummary[] {
+    return listRuns(this.parts.database).map((row) => this.parts.supervisor.summary(row));
+  }
+
+  /** Throws `run_unknown`. */
+  get(runId: string): RunSummary {
+    return this.parts.supervisor.summary(this.row(runId));
+  }
+
+  /** run.json as it is, also where it is of a newer version. */
+  async config(runId: string): Promise<unknown> {
+    this.row(runId);
+    return JSON.parse(await readFile(join(this.folder(runId), runFiles.config), 'utf8'));
+  }
+
+  /** See {@link createRun}. */
+  async create(newRun: NewRun): Promise<string> {
+    const runId = await createRun(this.parts.home, this.parts.resources, newRun);
+    await this.parts.supervisor.add(runId);
+    return runId;
+  }
+
+  /**
+   * Starts a run's trainer, or resumes it from its last checkpoint; answers once the trainer has written its first event.
+   * Throws `run_unknown`, `run_completed`, `run_active`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
+   */
+  async start(runId: string): Promise<void> {
+    const { supervisor, trainer } = this.parts;
+    const row = this.row(runId);
+    if (row.status === 'completed') {
+      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
+    }
+    const config = validateConfig(await this.config(runId));
+    if ((await trainer.status(this.folder(runId))).running) {
+      throw new Failure(
+        'run_active',
+        `The run ${runId} is being trained already.`,
+        'Watch it, or stop it first.',
+      );
+    }
+    const wait = waitForEvent(
+      this.parts,
+      runId,
+      (event) => event.type === 'started' || event.type === 'failed',
+    );
+    try {
+      const { ended } = await trainer.launch(config.task, this.folder(runId));
+      const failed = ended.then(async ({ status, error }) => {
+        await supervisor.trainerEnded(runId);
+        return (
+          error ??
+          new Failure(
+            'trainer_failed',
+            `The trainer ended with status ${status}.`,
+            'See trainer.log in the run directory.',
+          )
+        );
+      });
+      const poke = setInterval(() => void supervisor.refresh(runId), 100);
+      const outcome = await Promise.race([wait.event, failed, wait.after(patience)]).finally(() =>
+        clearInterval(poke),
+      );
+      if (outcome instanceof Failure && wait.seen() === null) throw outcome;
+    } finally {
+      wait.close();
+    }
+  }
+
+  /**
+   * Gives a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
+   * `trainer_not_responding` where there was no answer in a minute.
+   */
+  async command(runId: string, command: Command): Promise<{ accepted: boolean; message: string }> {
+    const { status } = this.get(runId);
+    if (status !== 'running' && status !== 'paused') {
+      throw new Failure(
+        'run_not_active',
+        `The run ${runId} isn't being trained (${status}).`,
+        'Start it first.',
+      );
+    }
+    let id = '';
+    const ends = ['stopped', 'failed', 'started'];
+    const wait = waitForEvent(
+      this.parts,
+      runId,
+      (event) =>
+        ends.includes(event.type) ||
+        (event.type === 'acknowledged' && JSON.parse(event.body).command_id === id),
+    );
+    try {
+      id = appendCommand(this.folder(runId), command);
+      const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(patience)]);
+      if (outcome === null) {
+        throw new Failure(
+          'trainer_not_responding',
+          `The trainer of ${runId} didn't answer.`,
+          'See trainer.log in the run directory; if it hangs, end its process: the run can be resumed.',
+        );
+      }
+      if (outcome !== 'interrupted' && outcome.type === 'acknowledged') {
+        const { accepted, message } = JSON.parse(outcome.body);
+        return { accepted, message };
+      }
+      return { accepted: false, message: 'The trainer ended before it saw the command.' };
+    } finally {
+      wait.close();
+    }
+  }
+
+  private row(runId: string): RunRow {
+    const row = getRun(this.parts.database, runId);
+    if (row) return row;
+    throw new Failure(
+      'run_unknown',
+      `There is no run ${runId}.`,
+      '`starpo runs` lists the runs of this data folder.',
+    );
+  }
+}

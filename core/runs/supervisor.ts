@@ -1,0 +1,225 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunSummary } from '../api/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { ingestAll } from '../history/ingest.ts';
+import { eventsAfter, type StoredEvent } from '../history/queries.ts';
+import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
+import { addRun, getRun, listRuns, type RunRow } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { isLocal, processExists } from './liveness.ts';
+import { publishEvents } from './publish.ts';
+import { toSummary } from './summary.ts';
+
+const pollInterval = 1000;
+/** Least time between two notices about the same run's summary. */
+const summaryInterval = 250;
+
+/** What is known of a run beside its row. */
+interface Followed {
+  /** Last `seq` that clients were told of. */
+  published: number;
+  alive: boolean;
+  watch: FolderWatch | null;
+  refreshing: Promise<void> | null;
+  again: boolean;
+  toldAt: number;
+  tellTimer: NodeJS.Timeout | null;
+}
+
+export interface SupervisorParts {
+  database: HistoryDatabase;
+  home: string;
+  trainer: Trainer;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
+
+/**
+ * Follows every run directory of a data folder into the history and tells clients what changes. What it tells comes from the history, not from
+ * the file, so that it doesn't matter which of several processes on the folder took an event in.
+ */
+export class Supervisor {
+  private readonly parts: SupervisorParts;
+  private readonly followed = new Map<string, Followed>();
+  private readonly handlers = new Set<EventsHandler>();
+  private poll: NodeJS.Timeout | null = null;
+  private polling: Promise<void> | null = null;
+  private closed = false;
+
+  constructor(parts: SupervisorParts) {
+    this.parts = parts;
+  }
+
+  /** Takes in what happened while nobody looked, finds living trainers, and begins to follow. */
+  async start(): Promise<void> {
+    const { database, home } = this.parts;
+    await syncHistory(database, home);
+    await Promise.all(listRuns(database).map((row) => this.attach(row)));
+    this.poll = setInterval(() => {
+      this.polling ??= this.look().finally(() => {
+        this.polling = null;
+      });
+    }, pollInterval);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    if (this.poll) clearInterval(this.poll);
+    await this.polling;
+    for (const run of this.followed.values()) {
+      run.watch?.close();
+      if (run.tellTimer) clearTimeout(run.tellTimer);
+      await run.refreshing;
+    }
+  }
+
+  summary(row: RunRow): RunSummary {
+    const run = this.followed.get(row.id);
+    // Events that haven't been looked at yet may be those of a trainer that has just started.
+    const alive = run !== undefined && (run.alive || row.last_seq > run.published);
+    return toSummary(this.parts.database, row, alive);
+  }
+
+  /** Hears the events of all runs as they come in. */
+  onEvents(handler: EventsHandler): () => void {
+    this.handlers.add(handler);
+    return () => void this.handlers.delete(handler);
+  }
+
+  /** Begins to follow a run directory that has just been made or found. */
+  async add(runId: string): Promise<void> {
+    const { database, home } = this.parts;
+    if (!(await addRun(database, runId, runFolder(home, runId)))) return;
+    const row = getRun(database, runId);
+    if (row && !this.followed.has(runId)) await this.attach({ ...row, last_seq: -1 });
+    await this.refresh(runId);
+    this.tell(runId);
+  }
+
+  /** Takes in what is new in a run's journal, and tells of it. A call during another makes that one look once more. */
+  refresh(runId: string): Promise<void> {
+    const run = this.followed.get(runId);
+    if (!run || this.closed) return Promise.resolve();
+    if (run.refreshing) run.again = true;
+    run.refreshing ??= this.takeIn(runId, run).finally(() => {
+      run.refreshing = null;
+    });
+    return run.refreshing;
+  }
+
+  /** A trainer of this process has ended: what its journal doesn't say is that it was interrupted. */
+  async trainerEnded(runId: string): Promise<void> {
+    await this.refresh(runId);
+    if (this.closed) return;
+    const run = this.followed.get(runId);
+    const row = getRun(this.parts.database, runId);
+    if (run && row && !this.closed && !(await this.isRunning(row))) this.setAlive(runId, run, false);
+  }
+
+  private async attach(row: RunRow): Promise<void> {
+    const run: Followed = {
+      published: row.last_seq,
+      alive: false,
+      watch: null,
+      refreshing: null,
+      again: false,
+      toldAt: 0,
+      tellTimer: null,
+    };
+    this.followed.set(row.id, run);
+    if (row.status === 'running' || row.status === 'paused')
+      this.setAlive(row.id, run, await this.isRunning(row));
+  }
+
+  private async isRunning(row: RunRow): Promise<boolean> {
+    try {
+      return (await this.parts.trainer.status(runFolder(this.parts.home, row.id))).running;
+    } catch {
+      return row.pid !== null && isLocal(row) && processExists(row.pid);
+    }
+  }
+
+  private async takeIn(runId: string, run: Followed): Promise<void> {
+    const { database, home } = this.parts;
+    do {
+      run.again = false;
+      try {
+        await ingestAll(database, runId, join(runFolder(home, runId), runFiles.journal));
+        this.publish(runId, run);
+      } catch (error) {
+        this.problem(`Following ${runId}`, error);
+      }
+    } while (run.again && !this.closed);
+  }
+
+  private publish(runId: string, run: Followed): void {
+    for (;;) {
+      const events = eventsAfter(this.parts.database, runId, run.published);
+      if (events.length === 0) return;
+      run.published = events.at(-1)!.seq;
+      if (events.some((event) => event.type === 'started')) this.setAlive(runId, run, true);
+      publishEvents(this.parts.notices, runId, events);
+      for (const handler of [...this.handlers]) handler(runId, events);
+      this.tell(runId);
+    }
+  }
+
+  private setAlive(runId: string, run: Followed, alive: boolean): void {
+    if (run.alive !== alive) {
+      run.alive = alive;
+      this.tell(runId);
+    }
+    if (alive && !run.watch) {
+      run.watch = new FolderWatch(runFolder(this.parts.home, runId), () => void this.refresh(runId));
+    } else if (!alive) {
+      run.watch?.close();
+      run.watch = null;
+    }
+  }
+
+  /** Looks at every run directory: new ones, grown journals, trainers that are gone. */
+  private async look(): Promise<void> {
+    const { database, home } = this.parts;
+    try {
+      for (const runId of runsOnDisk(home)) if (!this.followed.has(runId)) await this.add(runId);
+      for (const row of listRuns(database)) {
+        if (this.closed) return;
+        const run = this.followed.get(row.id);
+        if (!run) continue;
+        if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
+          await this.refresh(row.id);
+        if (run.alive && row.pid !== null && isLocal(row) && !processExists(row.pid))
+          await this.trainerEnded(row.id);
+      }
+    } catch (error) {
+      this.problem('Looking at the data folder', error);
+    }
+  }
+
+  /** Tells clients a run's summary, at most every {@link summaryInterval}. */
+  private tell(runId: string): void {
+    const run = this.followed.get(runId);
+    if (!run || run.tellTimer || this.closed) return;
+    const wait = Math.max(0, run.toldAt + summaryInterval - Date.now());
+    run.tellTimer = setTimeout(() => {
+      run.tellTimer = null;
+      run.toldAt = Date.now();
+      const row = getRun(this.parts.database, runId);
+      if (row) this.parts.notices.emit('run', this.summary(row));
+    }, wait);
+  }
+
+  private problem(what: string, error: unknown): void {
+    this.parts.log(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function journalSize(home: string, runId: string): number {
+  return statSync(join(runFolder(home, runId), runFiles.journal), { throwIfNoEntry: false })?.size ?? 0;
+}

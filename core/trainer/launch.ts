@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../api/failure.ts';
+import { runFiles } from '../run-directory/names.ts';
+import { parseTrainerError } from './trainer-error.ts';
+
+/** An error is at the log's end. */
+const logLimit = 1 << 16;
+
+export interface LaunchedTrainer {
+  pid: number;
+  /** Settles at the trainer's end, with its own error where it wrote one. */
+  ended: Promise<{ status: number | null; error: Failure | null }>;
+}
+
+/**
+ * Starts a trainer in a session of its own, so that it outlives core; what it writes for people goes to trainer.log.
+ * Throws `trainer_unusable` where the system can't run it.
+ */
+export async function launchTrainer(
+  executable: string,
+  command: 'train' | 'warm-start',
+  folder: string,
+): Promise<LaunchedTrainer> {
+  const logPath = join(folder, runFiles.log);
+  const log = openSync(logPath, 'a');
+  const logStart = fstatSync(log).size;
+  try {
+    const child = spawn(executable, [command, folder], { detached: true, stdio: ['ignore', log, log] });
+    const ended = new Promise<{ status: number | null; error: Failure | null }>((resolve) => {
+      child.once('exit', (status) => {
+        resolve({ status, error: status === 0 ? null : parseTrainerError(textAfter(logPath, logStart)) });
+      });
+    });
+    await new Promise<void>((started, failed) => {
+      child.once('spawn', started);
+      child.once('error', failed);
+    });
+    child.unref();
+    return { pid: child.pid!, ended };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      'trainer_unusable',
+      `The trainer ${executable} can't be started: ${reason}`,
+      'Run `npm run setup` to build it again.',
+    );
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** What stands at the end of a file, from a byte on, at most {@link logLimit} of it; empty where the file is gone. */
+function textAfter(path: string, start: number): string {
+  try {
+    return readFileSync(path).subarray(start).subarray(-logLimit).toString('utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { device, type SystemInfo } from '../api/contract.ts';
+import { askTrainer } from './ask.ts';
+import { findTrainer } from './executable.ts';
+import { type LaunchedTrainer, launchTrainer } from './launch.ts';
+
+const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
+const deviceList = z.looseObject({ devices: z.array(device), build: z.string().nullish() });
+
+export type Devices = Pick<SystemInfo, 'devices'> & { build: string | null };
+
+/** The trainer's executable, as core uses it. Every method may throw `trainer_missing` or `trainer_unusable`. */
+export class Trainer {
+  private readonly candidates: readonly string[];
+
+  constructor(candidates: readonly string[]) {
+    this.candidates = candidates;
+  }
+
+  /** Where it is, or where it should be. */
+  get path(): string {
+    try {
+      return findTrainer(this.candidates);
+    } catch {
+      return this.candidates[0]!;
+    }
+  }
+
+  /** Throws `trainer_missing`: for asking before anything is made. */
+  require(): void {
+    findTrainer(this.candidates);
+  }
+
+  /** Whether a living trainer holds a run's lock: Node has no flock, so the trainer tests it. */
+  async status(folder: string): Promise<{ running: boolean; pid: number | null }> {
+    const answer = runState.parse(
+      await askTrainer(findTrainer(this.candidates), ['status', folder, '--json']),
+    );
+    return { running: answer.locked, pid: answer.pid ?? null };
+  }
+
+  async devices(): Promise<Devices> {
+    const answer = deviceList.parse(await askTrainer(findTrainer(this.candidates), ['devices', '--json']));
+    return { devices: answer.devices, build: answer.build || null };
+  }
+
+  launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {
+    return launchTrainer(
+      findTrainer(this.candidates),
+      task === 'warm_start' ? 'warm-start' : 'train',
+      folder,
+    );
+  }
+}

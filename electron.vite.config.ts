@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'electron-vite';
+
+const at = (path: string) => resolve(import.meta.dirname, path);
+
+// Everything that Electron loads is CommonJS: a sandboxed preload must be, and ES modules inside app.asar are fragile.
+const commonJs = {
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name]-[hash].cjs',
+} as const;
+
+export default defineConfig({
+  main: {
+    build: {
+      outDir: at('out/main'),
+      rolldownOptions: { input: { main: at('electron/main.ts') }, output: commonJs },
+    },
+  },
+  preload: {
+    build: {
+      outDir: at('out/preload'),
+      rolldownOptions: { input: { preload: at('electron/preload.ts') }, output: commonJs },
+    },
+  },
+  renderer: {
+    root: at('renderer'),
+    plugins: [react()],
+    build: {
+      outDir: at('out/renderer'),
+      minify: true,
+      rolldownOptions: { input: at('renderer/index.html') },
+    },
+  },
+});

@@ -1,0 +1,90 @@
+import { EventEmitter } from 'node:events';
+import type { IpcMain } from 'electron';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Channel } from '../core/api/channel.ts';
+import { bridgeToCore } from './bridge.ts';
+
+class Page extends EventEmitter {
+  readonly sent: string[] = [];
+  readonly id: number;
+  constructor(id: number) {
+    super();
+    this.id = id;
+  }
+  send(_channel: string, text: string) {
+    this.sent.push(text);
+  }
+  isDestroyed() {
+    return false;
+  }
+}
+
+interface Served {
+  channel: Channel;
+  heard: string[];
+  closed: number;
+}
+
+describe('the bridge between the page and core', () => {
+  let ipc: EventEmitter;
+  let served: Served[];
+  const own = { url: 'app://studio/', parent: null };
+  const say = (page: Page, text: unknown, senderFrame: unknown = own) =>
+    ipc.emit('starpo', { sender: page, senderFrame }, text);
+
+  beforeEach(() => {
+    ipc = new EventEmitter();
+    served = [];
+    bridgeToCore(ipc as unknown as IpcMain, (channel) => {
+      const connection: Served = { channel, heard: [], closed: 0 };
+      channel.onMessage((text) => connection.heard.push(text));
+      channel.onClose(() => {
+        connection.closed += 1;
+      });
+      served.push(connection);
+    });
+  });
+
+  test('carries text both ways, one channel for each page', () => {
+    const [first, second] = [new Page(1), new Page(2)];
+    say(first, 'a');
+    say(first, 'b');
+    say(second, 'c');
+    served[1]?.channel.send('answer');
+    expect(served.map((connection) => connection.heard)).toEqual([['a', 'b'], ['c']]);
+    expect([first.sent, second.sent]).toEqual([[], ['answer']]);
+  });
+
+  test('hears only the main frame of the own page, and only text', () => {
+    const page = new Page(1);
+    say(page, 'x', { url: 'https://example.org/', parent: null });
+    say(page, 'x', { url: 'app://studio.example.org/', parent: null });
+    say(page, 'x', { url: 'app://studio/', parent: {} });
+    say(page, 'x', null);
+    say(page, { text: 'x' });
+    expect(served).toEqual([]);
+  });
+
+  test.each([
+    ['reload', 'did-start-navigation', { isMainFrame: true, isSameDocument: false }],
+    ['crash', 'render-process-gone', {}],
+    ['close', 'destroyed', {}],
+  ])('a page ends its channel by %s, and a new one begins with the next message', (_how, event, details) => {
+    const page = new Page(1);
+    say(page, 'a');
+    page.emit(event, details);
+    expect(served[0]?.closed).toBe(1);
+    served[0]?.channel.send('late');
+    expect(page.sent).toEqual([]);
+    say(page, 'b');
+    expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
+  });
+
+  test('moving within the page and loading an embedded frame keep the channel', () => {
+    const page = new Page(1);
+    say(page, 'a');
+    page.emit('did-start-navigation', { isMainFrame: true, isSameDocument: true });
+    page.emit('did-start-navigation', { isMainFrame: false, isSameDocument: false });
+    expect(served[0]?.closed).toBe(0);
+  });
+});

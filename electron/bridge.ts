@@ -1,0 +1,61 @@
+import type { IpcMain, WebContents } from 'electron';
+import type { Channel } from '../core/api/channel.ts';
+import { isOwnFrame } from './security.ts';
+
+interface Connection {
+  deliver(text: string): void;
+  close(): void;
+}
+
+/**
+ * Carries core's API over Electron's IPC: every page that speaks gets a channel of its own, which ends when the page
+ * is left, reloaded, crashes or is closed. Messages from anything but the app's own page are dropped.
+ */
+export function bridgeToCore(ipc: IpcMain, serve: (channel: Channel) => void): void {
+  const connections = new Map<number, Connection>();
+  ipc.on('starpo', (event, text: unknown) => {
+    if (!isOwnFrame(event.senderFrame) || typeof text !== 'string') return;
+    let connection = connections.get(event.sender.id);
+    if (!connection) {
+      connection = connect(event.sender, serve, () => connections.delete(event.sender.id));
+      connections.set(event.sender.id, connection);
+    }
+    connection.deliver(text);
+  });
+}
+
+function connect(page: WebContents, serve: (channel: Channel) => void, forget: () => void): Connection {
+  const messageHandlers: ((text: string) => void)[] = [];
+  const closeHandlers: (() => void)[] = [];
+  let open = true;
+
+  const close = () => {
+    if (!open) return;
+    open = false;
+    page.off('did-start-navigation', onNavigation);
+    page.off('render-process-gone', close);
+    page.off('destroyed', close);
+    forget();
+    for (const handler of closeHandlers) handler();
+  };
+  const onNavigation = (details: { isMainFrame: boolean; isSameDocument: boolean }) => {
+    if (details.isMainFrame && !details.isSameDocument) close();
+  };
+  page.on('did-start-navigation', onNavigation);
+  page.on('render-process-gone', close);
+  page.on('destroyed', close);
+
+  serve({
+    send: (text) => {
+      if (open && !page.isDestroyed()) page.send('starpo', text);
+    },
+    onMessage: (handler) => void messageHandlers.push(handler),
+    onClose: (handler) => void closeHandlers.push(handler),
+  });
+  return {
+    deliver: (text) => {
+      for (const handler of messageHandlers) handler(text);
+    },
+    close,
+  };
+}

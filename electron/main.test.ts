@@ -1,0 +1,115 @@
+import type { EventEmitter } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+const electron = vi.hoisted(() => ({
+  app: undefined as unknown,
+  windows: [] as { options: Record<string, unknown>; address: string }[],
+  schemes: [] as unknown[],
+  handlers: new Map<string, (request: Request) => Response | Promise<Response>>(),
+  errors: [] as string[][],
+}));
+
+vi.mock('electron', async () => {
+  const { EventEmitter } = await import('node:events');
+  class BrowserWindow extends EventEmitter {
+    readonly record: { options: Record<string, unknown>; address: string };
+    constructor(options: Record<string, unknown>) {
+      super();
+      this.record = { options, address: '' };
+      electron.windows.push(this.record);
+    }
+    async loadURL(address: string) {
+      this.record.address = address;
+      electron.handlers.get('window')?.(new Request('http://test/'));
+    }
+    show() {}
+    focus() {}
+    isMinimized() {
+      return false;
+    }
+  }
+  const app = Object.assign(new EventEmitter(), {
+    isPackaged: false,
+    requestSingleInstanceLock: () => true,
+    enableSandbox: vi.fn(),
+    whenReady: async () => {},
+    getAppPath: () => process.env.STARPO_TEST_APP,
+    quit: vi.fn(),
+    exit: vi.fn(),
+  });
+  electron.app = app;
+  return {
+    app,
+    BrowserWindow,
+    dialog: { showErrorBox: (...text: string[]) => electron.errors.push(text) },
+    ipcMain: new EventEmitter(),
+    Menu: { setApplicationMenu: vi.fn(), buildFromTemplate: vi.fn() },
+    nativeTheme: { shouldUseDarkColors: false },
+    protocol: {
+      registerSchemesAsPrivileged: (schemes: unknown[]) => electron.schemes.push(...schemes),
+      handle: (scheme: string, handler: (request: Request) => Response) =>
+        electron.handlers.set(scheme, handler),
+    },
+    session: {
+      defaultSession: { setPermissionRequestHandler: vi.fn(), setPermissionCheckHandler: vi.fn() },
+    },
+    shell: { openExternal: vi.fn() },
+  };
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'starpo-shell-'));
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'out/renderer'), { recursive: true });
+  writeFileSync(join(folder, 'out/renderer/index.html'), '<title>page</title>');
+  vi.stubEnv('STARPO_TEST_APP', folder);
+  vi.stubEnv('STARPO_HOME', join(folder, 'home'));
+  const opened = new Promise<void>((resolve) => {
+    electron.handlers.set('window', () => {
+      resolve();
+      return new Response();
+    });
+  });
+  await import('./main.ts');
+  await opened;
+});
+
+afterAll(async () => {
+  const app = electron.app as EventEmitter & { quit: ReturnType<typeof vi.fn> };
+  const quit = new Promise<void>((resolve) => app.quit.mockImplementation(resolve));
+  app.emit('will-quit', { preventDefault: () => {} });
+  await quit;
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+test('one sandboxed, isolated window without Node, on the own scheme', () => {
+  expect(electron.errors).toEqual([]);
+  expect(electron.windows).toHaveLength(1);
+  expect(electron.windows[0]?.address).toBe('app://studio/');
+  expect(electron.windows[0]?.options.webPreferences).toMatchObject({
+    sandbox: true,
+    contextIsolation: true,
+    nodeIntegration: false,
+    webviewTag: false,
+  });
+});
+
+test('the scheme serves the built page with a content security policy, and nothing outside its folder', async () => {
+  expect(electron.schemes).toEqual([
+    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
+  ]);
+  const get = (address: string) => electron.handlers.get('app')?.(new Request(address)) as Promise<Response>;
+  const page = await get('app://studio/');
+  expect(await page.text()).toBe('<title>page</title>');
+  expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+  expect((await get('app://studio/..%2f..%2fhome%2fhost.json')).status).toBe(404);
+});
+
+test('a second start brings the window to the front and opens no other', () => {
+  (electron.app as EventEmitter).emit('second-instance');
+  expect(electron.windows).toHaveLength(1);
+});

@@ -1,0 +1,34 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, expect, test, vi } from 'vitest';
+
+interface Bridge {
+  send(message: string): void;
+  receive(callback: (message: string) => void): () => void;
+}
+
+const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
+const exposed = new Map<string, Bridge>();
+vi.mock('electron', () => ({
+  ipcRenderer: ipc,
+  contextBridge: { exposeInMainWorld: (name: string, value: Bridge) => exposed.set(name, value) },
+}));
+
+beforeEach(async () => {
+  await import('./preload.ts');
+});
+
+test('the page gets two functions and no object of Electron', () => {
+  expect([...exposed.keys()]).toEqual(['starpo']);
+  const bridge = exposed.get('starpo') as Bridge;
+  expect(Object.keys(bridge).sort()).toEqual(['receive', 'send']);
+
+  bridge.send('out');
+  expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
+
+  const heard: unknown[][] = [];
+  const end = bridge.receive((...args) => heard.push(args));
+  ipc.emit('starpo', { sender: 'secret' }, 'in');
+  end();
+  ipc.emit('starpo', {}, 'late');
+  expect(heard).toEqual([['in']]);
+});

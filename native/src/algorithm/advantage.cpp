@@ -1,0 +1,25 @@
+#include "algorithm/advantage.h"
+
+#include "algorithm/statistics.h"
+
+namespace starpo {
+
+std::vector<double> group_advantages(std::span<const double> scores, int group_size, AdvantageEstimator estimator) {
+  std::vector<double> advantages(scores.size());
+  for (std::size_t start = 0; start < scores.size(); start += group_size) {
+    const auto group = scores.subspan(start, group_size);
+    const double centre = mean(group), spread = standard_deviation(group);
+    for (int member = 0; member < group_size; ++member) {
+      // A group of equal scores has no advantage, whatever the rounding of its mean.
+      const double difference = spread == 0 && group_size > 1 ? 0 : group[member] - centre;
+      switch (estimator) {
+        case AdvantageEstimator::grpo: advantages[start + member] = difference / (spread + 1e-6); break;
+        case AdvantageEstimator::dr_grpo: advantages[start + member] = difference; break;
+        case AdvantageEstimator::rloo: advantages[start + member] = group_size > 1 ? difference * group_size / (group_size - 1) : group[member]; break;
+      }
+    }
+  }
+  return advantages;
+}
+
+}  // namespace starpo

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "config/run_config.h"
+
+namespace starpo {
+
+// One advantage an episode, shared by all of its trained tokens. scores: [groups * group_size], group by group.
+//   grpo:    (R - mean) / (unbiased std + 1e-6) within the group (DeepSeekMath, arXiv 2402.03300, section 4.1.2)
+//   dr_grpo: R - mean (arXiv 2503.20783: dividing by the spread favours groups that are nearly solved or nearly lost)
+//   rloo:    R - mean of the others (arXiv 2402.14740)
+std::vector<double> group_advantages(std::span<const double> scores, int group_size, AdvantageEstimator);
+
+}  // namespace starpo

@@ -1,0 +1,53 @@
+#include "algorithm/policy_loss.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/exact_math.h"
+
+namespace starpo {
+
+std::vector<double> token_weights(std::span<const int> trained_tokens, LossAverage average, int longest) {
+  const double trajectories = static_cast<double>(trained_tokens.size());
+  const double tokens = std::accumulate(trained_tokens.begin(), trained_tokens.end(), 0.0);
+  std::vector<double> weights(trained_tokens.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    switch (average) {
+      case LossAverage::trajectory: weights[i] = 1 / (trajectories * std::max(1, trained_tokens[i])); break;
+      case LossAverage::token: weights[i] = 1 / std::max(1.0, tokens); break;
+      case LossAverage::trajectory_sum: weights[i] = 1 / trajectories; break;
+      case LossAverage::fixed_length: weights[i] = 1 / (trajectories * longest); break;
+    }
+  }
+  return weights;
+}
+
+void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, double advantage, double weight,
+                 const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
+  for (std::size_t t = 0; t < logprobs.size(); ++t) {
+    const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
+    const double ratio = exact_exp(log_ratio);
+    const double clipped = std::clamp(ratio, 1 - settings.clip_low, 1 + settings.clip_high);
+
+    double loss = -advantage * ratio;
+    double gradient = -advantage * ratio;  // d(ratio)/d(logprob) = ratio
+    if (-advantage * clipped > loss) {
+      loss = -advantage * clipped;
+      gradient = 0;
+      (ratio < 1 ? sums.clipped_low : sums.clipped_high) += 1;
+    }
+    if (settings.dual_clip > 0 && advantage < 0 && loss > -advantage * settings.dual_clip) {
+      loss = -advantage * settings.dual_clip;
+      gradient = 0;
+    }
+
+    sums.loss += weight * (loss - settings.entropy_coefficient * entropies[t]);
+    sums.entropy += entropies[t];
+    sums.log_ratio -= log_ratio;
+    sums.tokens += 1;
+    logprob_gradients[t] = static_cast<float>(weight * gradient);
+    entropy_gradients[t] = static_cast<float>(-weight * settings.entropy_coefficient);
+  }
+}
+
+}  // namespace starpo

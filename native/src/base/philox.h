@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace starpo {
+
+// What a random draw is for. Together with the run's seed it is the generator's key, so no two uses share a stream.
+enum class RandomStream : std::uint32_t {
+  initial_weights = 1,
+  train_sampling = 2,
+  evaluation_sampling = 3,
+  demonstrations = 4,
+  environment_noise = 5,
+};
+
+// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit
+// counter. A draw is a pure function of what it is for, so sampling depends on no batch, thread or order.
+struct Philox {
+  std::uint32_t seed;
+  RandomStream stream;
+
+  std::array<std::uint32_t, 4> operator()(std::uint32_t iteration, std::uint32_t episode, std::uint32_t position,
+                                          std::uint32_t draw) const {
+    std::array<std::uint32_t, 4> c{iteration, episode, position, draw};
+    std::uint32_t k0 = seed, k1 = static_cast<std::uint32_t>(stream);
+    for (int round = 0; round < 10; ++round) {
+      const std::uint64_t p0 = 0xD2511F53ull * c[0], p1 = 0xCD9E8D57ull * c[2];
+      c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(p1),
+           static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p0)};
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    return c;
+  }
+};
+
+// Uniform in (0, 1), never 0 or 1, from 24 random bits.
+inline float uniform_open(std::uint32_t bits) { return (static_cast<float>(bits >> 8) + 0.5f) * 0x1p-24f; }
+
+}  // namespace starpo

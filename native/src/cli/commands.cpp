@@ -1,0 +1,83 @@
+#include "cli/commands.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/processor.h"
+#include "config/run_config.h"
+#include "env/environment.h"
+#include "env/protocol.h"
+#include "journal/build_info.h"
+#include "journal/journal_tail.h"
+#include "journal/run_lock.h"
+#include "ops/cpu/isa.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n"; }
+
+}  // namespace
+
+int validate_command(const std::filesystem::path& run_json, bool json) {
+  const auto config = read_run_config(run_json);
+  const auto warnings = run_config_warnings(config);
+  if (json) {
+    print({{"valid", true}, {"warnings", warnings}});
+  } else {
+    for (const auto& warning : warnings) std::cout << "warning: " << warning << "\n";
+    std::cout << "valid\n";
+  }
+  return 0;
+}
+
+int schema_command() {
+  std::cout << run_config_schema() << "\n";
+  return 0;
+}
+
+int status_command(const std::filesystem::path& run_directory, bool json) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(run_directory, error))
+    throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
+  const auto holder = find_lock_holder(run_directory);
+  const auto events = run_directory / "events.jsonl";
+  const auto last_seq = read_journal_tail(events).last_seq;
+  const auto iteration = last_complete_iteration(events);
+  if (json) {
+    Json status{{"locked", holder.has_value()}, {"pid", nullptr}, {"host", nullptr}, {"started", nullptr}, {"last_seq", nullptr}, {"iteration", iteration}};
+    if (holder) status.update(Json{{"pid", holder->pid}, {"host", holder->host}, {"started", holder->started}});
+    if (last_seq >= 0) status["last_seq"] = last_seq;
+    print(status);
+    return 0;
+  }
+  if (holder) std::cout << "trainer: process " << holder->pid << " on " << holder->host << "\n";
+  else std::cout << "trainer: none\n";
+  std::cout << "iteration: " << iteration << "\nlast event: " << (last_seq < 0 ? "none" : std::to_string(last_seq)) << "\n";
+  return 0;
+}
+
+int devices_command(bool json) {
+  const auto processor = describe_processor();
+  const std::string isa = isa_name(selected_isa());
+  if (json) {
+    const Json cpu{{"id", "cpu"},         {"name", processor.name}, {"available", true},
+                   {"reason", nullptr},   {"threads", processor.threads}, {"isa", isa},
+                   {"memory_bytes", processor.memory_bytes}};
+    print({{"build", build_version()}, {"devices", Json::array({cpu})}});
+  } else {
+    std::cout << "cpu  " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
+  }
+  return 0;
+}
+
+int env_command(const std::string& type, const std::string& config_json) {
+  const auto environment = make_environment(type, config_json);
+  serve_environment(*environment, std::cin, std::cout);
+  return 0;
+}
+
+}  // namespace starpo

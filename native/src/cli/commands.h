@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+// The trainer's commands that don't train. Each prints to stdout and returns the exit status; Errors are for the caller to print.
+namespace starpo {
+
+int validate_command(const std::filesystem::path& run_json, bool json);
+int schema_command();
+int status_command(const std::filesystem::path& run_directory, bool json);
+int devices_command(bool json);
+int env_command(const std::string& type, const std::string& config_json);
+
+}  // namespace starpo

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "config/field_visitor.h"
+#include "config/run_config.h"
+
+namespace starpo {
+
+void describe(FieldVisitor&, RunConfig&);
+
+}  // namespace starpo

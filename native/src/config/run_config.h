@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// run.json, key by key as docs/formats/run-config.md describes it.
+namespace starpo {
+
+enum class Task { reinforce, warm_start };
+enum class Noise { shared, independent };
+enum class FilterStrategy { none, fraction, top_p };
+enum class AdvantageEstimator { grpo, dr_grpo, rloo };
+enum class LossAverage { trajectory, token, trajectory_sum, fixed_length };
+enum class LearningRateSchedule { constant, linear, cosine };
+
+// random: the folder gives shape and tokenizer, the seed the weights.
+enum class StartWeights { load, random };
+
+struct StartConfig {
+  std::string model;
+  StartWeights weights = StartWeights::load;
+  std::string sha256;  // empty: not checked
+};
+
+struct PromptConfig {
+  std::string system, first, next;
+};
+
+struct EnvironmentConfig {
+  std::string label;
+  std::string type;
+  std::string config;  // JSON text, for make_environment
+  double share = 0;
+  bool validate = false;
+  Noise noise = Noise::shared;
+  int max_turns = 0;
+  int max_actions_per_turn = 0;
+  int max_actions = 0;
+  PromptConfig prompt;
+};
+
+struct RolloutConfig {
+  int groups = 0;
+  int group_size = 0;
+  int slots = 0;
+  double temperature = 0;
+  double top_p = 0;
+  int top_k = 0;
+  double min_p = 0;
+  int max_response_tokens = 0;
+  int context = 0;
+  bool think = false;
+};
+
+struct LevelsConfig {
+  std::uint32_t train_seed = 0;
+  std::uint32_t validation_seed = 0;
+  int pool = 0;
+};
+
+struct RewardConfig {
+  double format_penalty = 0;
+};
+
+struct FilterConfig {
+  FilterStrategy strategy = FilterStrategy::none;
+  double keep = 0;
+};
+
+struct AdvantageConfig {
+  AdvantageEstimator estimator = AdvantageEstimator::grpo;
+};
+
+struct PolicyLossConfig {
+  double clip_low = 0;
+  double clip_high = 0;
+  double dual_clip = 0;
+  double entropy_coefficient = 0;
+  LossAverage average = LossAverage::trajectory;
+  int mini_batch = 0;
+  int epochs = 0;
+};
+
+struct OptimizerConfig {
+  double learning_rate = 0;
+  int warmup = 0;
+  LearningRateSchedule schedule = LearningRateSchedule::constant;
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  double weight_decay = 0;
+  double gradient_clip = 0;
+  int micro_batch_tokens = 0;
+};
+
+struct EvaluationConfig {
+  int every = 0;
+  int levels = 0;
+  double temperature = 0;
+};
+
+struct CheckpointConfig {
+  int every = 0;
+  int keep = 0;
+};
+
+struct WarmStartConfig {
+  int steps_per_iteration = 0;
+  int batch = 0;
+  double plain = 0;
+  double positions = 0;
+  double careful = 0;
+  double mistakes = 0;
+};
+
+struct RunConfig {
+  int version = 0;
+  std::string preset;
+  Task task = Task::reinforce;
+  std::uint32_t seed = 0;
+  std::string device;     // "cpu"
+  int threads = 0;        // 0: one for each core
+  std::string precision;  // "fp32"
+  int iterations = 0;
+  StartConfig start;
+  std::vector<EnvironmentConfig> environments;
+  RolloutConfig rollout;
+  LevelsConfig levels;
+  RewardConfig reward;
+  FilterConfig filter;
+  AdvantageConfig advantage;
+  PolicyLossConfig policy_loss;
+  OptimizerConfig optimizer;
+  EvaluationConfig evaluation;
+  CheckpointConfig checkpoint;
+  WarmStartConfig warm_start;
+};
+
+// Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path), config_version_unsupported.
+RunConfig read_run_config(const std::filesystem::path& file);
+RunConfig parse_run_config(std::string_view json);
+
+// Sentences on settings that are allowed but rarely meant.
+std::vector<std::string> run_config_warnings(const RunConfig&);
+
+// Every key with its type and range, each environment's keys, and the metric names, as one JSON document.
+std::string run_config_schema();
+
+}  // namespace starpo

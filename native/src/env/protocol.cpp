@@ -1,0 +1,55 @@
+#include "env/protocol.h"
+
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "base/error.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json malformed(const std::string& message) { return {{"error", {{"code", "malformed_line"}, {"message", message}}}}; }
+
+Json answer_reset(Environment& environment, const Json& seed) {
+  const bool whole = seed.is_number_unsigned() && seed.get<std::uint64_t>() <= 0x7fffffffffffffffull;
+  if (!whole) return malformed("reset takes a whole number from 0 to 2^63-1");
+  environment.reset(seed.get<std::uint64_t>(), 0);
+  Json info = Json::object();
+  if (const auto arms = environment.arms(); !arms.empty()) info["arms"] = arms;
+  return {{"observation", environment.observation()}, {"actions", environment.actions()}, {"info", info}};
+}
+
+Json answer_step(Environment& environment, const Json& action) {
+  if (!action.is_string()) return malformed("step takes an action's name");
+  try {
+    const auto result = environment.step(action.get<std::string>());
+    Json reward = result.reward;
+    if (result.reward_is_integer) reward = static_cast<std::int64_t>(result.reward);
+    return {{"observation", environment.observation()},
+            {"reward", reward},
+            {"done", result.done},
+            {"info", {{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.slipped}}}};
+  } catch (const Error& error) {
+    return {{"error", {{"code", error.code()}, {"message", error.what()}}}};
+  }
+}
+
+}  // namespace
+
+void serve_environment(Environment& environment, std::istream& requests, std::ostream& answers) {
+  for (std::string line; std::getline(requests, line);) {
+    const auto request = Json::parse(line, nullptr, false);
+    Json answer;
+    if (!request.is_object() || request.size() != 1) answer = malformed("a line is one of {\"reset\": seed}, {\"step\": \"action\"} and {\"close\": true}");
+    else if (request.contains("reset")) answer = answer_reset(environment, request["reset"]);
+    else if (request.contains("step")) answer = answer_step(environment, request["step"]);
+    else if (request.contains("close") && request["close"] == true) return;
+    else answer = malformed("there are the requests reset, step and close");
+    answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  }
+}
+
+}  // namespace starpo

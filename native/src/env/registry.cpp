@@ -1,0 +1,56 @@
+#include "env/registry.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "config/field_reader.h"
+#include "env/bandit.h"
+#include "env/frozen_lake.h"
+
+namespace starpo {
+namespace {
+
+template <class Config>
+void describe_config(FieldVisitor& visitor) {
+  Config config;
+  describe(visitor, config);
+}
+
+template <class Game, class Config>
+std::unique_ptr<Environment> make(const std::string& config_json) {
+  Config config;
+  read_fields(config_json, "config_invalid", [&](FieldVisitor& visitor) { describe(visitor, config); });
+  return std::make_unique<Game>(config);
+}
+
+constexpr std::array types{
+    EnvironmentType{"frozen-lake", describe_config<FrozenLakeConfig>, make<FrozenLake, FrozenLakeConfig>},
+    EnvironmentType{"bandit", describe_config<BanditConfig>, make<Bandit, BanditConfig>},
+};
+
+constexpr auto names = [] {
+  std::array<std::string_view, types.size()> result{};
+  for (std::size_t i = 0; i < types.size(); ++i) result[i] = types[i].name;
+  return result;
+}();
+
+}  // namespace
+
+std::span<const EnvironmentType> environment_types() { return types; }
+
+std::span<const std::string_view> environment_type_names() { return names; }
+
+const EnvironmentType* find_environment_type(std::string_view name) {
+  for (const auto& type : types)
+    if (type.name == name) return &type;
+  return nullptr;
+}
+
+std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json) {
+  if (const auto* found = find_environment_type(type)) return found->make(config_json);
+  std::string known;
+  for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+  throw Error("config_invalid", "there is no environment " + type, "use one of: " + known);
+}
+
+}  // namespace starpo

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace starpo {
+
+// RFC 4648, with padding.
+std::string base64_encode(std::span<const std::uint8_t> bytes);
+
+}  // namespace starpo

@@ -1,0 +1,27 @@
+#include "files/descriptor.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace starpo {
+
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+Error write_error(const std::filesystem::path& file, int error_number) {
+  if (error_number == ENOSPC || error_number == EDQUOT)
+    return Error("disk_full", "no space is left to write " + file.string(), "free some space, then resume the run");
+  return Error("file_unwritable", file.string() + " can't be written: " + std::strerror(error_number), "check that the folder exists and its permissions, then resume the run");
+}
+
+}  // namespace starpo

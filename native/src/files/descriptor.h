@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace starpo {
+
+// Writes everything, however often the kernel takes less. Returns 0 or errno.
+int write_all(int descriptor, std::string_view bytes);
+
+// disk_full where errno says so, else file_unwritable.
+Error write_error(const std::filesystem::path& file, int error_number);
+
+}  // namespace starpo

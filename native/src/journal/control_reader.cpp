@@ -1,0 +1,82 @@
+#include "journal/control_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace starpo {
+namespace {
+
+std::int64_t size_of(const std::filesystem::path& file) {
+  struct stat status;
+  return ::stat(file.c_str(), &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
+}
+
+std::string read_range(const std::filesystem::path& file, std::int64_t begin, std::int64_t end) {
+  std::string text(static_cast<std::size_t>(end - begin), '\0');
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto size = descriptor < 0 ? 0 : ::pread(descriptor, text.data(), text.size(), begin);
+  if (descriptor >= 0) ::close(descriptor);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+bool is_id(const std::string& text) {
+  constexpr auto allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
+  return !text.empty() && text.size() <= 64 && text.find_first_not_of(allowed) == std::string::npos;
+}
+
+std::optional<Command> find_command(const std::string& name) {
+  if (name == "pause") return Command::pause;
+  if (name == "resume") return Command::resume;
+  if (name == "checkpoint") return Command::checkpoint;
+  if (name == "stop") return Command::stop;
+  return std::nullopt;
+}
+
+// The line's command; a line that isn't one is answered in the journal.
+std::optional<ControlCommand> parse(std::string_view line, Journal& journal) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto text = [&](const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+  };
+  const auto id = text("id");
+  if (!is_id(id)) {
+    journal.warning("a line of control.jsonl is no command: it has no id");
+    return std::nullopt;
+  }
+  if (!json.contains("v") || json["v"] != 1) {
+    journal.acknowledged(id, false, "v must be 1");
+    return std::nullopt;
+  }
+  const auto command = find_command(text("command"));
+  if (!command) {
+    journal.acknowledged(id, false, "command must be pause, resume, checkpoint or stop");
+    return std::nullopt;
+  }
+  return ControlCommand{id, *command};
+}
+
+}  // namespace
+
+ControlReader::ControlReader(const std::filesystem::path& run_directory) : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {}
+
+std::vector<ControlCommand> ControlReader::poll(Journal& journal) {
+  std::vector<ControlCommand> commands;
+  const auto size = size_of(file_);
+  if (size <= offset_) return commands;
+  const auto text = read_range(file_, offset_, size);
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const auto line = std::string_view(text).substr(begin, end - begin);
+    if (line.empty()) continue;
+    if (auto command = parse(line, journal)) commands.push_back(std::move(*command));
+  }
+  offset_ += static_cast<std::int64_t>(begin);
+  return commands;
+}
+
+}  // namespace starpo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "journal/journal.h"
+
+namespace starpo {
+
+enum class Command { pause, resume, checkpoint, stop };
+
+struct ControlCommand {
+  std::string id;
+  Command command;
+};
+
+// Follows control.jsonl from the end that it had when this object was made; the file may appear later.
+class ControlReader {
+ public:
+  explicit ControlReader(const std::filesystem::path& run_directory);
+
+  // Commands whose lines are complete and new. Cheap when there are none. The caller acknowledges each; malformed lines are answered here.
+  std::vector<ControlCommand> poll(Journal&);
+
+ private:
+  std::filesystem::path file_;
+  std::int64_t offset_ = 0;
+};
+
+}  // namespace starpo

@@ -1,0 +1,143 @@
+#include "journal/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "files/descriptor.h"
+#include "files/temporary_file.h"
+#include "journal/build_info.h"
+#include "journal/clock.h"
+#include "journal/journal_tail.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto file_name = "events.jsonl";
+constexpr std::int64_t phase_interval = 250;  // ms
+
+// A message may carry bytes that are no UTF-8; the journal holds valid JSON all the same.
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json finite(const Metrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, value] : metrics)
+    if (std::isfinite(value)) json[name] = value;
+  return json;
+}
+
+Json finite(const Updates& updates) {
+  Json json = Json::object();
+  for (const auto& [name, values] : updates) {
+    auto& list = json[name] = Json::array();
+    for (const double value : values)
+      if (std::isfinite(value)) list.push_back(value);
+  }
+  return json;
+}
+
+}  // namespace
+
+Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directory), file_(run_directory / file_name) {
+  const auto tail = read_journal_tail(file_);
+  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw write_error(file_, errno);
+  size_ = tail.whole_bytes;
+  next_seq_ = tail.last_seq + 1;
+  if (::ftruncate(descriptor_, size_) != 0) {
+    const int error = errno;
+    ::close(descriptor_);
+    throw write_error(file_, error);
+  }
+  if (tail.cut_bytes > 0) repairs_.push_back("the journal's last line was cut short; its " + std::to_string(tail.cut_bytes) + " bytes were removed");
+  if (tail.garbage_lines > 0) repairs_.push_back("the journal's last " + std::to_string(tail.garbage_lines) + " lines are no events; they were skipped");
+  fsync_directory(run_directory);
+}
+
+Journal::~Journal() { ::close(descriptor_); }
+
+void Journal::append(std::string_view type, std::string_view fields_json) {
+  Json head{{"v", 1}, {"seq", next_seq_}, {"time", milliseconds_since_epoch()}, {"type", type}};
+  auto line = head.dump();
+  line.back() = fields_json == "{}" ? '}' : ',';
+  if (fields_json != "{}") line += fields_json.substr(1);
+  line += '\n';
+  if (const int error = write_all(descriptor_, line)) {
+    // Half a line must not stay in front of what may be written later, such as the failure itself.
+    [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, size_);
+    throw write_error(file_, error);
+  }
+  size_ += static_cast<std::int64_t>(line.size());
+  ++next_seq_;
+}
+
+void Journal::started(const StartedEvent& event) {
+  Json resume = nullptr;
+  if (event.resume) resume = {{"checkpoint", event.resume->checkpoint}, {"iteration", event.resume->iteration}};
+  append("started", dump({{"resume", resume},
+                          {"pid", ::getpid()},
+                          {"host", host_name()},
+                          {"build", build_version()},
+                          {"isa", event.isa},
+                          {"device", event.device},
+                          {"threads", event.threads},
+                          {"iterations", event.iterations},
+                          {"parameters", event.parameters}}));
+  for (const auto& repair : repairs_) warning(repair);
+  repairs_.clear();
+}
+
+void Journal::phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total) {
+  const auto now = milliseconds_since_epoch();
+  if (name == last_phase_ && now >= last_phase_time_ && now < last_phase_time_ + phase_interval) return;
+  last_phase_ = name;
+  last_phase_time_ = now;
+  append("phase", dump({{"name", name}, {"iteration", iteration}, {"done", done}, {"total", total}}));
+}
+
+void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates) {
+  append("iteration", dump({{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}}));
+}
+
+void Journal::evaluation(int iteration, std::string_view label, const Metrics& metrics) {
+  append("evaluation", dump({{"iteration", iteration}, {"label", label}, {"metrics", finite(metrics)}}));
+}
+
+void Journal::rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes) {
+  append("rollout", dump({{"iteration", iteration}, {"split", split}, {"file", file}, {"index", index}, {"episodes", episodes}}));
+}
+
+void Journal::checkpoint(int iteration, std::string_view path) { append("checkpoint", dump({{"iteration", iteration}, {"path", path}})); }
+
+void Journal::acknowledged(std::string_view command_id, bool accepted, std::string_view message) {
+  append("acknowledged", dump({{"command_id", command_id}, {"accepted", accepted}, {"message", message}}));
+}
+
+void Journal::paused(int iteration) { append("paused", dump({{"iteration", iteration}})); }
+
+void Journal::resumed(int iteration) { append("resumed", dump({{"iteration", iteration}})); }
+
+void Journal::info(std::string_view message) { append("log", dump({{"level", "info"}, {"message", message}})); }
+
+void Journal::warning(std::string_view message) { append("log", dump({{"level", "warning"}, {"message", message}})); }
+
+void Journal::stopped(std::string_view reason, int iteration) {
+  append("stopped", dump({{"reason", reason}, {"iteration", iteration}}));
+  sync();
+}
+
+void Journal::failed(std::string_view code, std::string_view message, std::string_view hint, int iteration) {
+  append("failed", dump({{"code", code}, {"message", message}, {"hint", hint}, {"iteration", iteration}}));
+  sync();
+}
+
+void Journal::sync() {
+  if (::fdatasync(descriptor_) != 0) throw write_error(file_, errno);
+}
+
+}  // namespace starpo

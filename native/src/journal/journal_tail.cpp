@@ -1,0 +1,109 @@
+#include "journal/journal_tail.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+
+namespace starpo {
+namespace {
+
+// The seq of an event's line, or -1.
+std::int64_t seq_of(std::string_view line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) return -1;
+  const auto seq = json.find("seq");
+  if (seq == json.end() || !seq->is_number_integer() || *seq < 0) return -1;
+  return seq->get<std::int64_t>();
+}
+
+class BackwardReader {
+ public:
+  explicit BackwardReader(const std::filesystem::path& path) : file_(path, std::ios::binary | std::ios::ate), begin_(file_.tellg()) {}
+
+  bool readable() const { return file_.good() && begin_ >= 0; }
+
+  // The bytes before what was given so far, back to the newline that ends the line before; false at the file's beginning.
+  bool next(std::string& line) {
+    std::size_t newline;
+    while ((newline = buffer_.rfind('\n')) == std::string::npos && begin_ > 0) {
+      const std::int64_t taken = std::min<std::int64_t>(begin_, 1 << 16);
+      begin_ -= taken;
+      std::string block(static_cast<std::size_t>(taken), '\0');
+      file_.seekg(begin_).read(block.data(), taken);
+      buffer_.insert(0, block);
+    }
+    if (exhausted_) return false;
+    exhausted_ = newline == std::string::npos;
+    line = exhausted_ ? std::move(buffer_) : buffer_.substr(newline + 1);
+    buffer_.resize(exhausted_ ? 0 : newline);
+    return true;
+  }
+
+ private:
+  std::ifstream file_;
+  std::int64_t begin_;
+  std::string buffer_;
+  bool exhausted_ = false;
+};
+
+// The iteration that an event's line says to be complete: of `iteration`, or of what `started` goes on from; -1 for other lines.
+int complete_iteration_of(std::string_view line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) return -1;
+  const auto whole_number = [&](const char* pointer, int otherwise) {
+    const nlohmann::json::json_pointer path(pointer);
+    return json.contains(path) && json[path].is_number_integer() ? json[path].get<int>() : otherwise;
+  };
+  const auto type = json.find("type");
+  if (type == json.end()) return -1;
+  if (*type == "iteration") return whole_number("/iteration", -1);
+  return *type == "started" ? whole_number("/resume/iteration", 0) : -1;
+}
+
+bool is_there(const std::filesystem::path& events) {
+  std::error_code error;
+  return std::filesystem::exists(events, error);
+}
+
+Error unreadable(const std::filesystem::path& events) {
+  return Error("journal_unreadable", events.string() + " can't be read", "check that it is a file and its permissions");
+}
+
+}  // namespace
+
+JournalTail read_journal_tail(const std::filesystem::path& events) {
+  JournalTail tail;
+  if (!is_there(events)) return tail;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(events, error);
+  BackwardReader reader(events);
+  if (error || !reader.readable()) throw unreadable(events);
+
+  std::string line;
+  reader.next(line);
+  tail.cut_bytes = static_cast<std::int64_t>(line.size());
+  tail.whole_bytes = static_cast<std::int64_t>(size) - tail.cut_bytes;
+  if (tail.whole_bytes == 0) return tail;
+  while (reader.next(line)) {
+    tail.last_seq = seq_of(line);
+    if (tail.last_seq >= 0) break;
+    ++tail.garbage_lines;
+  }
+  return tail;
+}
+
+int last_complete_iteration(const std::filesystem::path& events) {
+  if (!is_there(events)) return 0;
+  BackwardReader reader(events);
+  if (!reader.readable()) throw unreadable(events);
+  std::string line;
+  reader.next(line);  // what follows the last newline
+  while (reader.next(line))
+    if (const int iteration = complete_iteration_of(line); iteration >= 0) return iteration;
+  return 0;
+}
+
+}  // namespace starpo

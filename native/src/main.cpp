@@ -1,0 +1,78 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "train/train.h"
+
+namespace {
+
+constexpr int failed_status = 1;
+constexpr int bad_input_status = 2;
+
+int report(const std::string& code, const std::string& message, const std::string& hint, bool json, int status) {
+  using Json = nlohmann::ordered_json;
+  std::cerr << "error: " << message << "\n  code: " << code << "\n  hint: " << hint << "\n";
+  if (json) {
+    const Json error{{"error", {{"code", code}, {"message", message}, {"hint", hint}}}};
+    std::cout << error.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  }
+  return status;
+}
+
+// What went wrong while running, rather than with what was given.
+bool is_failure(const std::string& code) {
+  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory"};
+  return std::find(failures.begin(), failures.end(), code) != failures.end() || code.starts_with("non_finite_");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("StarPO Studio's trainer");
+  app.require_subcommand(1);
+  std::string path, type, config;
+  bool json = false;
+  std::function<int()> command;
+
+  const auto add = [&](const char* name, const char* description, std::function<int()> run) {
+    auto* sub = app.add_subcommand(name, description);
+    sub->callback([&command, run] { command = run; });
+    return sub;
+  };
+  for (const char* name : {"train", "warm-start"})
+    add(name, "Run, or go on with, the run in a directory", [&] { return starpo::run_training(path); })->add_option("RUN_DIR", path)->required();
+
+  auto* validate = add("validate", "Check a run.json", [&] { return starpo::validate_command(path, json); });
+  validate->add_option("FILE", path)->required();
+  validate->add_flag("--json", json);
+
+  add("schema", "Print every configuration key, its type and range, and the metric names", [] { return starpo::schema_command(); });
+
+  auto* status = add("status", "Say who trains in a run directory and how far it is", [&] { return starpo::status_command(path, json); });
+  status->add_option("RUN_DIR", path)->required();
+  status->add_flag("--json", json);
+
+  add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
+
+  auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
+  env->add_option("NAME", type, "frozen-lake or bandit")->required();
+  env->add_option("--config", config, "its configuration keys as a JSON object")->required();
+
+  try {
+    app.parse(argc, argv);
+    return command();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return report("usage", error.what(), "see starpo-trainer --help", json, bad_input_status);
+  } catch (const starpo::Error& error) {
+    return report(error.code(), error.what(), error.hint(), json, is_failure(error.code()) ? failed_status : bad_input_status);
+  } catch (const std::bad_alloc&) {
+    return report("out_of_memory", "there isn't enough memory", "use fewer rollout.slots or a smaller optimizer.micro_batch_tokens, or close other programs", json, failed_status);
+  } catch (const std::exception& error) {
+    return report("internal_error", error.what(), "this is a defect of the trainer; please report it with the run's trainer.log", json, failed_status);
+  }
+}

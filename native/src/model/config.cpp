@@ -1,0 +1,145 @@
+#include "model/config.h"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "files/temporary_file.h"
+
+namespace starpo {
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void invalid(const std::filesystem::path& path, const std::string& what) {
+  throw Error("model_config_invalid", path.string() + ": " + what, "Use the config.json of a Qwen2 model as transformers writes it.");
+}
+
+[[noreturn]] void unsupported(const std::filesystem::path& path, const std::string& what) {
+  throw Error("model_unsupported", path.string() + ": " + what,
+              "Use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct.");
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const json& object, const std::filesystem::path& path) : object_(object), path_(path) {}
+
+  int integer(const char* key) const {
+    const json* const value = find(key);
+    if (value == nullptr) invalid(path_, std::string(key) + " is missing");
+    constexpr std::int64_t largest = 1 << 24;
+    if (!value->is_number_integer() || *value < 1 || *value > largest) invalid(path_, std::string(key) + " must be a positive integer");
+    return value->get<int>();
+  }
+
+  float number(const json& object, const char* key) const {
+    const auto at = object.find(key);
+    if (at == object.end()) invalid(path_, std::string(key) + " is missing");
+    if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>())) invalid(path_, std::string(key) + " must be a positive number");
+    return at->get<float>();
+  }
+
+  bool flag(const char* key, bool otherwise) const {
+    const json* const value = find(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_boolean()) invalid(path_, std::string(key) + " must be true or false");
+    return value->get<bool>();
+  }
+
+  // Null counts as absent, as transformers writes it.
+  const json* find(const char* key) const {
+    const auto at = object_.find(key);
+    return at == object_.end() || at->is_null() ? nullptr : &*at;
+  }
+
+ private:
+  const json& object_;
+  const std::filesystem::path& path_;
+};
+
+}  // namespace
+
+ModelConfig read_model_config(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Error("model_file_missing", path.string() + " can't be read", "Name a Hugging Face model folder with config.json and model.safetensors.");
+  const json object = json::parse(file, nullptr, false);
+  if (!object.is_object()) invalid(path, "not a JSON object");
+  const ConfigReader read(object, path);
+
+  const json* const type = read.find("model_type");
+  if (type == nullptr || *type != "qwen2") unsupported(path, "model_type is " + (type == nullptr ? "missing" : type->dump()) + ", not qwen2");
+  if (const json* const activation = read.find("hidden_act"); activation != nullptr && *activation != "silu")
+    unsupported(path, "hidden_act is " + activation->dump());
+  if (read.flag("use_sliding_window", false)) unsupported(path, "use_sliding_window is true");
+  if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) unsupported(path, "rope_scaling is set");
+
+  ModelConfig config;
+  config.vocab_size = read.integer("vocab_size");
+  config.hidden_size = read.integer("hidden_size");
+  config.intermediate_size = read.integer("intermediate_size");
+  config.num_hidden_layers = read.integer("num_hidden_layers");
+  config.num_attention_heads = read.integer("num_attention_heads");
+  config.num_key_value_heads = read.find("num_key_value_heads") == nullptr ? config.num_attention_heads : read.integer("num_key_value_heads");
+  if (config.num_attention_heads % config.num_key_value_heads != 0)
+    invalid(path, "num_attention_heads must be a multiple of num_key_value_heads");
+  if (read.find("head_dim") != nullptr)
+    config.head_dim = read.integer("head_dim");
+  else if (config.hidden_size % config.num_attention_heads == 0)
+    config.head_dim = config.hidden_size / config.num_attention_heads;
+  else
+    invalid(path, "hidden_size must be a multiple of num_attention_heads where head_dim is not given");
+  if (config.head_dim % 2 != 0) invalid(path, "head_dim must be even");
+  config.max_position_embeddings = read.integer("max_position_embeddings");
+  config.rms_norm_eps = read.number(object, "rms_norm_eps");
+  config.tie_word_embeddings = read.flag("tie_word_embeddings", false);
+  // transformers 5 keeps the rotary settings in an object of their own.
+  if (const json* const rotary = read.find("rope_parameters"); rotary != nullptr && rotary->is_object()) {
+    if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default") unsupported(path, "rope_type is " + (*rotary)["rope_type"].dump());
+    config.rope_theta = read.number(*rotary, "rope_theta");
+  } else {
+    config.rope_theta = read.number(object, "rope_theta");
+  }
+  return config;
+}
+
+void write_model_config(const ModelConfig& config, const std::filesystem::path& path) {
+  // A float's shortest decimal, so that 1e-06 isn't written as 9.999999974752427e-07.
+  const auto shortest = [](float value) {
+    char text[32];
+    for (int digits = 1; digits <= 9; ++digits) {
+      std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
+      if (std::strtof(text, nullptr) == value) break;
+    }
+    return std::strtod(text, nullptr);
+  };
+  const nlohmann::ordered_json object = {
+      {"architectures", {"Qwen2ForCausalLM"}},
+      {"attention_dropout", 0.0},
+      {"head_dim", config.head_dim},
+      {"hidden_act", "silu"},
+      {"hidden_size", config.hidden_size},
+      {"initializer_range", 0.02},
+      {"intermediate_size", config.intermediate_size},
+      {"max_position_embeddings", config.max_position_embeddings},
+      {"model_type", "qwen2"},
+      {"num_attention_heads", config.num_attention_heads},
+      {"num_hidden_layers", config.num_hidden_layers},
+      {"num_key_value_heads", config.num_key_value_heads},
+      {"rms_norm_eps", shortest(config.rms_norm_eps)},
+      {"rope_scaling", nullptr},
+      {"rope_theta", shortest(config.rope_theta)},
+      {"tie_word_embeddings", config.tie_word_embeddings},
+      {"torch_dtype", "float32"},
+      {"use_cache", true},
+      {"use_sliding_window", false},
+      {"vocab_size", config.vocab_size},
+  };
+  write_file_atomically(path, object.dump(2) + "\n");
+}
+
+}  // namespace starpo

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+
+namespace starpo {
+
+// The shape of a Qwen2 model, as its Hugging Face config.json names it.
+struct ModelConfig {
+  int vocab_size = 0;
+  int hidden_size = 0;
+  int intermediate_size = 0;
+  int num_hidden_layers = 0;
+  int num_attention_heads = 0;
+  int num_key_value_heads = 0;
+  int head_dim = 0;  // config.json's own, else hidden_size / num_attention_heads
+  int max_position_embeddings = 0;
+  float rope_theta = 0;
+  float rms_norm_eps = 0;
+  bool tie_word_embeddings = false;
+
+  bool operator==(const ModelConfig&) const = default;
+};
+
+// Errors: model_config_invalid (the field named), model_unsupported (model_type is not qwen2, an unsupported activation, sliding window in use, ...).
+ModelConfig read_model_config(const std::filesystem::path& config_json);
+void write_model_config(const ModelConfig&, const std::filesystem::path& config_json);
+
+}  // namespace starpo

@@ -1,0 +1,74 @@
+#include "model/parameters.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "base/philox.h"
+#include "ops/cpu/reproducible_math.h"
+
+namespace starpo {
+
+// Query, key and value weights lie side by side, as do their biases and gate and up: each group is one matrix to the kernels.
+ParameterLayout::ParameterLayout(const ModelConfig& config) : config_(config) {
+  const std::int64_t hidden = config.hidden_size, intermediate = config.intermediate_size;
+  const std::int64_t queries = std::int64_t{config.num_attention_heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.num_key_value_heads} * config.head_dim;
+  const auto declare = [this](std::string name, std::vector<std::int64_t> shape) {
+    std::size_t size = 1;
+    for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+    tensors_.push_back({std::move(name), std::move(shape), size_, size});
+    size_ += size;
+  };
+  declare("model.embed_tokens.weight", {config.vocab_size, hidden});
+  for (int layer = 0; layer < config.num_hidden_layers; ++layer) {
+    const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+    declare(prefix + "input_layernorm.weight", {hidden});
+    declare(prefix + "self_attn.q_proj.weight", {queries, hidden});
+    declare(prefix + "self_attn.k_proj.weight", {keys, hidden});
+    declare(prefix + "self_attn.v_proj.weight", {keys, hidden});
+    declare(prefix + "self_attn.q_proj.bias", {queries});
+    declare(prefix + "self_attn.k_proj.bias", {keys});
+    declare(prefix + "self_attn.v_proj.bias", {keys});
+    declare(prefix + "self_attn.o_proj.weight", {hidden, queries});
+    declare(prefix + "post_attention_layernorm.weight", {hidden});
+    declare(prefix + "mlp.gate_proj.weight", {intermediate, hidden});
+    declare(prefix + "mlp.up_proj.weight", {intermediate, hidden});
+    declare(prefix + "mlp.down_proj.weight", {hidden, intermediate});
+  }
+  declare("model.norm.weight", {hidden});
+  if (!config.tie_word_embeddings) declare("lm_head.weight", {config.vocab_size, hidden});
+}
+
+const TensorSlot& ParameterLayout::find(const std::string& name) const {
+  for (const TensorSlot& tensor : tensors_)
+    if (tensor.name == name) return tensor;
+  throw std::out_of_range("no tensor " + name);
+}
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+  const Philox random{seed, RandomStream::initial_weights};
+  const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
+  std::vector<float> weights(layout.size());
+  for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
+    const TensorSlot& tensor = layout.tensors()[index];
+    const std::span<float> values = std::span(weights).subspan(tensor.offset, tensor.size);
+    if (tensor.shape.size() == 1) {
+      const bool bias = tensor.name.ends_with(".bias");
+      for (float& value : values) value = bias ? 0.0f : 1.0f;
+      continue;
+    }
+    const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
+    const double deviation = 0.02 * (output ? output_scale : 1.0);
+    // Box-Muller: two draws of a counter give two normals.
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+      const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(i / 2), 0, 0);
+      const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
+      const double angle = 6.283185307179586 * uniform_open(bits[1]);
+      values[i] = static_cast<float>(radius * reproducible_cos(angle));
+      if (i + 1 < values.size()) values[i + 1] = static_cast<float>(radius * reproducible_sin(angle));
+    }
+  }
+  return weights;
+}
+
+}  // namespace starpo

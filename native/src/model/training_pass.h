@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+
+namespace starpo {
+
+// Sequences laid end to end without padding, and the positions whose prediction is trained.
+struct PackedBatch {
+  std::vector<std::int32_t> tokens;          // [tokens]
+  std::vector<std::int32_t> sequence_starts; // [sequences + 1], first 0, last = tokens.size()
+  std::vector<std::int32_t> targets;         // ascending indices into tokens; the row before each predicts it, so none is a sequence's first
+};
+
+// Forward and backward of one packed micro-batch. The head runs on the target rows only.
+class TrainingPass {
+ public:
+  explicit TrainingPass(const Model&);
+  ~TrainingPass();
+
+  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. The bits equal the Decoder's.
+  void forward(const PackedBatch&, float temperature, std::span<float> logprobs, std::span<float> entropies);
+
+  // Adds d(loss)/d(weights) to gradients (flat, the layout's order), given d(loss)/d(logprob) and d(loss)/d(entropy) of every target of the last forward.
+  // The sum over tokens is one chain that goes on from what gradients holds, so splitting a mini-batch into micro-batches (in order) changes no bit.
+  void backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace starpo

@@ -1,0 +1,152 @@
+// Included once by each kernels_<isa>.cpp, which defines STARPO_ISA and has included its vec16 header.
+
+namespace starpo::STARPO_ISA {
+
+// Depth after which partial chains go to c and back, so that a panel stays in the nearest caches. Changes no bit.
+inline constexpr int kDepthBlock = 512;
+inline constexpr int kTokenBlock = 128;
+
+inline int smaller(int a, int b) { return a < b ? a : b; }
+
+struct TileArguments {
+  int depth;
+  const float* a;
+  std::ptrdiff_t a_stride;
+  const float* b;
+  std::ptrdiff_t b_stride;
+  const float* start;
+  std::ptrdiff_t start_stride;
+  float* c;
+  std::ptrdiff_t c_stride;
+  int columns;  // read only by masked tiles
+};
+
+// Rows x (16 * Vecs) elements in registers. a is [Rows, depth] row-major, or, Transposed, [depth, Rows].
+template <int Rows, int Vecs, bool Transposed, bool Masked>
+inline void tile(const TileArguments& t) {
+  int width[Vecs];
+  for (int v = 0; v < Vecs; ++v) {
+    const int left = t.columns - 16 * v;
+    width[v] = left < 0 ? 0 : smaller(left, 16);
+  }
+  Vec sum[Rows][Vecs];
+#pragma GCC unroll 16
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vecs; ++v) {
+      const float* const start = t.start + r * t.start_stride + 16 * v;
+      sum[r][v] = t.start == nullptr ? zero() : Masked ? load_n(start, width[v]) : load(start);
+    }
+  const float* b = t.b;
+  // Four base pointers and one stride address twelve rows without spilling.
+  const float* a0 = t.a;
+  const float* a1 = a0 + 3 * t.a_stride;
+  const float* a2 = a1 + 3 * t.a_stride;
+  const float* a3 = a2 + 3 * t.a_stride;
+  const std::ptrdiff_t step = t.a_stride;
+  for (int k = 0; k < t.depth; ++k) {
+    Vec column[Vecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < Vecs; ++v) column[v] = Masked ? load_n(b + 16 * v, width[v]) : load(b + 16 * v);
+#pragma GCC unroll 16
+    for (int r = 0; r < Rows; ++r) {
+      const float* const base = r < 3 ? a0 : r < 6 ? a1 : r < 9 ? a2 : a3;
+      const Vec x = broadcast(Transposed ? a0[r] : base[(r % 3) * step]);
+#pragma GCC unroll 4
+      for (int v = 0; v < Vecs; ++v) sum[r][v] = fma(x, column[v], sum[r][v]);
+    }
+    if (Transposed) {
+      a0 += step;
+    } else {
+      ++a0, ++a1, ++a2, ++a3;
+    }
+    b += t.b_stride;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vecs; ++v) {
+      float* const c = t.c + r * t.c_stride + 16 * v;
+      if (Masked)
+        store_n(c, sum[r][v], width[v]);
+      else
+        store(c, sum[r][v]);
+    }
+}
+
+template <bool Transposed, bool Masked>
+inline void tile_of(int rows, const TileArguments& t) {
+  switch (rows) {
+    case 1: return tile<1, kTileVecs, Transposed, Masked>(t);
+    case 2: return tile<2, kTileVecs, Transposed, Masked>(t);
+    case 3: return tile<3, kTileVecs, Transposed, Masked>(t);
+    case 4: return tile<4, kTileVecs, Transposed, Masked>(t);
+  }
+  if constexpr (kTileRows > 4) switch (rows) {
+      case 5: return tile<5, kTileVecs, Transposed, Masked>(t);
+      case 6: return tile<6, kTileVecs, Transposed, Masked>(t);
+    }
+  if constexpr (kTileRows > 6) switch (rows) {
+      case 7: return tile<7, kTileVecs, Transposed, Masked>(t);
+      case 8: return tile<8, kTileVecs, Transposed, Masked>(t);
+      case 9: return tile<9, kTileVecs, Transposed, Masked>(t);
+      case 10: return tile<10, kTileVecs, Transposed, Masked>(t);
+      case 11: return tile<11, kTileVecs, Transposed, Masked>(t);
+      case 12: return tile<12, kTileVecs, Transposed, Masked>(t);
+    }
+}
+
+// All rows against up to 32 columns of b, in tiles of nearly equal height.
+template <bool Transposed>
+inline void multiply_panel(int rows, TileArguments t) {
+  const int tiles = (rows + kTileRows - 1) / kTileRows;
+  const int columns = t.columns;
+  for (int done = 0, i = 0; i < tiles; ++i) {
+    const int height = (rows - done + tiles - i - 1) / (tiles - i);
+    TileArguments part = t;
+    part.a += Transposed ? done : done * t.a_stride;
+    part.c += done * t.c_stride;
+    if (part.start != nullptr) part.start += done * t.start_stride;
+    for (int j = 0; j < columns; j += 16 * kTileVecs) {
+      part.columns = columns - j;
+      if (part.columns >= 16 * kTileVecs)
+        tile_of<Transposed, false>(height, part);
+      else
+        tile_of<Transposed, true>(height, part);
+      part.b += 16 * kTileVecs;
+      part.c += 16 * kTileVecs;
+      if (part.start != nullptr) part.start += 16 * kTileVecs;
+    }
+    done += height;
+  }
+}
+
+// multiply() with b as panels (panel_stride apart, rows b_stride apart): packed weights, transposed keys, or plain rows of values.
+inline void multiply_by(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
+                        std::ptrdiff_t panel_stride, const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+  int k = 0;
+  do {
+    const int part = smaller(depth - k, kDepthBlock);
+    for (int j = 0; j < columns; j += kPanel)
+      multiply_panel<false>(rows, {part, a + k, a_stride, b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
+                                   start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, smaller(columns - j, kPanel)});
+    start = c;
+    start_stride = c_stride;
+    k += part;
+  } while (k < depth);
+}
+
+inline void multiply(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* packed_b, const float* start,
+                     std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+  multiply_by(rows, columns, depth, a, a_stride, packed_b, kPanel, static_cast<std::ptrdiff_t>(depth) * kPanel, start, start_stride, c, c_stride);
+}
+
+inline void accumulate_transposed(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
+                                  float* c, std::ptrdiff_t c_stride) {
+  for (int t = 0; t < depth; t += kTokenBlock)
+    for (int j = 0; j < columns; j += kPanel)
+      multiply_panel<true>(rows, {smaller(depth - t, kTokenBlock), a + t * a_stride, a_stride, b + t * b_stride + j, b_stride, c + j, c_stride, c + j,
+                                  c_stride, smaller(columns - j, kPanel)});
+}
+
+}  // namespace starpo::STARPO_ISA

@@ -1,0 +1,27 @@
+// Included last by each kernels_<isa>.cpp.
+
+namespace starpo::STARPO_ISA {
+
+const Kernels& kernels() {
+  static constexpr Kernels table{
+      .multiply = multiply,
+      .accumulate_transposed = accumulate_transposed,
+      .attention = attention,
+      .attention_backward = attention_backward,
+      .norm = norm,
+      .norm_backward = norm_backward,
+      .norm_weight_gradient = norm_weight_gradient,
+      .column_sums = column_sums,
+      .add = add_to,
+      .rotate = rotate,
+      .swiglu = swiglu,
+      .swiglu_backward = swiglu_backward,
+      .logprob_entropy = logprob_entropy,
+      .logit_gradient = logit_gradient,
+      .sum_of_squares = sum_of_squares,
+      .adamw = adamw,
+  };
+  return table;
+}
+
+}  // namespace starpo::STARPO_ISA

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace starpo {
+
+// Where an episode comes from: its place in the batch, its level and its noise.
+struct EpisodeSpec {
+  int environment;      // index into the run's environments
+  int group;
+  int member;
+  std::uint64_t seed;   // of the level
+  std::uint64_t noise;  // 0: the level's own noise, shared by the group
+};
+
+struct ExecutedAction {
+  std::string action;
+  double reward;
+  std::string board;
+  bool effective, valid, slipped, done, success;
+};
+
+struct Turn {
+  std::string state;     // what the environment showed
+  std::string response;  // forced prefix and sampled text
+  std::optional<std::string> think, answer;
+  std::vector<std::string> actions;
+  bool format_valid = false;
+  bool action_valid = false;  // no action dropped or missing
+  bool truncated = false;     // cut by the token limit
+  double reward = 0;
+  bool reward_is_integer = true;
+  double penalty = 0;
+  int think_tokens = 0;  // sampled before </think>
+
+  std::vector<std::int32_t> context_ids;  // added to the context before the first sampled token; never trained
+  std::vector<std::int32_t> ids;          // sampled, turn end included; all trained
+  std::vector<float> logprobs, entropies; // [ids], nats, from logits / temperature
+
+  std::vector<ExecutedAction> executed;
+};
+
+enum class Ended { done, max_turns, max_actions, context };
+const char* name_of(Ended);
+
+struct Episode {
+  EpisodeSpec spec;
+  std::string initial;  // board, or the text shown
+  std::vector<std::string> arms;
+  std::vector<Turn> turns;
+  double score = 0;  // rewards and penalties
+  bool success = false;
+  Ended ended = Ended::done;
+
+  int sampled_tokens() const;
+  int executed_actions() const;
+  int total_tokens() const;
+};
+
+}  // namespace starpo

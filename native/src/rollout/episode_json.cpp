@@ -1,0 +1,95 @@
+#include "rollout/episode_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "files/base64.h"
+#include "files/float16.h"
+
+namespace starpo {
+namespace {
+
+using json = nlohmann::json;
+
+template <typename T>
+std::string packed(const std::vector<T>& values) {
+  return base64_encode({reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)});
+}
+
+std::string packed_float16(const std::vector<float>& values) {
+  std::vector<std::uint16_t> halves(values.size());
+  std::transform(values.begin(), values.end(), halves.begin(), to_float16);
+  return packed(halves);
+}
+
+json optional_text(const std::optional<std::string>& text) { return text ? json(*text) : json(nullptr); }
+
+json tokens_json(const Turn& turn, const std::optional<double>& advantage) {
+  json tokens{{"ids", packed(turn.ids)},
+              {"logprobs", packed(turn.logprobs)},
+              {"entropies", packed_float16(turn.entropies)},
+              {"trained", packed(std::vector<std::uint8_t>(turn.ids.size(), advantage ? 1 : 0))}};
+  if (advantage) tokens["advantages"] = packed_float16(std::vector<float>(turn.ids.size(), static_cast<float>(*advantage)));
+  return tokens;
+}
+
+json turn_json(const Turn& turn, const std::optional<double>& advantage) {
+  json executed = json::array();
+  for (const ExecutedAction& action : turn.executed)
+    executed.push_back({{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective}, {"valid", action.valid},
+                        {"slipped", action.slipped}, {"done", action.done}, {"success", action.success}});
+  return {{"state", turn.state},
+          {"response", turn.response},
+          {"think", optional_text(turn.think)},
+          {"answer", optional_text(turn.answer)},
+          {"actions", turn.actions},
+          {"format_valid", turn.format_valid},
+          {"reward", turn.reward},
+          {"penalty", turn.penalty},
+          {"context_ids", packed(turn.context_ids)},
+          {"executed", std::move(executed)},
+          {"tokens", tokens_json(turn, advantage)}};
+}
+
+json summary(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment) {
+  return {{"id", record.id},
+          {"iteration", record.iteration},
+          {"split", record.split},
+          {"environment", environment.label},
+          {"group", episode.spec.group},
+          {"member", episode.spec.member},
+          {"seed", episode.spec.seed},
+          {"reward", episode.score},
+          {"success", episode.success},
+          {"ended", name_of(episode.ended)},
+          {"turns", episode.turns.size()},
+          {"actions", episode.executed_actions()},
+          {"tokens", episode.sampled_tokens()},
+          {"kept", record.kept},
+          {"format_valid", std::all_of(episode.turns.begin(), episode.turns.end(), [](const Turn& turn) { return turn.format_valid; })}};
+}
+
+// A reply may cut a UTF-8 sequence; the files hold valid JSON all the same.
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string episode_summary_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment) {
+  return dump(summary(episode, record, environment));
+}
+
+std::string episode_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
+  json line = summary(episode, record, environment);
+  line["type"] = environment.type;
+  line["config"] = json::parse(environment.config);
+  if (!episode.arms.empty()) line["arms"] = episode.arms;
+  line["initial"] = episode.initial;
+  line["prompt_text"] = tokenizer.decode(episode.turns.front().context_ids);
+  line["prompt_ids"] = packed(episode.turns.front().context_ids);
+  json& turns = line["steps"] = json::array();
+  for (const Turn& turn : episode.turns) turns.push_back(turn_json(turn, record.advantage));
+  return dump(line);
+}
+
+}  // namespace starpo

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/run_config.h"
+#include "rollout/episode.h"
+#include "tokenizer/tokenizer.h"
+
+namespace starpo {
+
+// What a rollout file adds to an episode.
+struct EpisodeRecord {
+  std::string id;
+  int iteration;
+  std::string split;
+  bool kept;
+  std::optional<double> advantage;  // of all its trained tokens
+};
+
+// The episode's line and its summary, as docs/formats/rollouts.md describes them.
+std::string episode_summary_json(const Episode&, const EpisodeRecord&, const EnvironmentConfig&);
+std::string episode_json(const Episode&, const EpisodeRecord&, const EnvironmentConfig&, const Tokenizer&);
+
+}  // namespace starpo

@@ -1,0 +1,150 @@
+#include "rollout/episode_player.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "env/python_number.h"
+#include "rollout/reply_parser.h"
+
+namespace starpo {
+namespace {
+
+bool equal_without_case(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+bool is_known(const std::vector<std::string>& names, const std::string& action) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return equal_without_case(name, action); });
+}
+
+// Sampled tokens before the one that completes </think>; all of them where none does.
+int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    text += tokenizer.decode(std::span(ids).subspan(i, 1));
+    if (text.find("</think>") != std::string::npos) return static_cast<int>(i);
+  }
+  return static_cast<int>(ids.size());
+}
+
+}  // namespace
+
+EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment, const EpisodeSpec& spec)
+    : rules_(rules), environment_(std::move(environment)) {
+  environment_->reset(spec.seed, spec.noise);
+  episode_.spec = spec;
+  episode_.arms = environment_->arms();
+  episode_.initial = environment_->board().value_or(environment_->observation());
+
+  const PromptConfig& prompt = rules_.environment.prompt;
+  begin_turn(rules_.chat.first_turn(prompt.system, user_message(prompt.first, "environments." + rules_.environment.label + ".prompt.first")));
+  if (length_ + rules_.rollout.max_response_tokens > rules_.rollout.context)
+    throw Error("context_too_small",
+                "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) + " tokens; with a reply of " +
+                    std::to_string(rules_.rollout.max_response_tokens) + " it passes rollout.context (" + std::to_string(rules_.rollout.context) + ")",
+                "raise rollout.context or lower rollout.max_response_tokens");
+}
+
+std::string EpisodePlayer::user_message(const std::string& text, const std::string& path) const {
+  std::string names;
+  for (const auto& name : environment_->actions()) names += (names.empty() ? "" : ", ") + name;
+  const Turn* last = episode_.turns.empty() ? nullptr : &episode_.turns.back();
+  std::map<std::string, std::string> values{
+      {"state", environment_->observation()},
+      {"reward", last ? format_python_number(last->reward, last->reward_is_integer) : "0"},
+      {"turn", std::to_string(episode_.turns.size() + 1)},
+      {"actions_left", std::to_string(rules_.environment.max_actions - executed_)},
+      {"max_actions", std::to_string(rules_.environment.max_actions_per_turn)},
+      {"max_tokens", std::to_string(rules_.rollout.max_response_tokens)},
+      {"actions", names},
+  };
+  for (const auto& [name, value] : environment_->placeholders()) values[name] = value;
+  return fill_template(text, values, path);
+}
+
+void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
+  length_ += static_cast<int>(context_ids.size());
+  Turn turn;
+  turn.state = environment_->observation();
+  turn.context_ids = std::move(context_ids);
+  episode_.turns.push_back(std::move(turn));
+}
+
+std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, float entropy) {
+  Turn& turn = episode_.turns.back();
+  turn.ids.push_back(id);
+  turn.logprobs.push_back(logprob);
+  turn.entropies.push_back(entropy);
+  ++length_;
+
+  const bool turn_end = id == rules_.chat.turn_end();
+  turn.truncated = !turn_end && static_cast<int>(turn.ids.size()) == rules_.rollout.max_response_tokens;
+  if (!turn_end && !turn.truncated) return {id};
+
+  finish_turn();
+  auto ended = ending();
+  if (!ended) {
+    const auto message = user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
+    auto context = rules_.chat.next_turn(message, turn.truncated);
+    if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens <= rules_.rollout.context) {
+      std::vector<std::int32_t> feed{id};
+      feed.insert(feed.end(), context.begin(), context.end());
+      begin_turn(std::move(context));
+      return feed;
+    }
+    ended = Ended::context;
+  }
+  episode_.ended = *ended;
+  episode_.success = environment_->success();
+  finished_ = true;
+  return {};
+}
+
+void EpisodePlayer::finish_turn() {
+  Turn& turn = episode_.turns.back();
+  const bool has_end = turn.ids.back() == rules_.chat.turn_end();
+  turn.response = rules_.chat.forced_prefix() + rules_.tokenizer.decode(std::span(turn.ids).first(turn.ids.size() - (has_end ? 1 : 0)));
+
+  if (rules_.rollout.think) turn.think_tokens = count_think_tokens(rules_.tokenizer, turn.ids);
+  ParsedReply reply = parse_reply(turn.response, rules_.rollout.think);
+  turn.format_valid = reply.format_valid;
+  turn.think = std::move(reply.think);
+  turn.answer = std::move(reply.answer);
+  turn.actions = std::move(reply.actions);
+  execute(turn);
+  episode_.score += turn.reward + turn.penalty;
+}
+
+// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the budget is used up; those beyond the turn's limit are ignored, unknown names are
+// dropped, and a dropped or missing one costs the penalty once.
+void EpisodePlayer::execute(Turn& turn) {
+  const auto names = environment_->actions();
+  const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
+  std::vector<std::string> valid;
+  for (std::size_t i = 0; i < limit; ++i)
+    if (is_known(names, turn.actions[i])) valid.push_back(turn.actions[i]);
+  turn.action_valid = !valid.empty() && valid.size() == limit;
+  if (!turn.action_valid) turn.penalty = rules_.reward.format_penalty;
+
+  for (const auto& action : valid) {
+    if (environment_done_ || executed_ >= rules_.environment.max_actions) break;
+    const StepResult step = environment_->step(action);
+    ++executed_;
+    environment_done_ = step.done;
+    turn.reward += step.reward;
+    turn.reward_is_integer &= step.reward_is_integer;
+    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()), step.effective, step.valid, step.slipped,
+                             step.done, step.success});
+  }
+}
+
+std::optional<Ended> EpisodePlayer::ending() const {
+  if (environment_done_) return Ended::done;
+  if (executed_ >= rules_.environment.max_actions) return Ended::max_actions;
+  if (static_cast<int>(episode_.turns.size()) >= rules_.environment.max_turns) return Ended::max_turns;
+  return std::nullopt;
+}
+
+}  // namespace starpo

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace starpo {
+
+struct CodePoint {
+  char32_t value;
+  std::size_t length;  // bytes
+};
+
+// The code point that begins at `at`. A byte that begins no valid sequence counts as one code point beyond Unicode's last.
+CodePoint code_point_at(std::string_view text, std::size_t at);
+
+constexpr char32_t invalid_byte = 0x110000;
+
+}  // namespace starpo

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "train/trainer_state.h"
+
+namespace starpo {
+
+// One AdamW step on the run's policy with the iteration's learning rate. Returns the gradient norm before clipping.
+// Errors: non_finite_gradient, non_finite_weight.
+double optimizer_step(TrainerState&, int iteration, std::span<const float> gradients);
+
+}  // namespace starpo

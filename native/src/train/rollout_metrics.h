@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "journal/journal.h"
+#include "rollout/episode.h"
+
+namespace starpo {
+
+// The rollout/* metrics of docs/formats/metrics.md. episodes: group by group, group_size each.
+Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool think);
+
+// The evaluation/<label>/* metrics of one set.
+Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string& label);
+
+}  // namespace starpo

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "journal/control_reader.h"
+#include "journal/journal.h"
+
+namespace starpo {
+
+// Thrown out of a rollout or an evaluation that a stop discards.
+struct Discarded {};
+
+// What a person may ask of a living trainer: lines of control.jsonl and signals.
+class RunControl {
+ public:
+  // Installs the handlers of SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
+  RunControl(const std::filesystem::path& run_directory, Journal&);
+
+  void at_iteration(int iteration) { iteration_ = iteration; }
+
+  // Reads new commands; holds while paused. Cheap.
+  void poll();
+  // The same where a stop gives the work up. Throws Discarded.
+  void poll_discardable();
+
+  bool stop_requested() const { return !stop_reason_.empty(); }
+  const std::string& stop_reason() const { return stop_reason_; }  // command, signal
+  bool take_checkpoint_request();
+
+ private:
+  void read_commands();
+
+  Journal& journal_;
+  ControlReader reader_;
+  int iteration_ = 0;
+  bool paused_ = false;
+  bool checkpoint_requested_ = false;
+  std::string stop_reason_;
+};
+
+}  // namespace starpo

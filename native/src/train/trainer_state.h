@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "config/run_config.h"
+#include "env/environment.h"
+#include "model/decoder.h"
+#include "model/model.h"
+#include "optimizer/adamw.h"
+#include "rollout/episode_player.h"
+#include "rollout/prompt.h"
+#include "tokenizer/tokenizer.h"
+
+namespace starpo {
+
+// All that lives as long as a run's process: configuration, environments, policy, optimiser.
+struct TrainerState {
+  // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights are loaded by the caller.
+  // Errors: those of the loaders, and model_tokenizer_mismatch.
+  TrainerState(RunConfig, const std::filesystem::path& model_folder);
+
+  RunConfig config;
+  ThreadPool threads;
+  Tokenizer tokenizer;
+  ChatFormat chat;
+  Model model;
+  AdamW optimizer;
+  std::vector<std::uint8_t> decayed;  // [weights] 1 where weight decay applies
+  std::vector<std::unique_ptr<Environment>> prototypes;
+  std::vector<const Environment*> prototype_pointers;
+  std::vector<EpisodeRules> rules;
+};
+
+}  // namespace starpo

@@ -1,0 +1,253 @@
+#include "train/training_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sys/resource.h>
+
+#include "algorithm/advantage.h"
+#include "algorithm/filter.h"
+#include "algorithm/statistics.h"
+#include "base/error.h"
+#include "files/rollout_writer.h"
+#include "files/sha256.h"
+#include "journal/metric_names.h"
+#include "model/folder.h"
+#include "ops/cpu/isa.h"
+#include "rollout/episode_json.h"
+#include "train/checkpoint.h"
+#include "train/levels.h"
+#include "train/policy_update.h"
+#include "train/rollout_metrics.h"
+#include "train/warm_start.h"
+
+namespace starpo {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
+
+}  // namespace
+
+TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
+    : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
+
+void TrainingRun::load(const RunConfig& config) {
+  remove_partial_files(directory_);
+  const std::string skipped = resume_or_begin(config);
+
+  StartedEvent started;
+  if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
+  started.isa = isa_name(selected_isa());
+  started.device = config.device;
+  started.threads = state_->threads.size();
+  started.iterations = config.iterations;
+  started.parameters = static_cast<std::int64_t>(state_->model.layout().size());
+  journal_.started(started);
+  journal_.phase("load", iteration_, 1, 1);
+  if (!skipped.empty()) journal_.warning(skipped);
+  for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
+
+  const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
+  decoder_ = std::make_unique<Decoder>(state_->model, std::min(config.rollout.slots, episodes) + 1, config.rollout.context);
+  pass_ = std::make_unique<TrainingPass>(state_->model);
+}
+
+// Returns what to say about checkpoints that had to be passed over.
+std::string TrainingRun::resume_or_begin(const RunConfig& config) {
+  std::string skipped;
+  const auto checkpoints = resumable_checkpoints(directory_);
+  for (int iteration : checkpoints) {
+    try {
+      tokenizer_folder_ = directory_ / checkpoint_path(iteration);
+      state_ = std::make_unique<TrainerState>(config, tokenizer_folder_);
+      load_checkpoint(directory_, iteration, *state_);
+      iteration_ = checkpointed_ = iteration;
+      resumed_ = true;
+      return skipped;
+    } catch (const Error& error) {
+      if (error.code() == "config_invalid") throw;
+      skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
+    }
+  }
+  if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
+
+  tokenizer_folder_ = config.start.model;
+  state_ = std::make_unique<TrainerState>(config, tokenizer_folder_);
+  load_initial_weights(config);
+  return {};
+}
+
+void TrainingRun::load_initial_weights(const RunConfig& config) {
+  const auto file = tokenizer_folder_ / "model.safetensors";
+  std::vector<float> weights;
+  if (config.start.weights == StartWeights::random) {
+    weights = initial_weights(state_->model.layout(), config.seed);
+  } else {
+    weights = read_model_folder_weights(tokenizer_folder_, state_->model.layout());
+    if (!config.start.sha256.empty() && sha256_of_file(file) != config.start.sha256)
+      throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
+  }
+  std::copy(weights.begin(), weights.end(), state_->model.mutable_weights().begin());
+  state_->model.weights_changed();
+}
+
+std::string TrainingRun::run() {
+  const RunConfig& config = state_->config;
+  try {
+    if (!resumed_) {
+      evaluate();
+      checkpoint();
+    }
+    while (iteration_ < config.iterations && !control_.stop_requested()) {
+      ++iteration_;
+      control_.at_iteration(iteration_);
+      train_iteration();
+
+      const bool last = iteration_ == config.iterations;
+      if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
+      if (last || control_.take_checkpoint_request() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
+        checkpoint();
+    }
+  } catch (const Discarded&) {
+    // A stop gives up the rollout it meets; the weights are still those of the iteration before.
+    --iteration_;
+    checkpoint();
+  }
+  return iteration_ == config.iterations ? "completed" : control_.stop_reason();
+}
+
+void TrainingRun::train_iteration() {
+  const Stopwatch watch;
+  Metrics metrics;
+  Updates updates;
+  if (state_->config.task == Task::warm_start) {
+    const Stopwatch update;
+    auto result = warm_start_iteration(*state_, *pass_, iteration_, [&](int done, int total) {
+      journal_.phase("update", iteration_, done, total);
+      control_.poll();
+    });
+    metrics = std::move(result.metrics);
+    updates = std::move(result.updates);
+    at(metrics, metric::time_update) = update.seconds();
+  } else {
+    reinforce(metrics, updates);
+  }
+  at(metrics, metric::time_iteration) = watch.seconds();
+  at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
+  journal_.iteration(iteration_, metrics, updates);
+}
+
+void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
+  const RunConfig& config = state_->config;
+  const int group_size = config.rollout.group_size;
+  const auto episodes = roll_out(metrics);
+
+  journal_.phase("filter", iteration_, 0, 1);
+  std::vector<double> scores;
+  for (const Episode& episode : episodes) scores.push_back(episode.score);
+  const auto filter = filter_groups(scores, group_size, config.filter.strategy, config.filter.keep);
+  if (!filter.warning.empty()) journal_.warning("iteration " + std::to_string(iteration_) + ": " + filter.warning);
+  const auto advantages = group_advantages(scores, group_size, config.advantage.estimator);
+  write_rollout("train", episodes, filter.kept, advantages);
+
+  std::vector<const Episode*> kept;
+  std::vector<double> kept_advantages, kept_spread;
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    if (!filter.kept[i / group_size]) continue;
+    kept.push_back(&episodes[i]);
+    kept_advantages.push_back(advantages[i]);
+    if (i % group_size == 0) kept_spread.push_back(filter.spread[i / group_size]);
+  }
+  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
+  if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+
+  const Stopwatch watch;
+  auto result = update_policy(*state_, *pass_, iteration_, kept, kept_advantages, [&](int done, int total) {
+    journal_.phase("update", iteration_, done, total);
+    control_.poll();
+  });
+  metrics.merge(result.metrics);
+  updates = std::move(result.updates);
+  double tokens = 0;
+  for (const Episode* episode : kept) tokens += episode->total_tokens();
+  at(metrics, metric::time_update) = watch.seconds();
+  if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / watch.seconds();
+}
+
+std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
+  const Stopwatch watch;
+  const RolloutConfig& rollout = state_->config.rollout;
+  const auto specs = training_episodes(state_->config, iteration_);
+  RolloutRequest request{specs, state_->rules, state_->prototype_pointers, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
+  request.sampling = {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+  request.progress = [&](int finished) {
+    journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
+    control_.poll_discardable();
+  };
+  control_.poll_discardable();
+  const auto episodes = run_rollout(state_->model, *decoder_, request);
+
+  metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
+  double tokens = 0;
+  for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
+  at(metrics, metric::time_rollout) = watch.seconds();
+  at(metrics, metric::throughput_generated_tokens_per_second) = tokens / watch.seconds();
+  return episodes;
+}
+
+void TrainingRun::evaluate() {
+  for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
+    const EnvironmentConfig& environment = state_->config.environments[e];
+    if (!environment.validate) continue;
+    const Stopwatch watch;
+    // The draws are keyed by the environment, not the iteration: every evaluation plays the same levels with the same luck, so two can be compared in pairs.
+    const auto specs = evaluation_episodes(state_->config, static_cast<int>(e));
+    RolloutRequest request{specs, state_->rules, state_->prototype_pointers, {}, {state_->config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(e), {}};
+    request.sampling.temperature = static_cast<float>(state_->config.evaluation.temperature);
+    request.progress = [&](int finished) {
+      journal_.phase("evaluate", iteration_, finished, static_cast<std::int64_t>(specs.size()));
+      control_.poll();
+    };
+    const auto episodes = run_rollout(state_->model, *decoder_, request);
+    write_rollout(environment.label, episodes, {}, {});
+    auto metrics = evaluation_metrics(episodes, environment.label);
+    at(metrics, metric::time_evaluation) = watch.seconds();
+    journal_.evaluation(iteration_, environment.label, metrics);
+  }
+}
+
+void TrainingRun::write_rollout(const std::string& split, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const double> advantages) {
+  RolloutWriter writer(directory_, iteration_, split);
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    const Episode& episode = episodes[i];
+    const bool kept = kept_groups.empty() || kept_groups[i / state_->config.rollout.group_size];
+    EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, std::nullopt};
+    if (kept && !advantages.empty()) record.advantage = advantages[i];
+    const EnvironmentConfig& environment = state_->config.environments[episode.spec.environment];
+    writer.add(episode_json(episode, record, environment, state_->tokenizer), episode_summary_json(episode, record, environment));
+  }
+  const RolloutFiles files = writer.finish();
+  journal_.rollout(iteration_, split, files.file, files.index, files.episodes);
+}
+
+void TrainingRun::checkpoint() {
+  if (checkpointed_ == iteration_) return;
+  journal_.phase("checkpoint", iteration_, 0, 1);
+  write_checkpoint(directory_, *state_, iteration_, tokenizer_folder_, journal_);
+  checkpointed_ = iteration_;
+}
+
+}  // namespace starpo

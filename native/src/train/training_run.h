@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "journal/journal.h"
+#include "model/decoder.h"
+#include "model/training_pass.h"
+#include "rollout/rollout.h"
+#include "train/run_control.h"
+#include "train/trainer_state.h"
+
+namespace starpo {
+
+// One process's part of a run: iterations from a checkpoint (or the start) to the end or a stop.
+class TrainingRun {
+ public:
+  TrainingRun(std::filesystem::path run_directory, Journal&);
+
+  // Loads the policy: the newest whole checkpoint's, else the initial model's. Writes the started event.
+  void load(const RunConfig&);
+
+  // Runs to the end or a stop. Returns why it stopped: completed, command, signal.
+  std::string run();
+
+  int iteration() const { return iteration_; }  // the one under way, or the last whole one
+
+ private:
+  std::string resume_or_begin(const RunConfig&);
+  void load_initial_weights(const RunConfig&);
+  void train_iteration();
+  void reinforce(Metrics&, Updates&);
+  std::vector<Episode> roll_out(Metrics&);
+  void evaluate();
+  void checkpoint();
+  void write_rollout(const std::string& split, std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const double> advantages);
+
+  std::filesystem::path directory_;
+  std::filesystem::path tokenizer_folder_;
+  Journal& journal_;
+  RunControl control_;
+  std::unique_ptr<TrainerState> state_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<TrainingPass> pass_;
+  int iteration_ = 0;
+  int checkpointed_ = -1;
+  bool resumed_ = false;
+};
+
+}  // namespace starpo

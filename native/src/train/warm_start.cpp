@@ -1,0 +1,62 @@
+#include "train/warm_start.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithm/statistics.h"
+#include "base/error.h"
+#include "journal/metric_names.h"
+#include "train/demonstrations.h"
+#include "train/learning_rate.h"
+#include "train/optimizer_step.h"
+#include "train/sequence.h"
+
+namespace starpo {
+namespace {
+
+std::vector<Sequence> demonstration_batch(TrainerState& state, std::uint32_t first) {
+  std::vector<Sequence> sequences(state.config.warm_start.batch);
+  state.threads.parallel_for(state.config.warm_start.batch, [&](int i) { sequences[i] = make_sequence(play_demonstration(state, first + i)); });
+  return sequences;
+}
+
+// Mean negative log-probability of the batch's reply tokens; adds its gradient.
+double cross_entropy(TrainerState& state, TrainingPass& pass, const std::vector<Sequence>& sequences, std::vector<float>& gradients) {
+  double targets = 0, loss = 0;
+  for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
+  for (const MicroBatch& micro : pack(sequences, state.config.optimizer.micro_batch_tokens)) {
+    const std::size_t count = micro.batch.targets.size();
+    std::vector<float> logprobs(count), entropies(count);
+    pass.forward(micro.batch, 1, logprobs, entropies);
+    for (float logprob : logprobs) loss -= logprob / targets;
+    pass.backward(std::vector<float>(count, static_cast<float>(-1 / targets)), std::vector<float>(count, 0.0f), gradients);
+  }
+  return loss;
+}
+
+}  // namespace
+
+UpdateResult warm_start_iteration(TrainerState& state, TrainingPass& pass, int iteration, const std::function<void(int done, int total)>& progress) {
+  const WarmStartConfig& config = state.config.warm_start;
+  std::vector<float> gradients(state.model.layout().size());
+  std::vector<double> losses, norms;
+  double rate = 0;
+  for (int step = 0; step < config.steps_per_iteration; ++step) {
+    const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
+    const auto sequences = demonstration_batch(state, index);
+    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    const double loss = cross_entropy(state, pass, sequences, gradients);
+    if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
+    rate = learning_rate(state.config, iteration, state.optimizer.steps);
+    norms.push_back(optimizer_step(state, iteration, gradients));
+    losses.push_back(loss);
+    progress(step + 1, config.steps_per_iteration);
+  }
+  Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},
+                  {std::string(metric::actor_grad_norm), mean(norms)},
+                  {std::string(metric::actor_grad_norm_max), *std::max_element(norms.begin(), norms.end())},
+                  {std::string(metric::actor_learning_rate), rate}};
+  return {metrics, {{std::string(metric::actor_grad_norm), norms}}};
+}
+
+}  // namespace starpo

@@ -1,0 +1,161 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "algorithm/advantage.h"
+#include "algorithm/filter.h"
+#include "algorithm/policy_loss.h"
+#include "algorithm/statistics.h"
+#include "base/exact_math.h"
+#include "base/philox.h"
+
+using namespace starpo;
+
+TEST_CASE("exact_exp and exact_cos agree with libm") {
+  for (double x = -40; x <= 40; x += 0.37) CHECK(exact_exp(x) == doctest::Approx(std::exp(x)).epsilon(1e-14));
+  for (double x = 0; x <= 3.14159; x += 0.01) CHECK(std::abs(exact_cos(x) - std::cos(x)) < 1e-14);
+  CHECK(exact_exp(0) == 1);
+}
+
+TEST_CASE("Philox gives the numbers of its authors' known-answer test") {
+  const std::array<std::uint32_t, 4> zero = Philox{0, RandomStream{0}}(0, 0, 0, 0);
+  CHECK(zero == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  const std::array<std::uint32_t, 4> ones = Philox{0xffffffff, RandomStream{0xffffffff}}(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff);
+  CHECK(ones == std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+}
+
+TEST_CASE("standard deviation is unbiased and exactly zero for equal scores") {
+  const std::vector<double> values{1, 2, 3, 4}, equal(16, 0.1);
+  CHECK(standard_deviation(values) == doctest::Approx(1.2909944487358056));
+  CHECK(standard_deviation(equal) == 0);
+}
+
+TEST_CASE("the Wilson interval of 8 of 10") {
+  const Interval interval = wilson_interval(8, 10);
+  CHECK(interval.low == doctest::Approx(0.4901625).epsilon(1e-6));
+  CHECK(interval.high == doctest::Approx(0.9433178).epsilon(1e-6));
+}
+
+TEST_CASE("the filter keeps the groups whose scores spread most") {
+  // Spreads of four groups of two: 0, 1/sqrt 2, 0, sqrt 2.
+  const std::vector<double> scores{1, 1, 0, 1, 0, 0, 0, 2};
+
+  SUBCASE("a fraction, by rank") {
+    const auto half = filter_groups(scores, 2, FilterStrategy::fraction, 0.5);
+    CHECK(half.kept == std::vector<bool>{false, true, false, true});
+    CHECK(half.warning.empty());
+    CHECK(filter_groups(scores, 2, FilterStrategy::fraction, 0.25).kept == std::vector<bool>{false, false, false, true});
+    CHECK(filter_groups(scores, 2, FilterStrategy::fraction, 0.01).kept == std::vector<bool>{false, false, false, true});
+  }
+  SUBCASE("a fraction fills its quota with groups of no spread, earlier ones first, and says so") {
+    const auto result = filter_groups(scores, 2, FilterStrategy::fraction, 0.75);
+    CHECK(result.kept == std::vector<bool>{true, true, false, true});
+    CHECK_FALSE(result.warning.empty());
+  }
+  SUBCASE("top-p, by summed spread, never keeps a group without any") {
+    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 0.5).kept == std::vector<bool>{false, false, false, true});
+    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 1).kept == std::vector<bool>{false, true, false, true});
+    const auto none = filter_groups(std::vector<double>{1, 1, 0, 0}, 2, FilterStrategy::top_p, 0.9);
+    CHECK(none.kept == std::vector<bool>{false, false});
+    CHECK_FALSE(none.warning.empty());
+  }
+  SUBCASE("groups of one are all kept, with a warning") {
+    const auto result = filter_groups(scores, 1, FilterStrategy::fraction, 0.25);
+    CHECK(result.kept == std::vector<bool>(8, true));
+    CHECK_FALSE(result.warning.empty());
+  }
+  SUBCASE("equal spreads keep their order") {
+    CHECK(filter_groups(std::vector<double>{0, 1, 0, 1, 1, 0}, 2, FilterStrategy::fraction, 0.34).kept == std::vector<bool>{true, false, false});
+  }
+}
+
+TEST_CASE("group-relative advantages") {
+  const std::vector<double> scores{0, 0, 0, 1, 0.5, 0.5, 0.5, 0.5};
+  const auto grpo = group_advantages(scores, 4, AdvantageEstimator::grpo);
+  CHECK(grpo[0] == doctest::Approx(-0.25 / (0.5 + 1e-6)));
+  CHECK(grpo[3] == doctest::Approx(0.75 / (0.5 + 1e-6)));
+  for (int i = 4; i < 8; ++i) CHECK(grpo[i] == 0);
+  const auto dr_grpo = group_advantages(scores, 4, AdvantageEstimator::dr_grpo);
+  CHECK(dr_grpo[3] == doctest::Approx(0.75));
+  const auto rloo = group_advantages(scores, 4, AdvantageEstimator::rloo);
+  CHECK(rloo[3] == doctest::Approx(1));         // the others have 0
+  CHECK(rloo[0] == doctest::Approx(-1.0 / 3));  // the others have (0 + 0 + 1) / 3
+}
+
+TEST_CASE("token weights by loss average") {
+  const std::vector<int> lengths{2, 6};
+  CHECK(token_weights(lengths, LossAverage::trajectory, 10) == std::vector<double>{0.25, 1.0 / 12});
+  CHECK(token_weights(lengths, LossAverage::token, 10) == std::vector<double>{0.125, 0.125});
+  CHECK(token_weights(lengths, LossAverage::trajectory_sum, 10) == std::vector<double>{0.5, 0.5});
+  CHECK(token_weights(lengths, LossAverage::fixed_length, 10) == std::vector<double>{0.05, 0.05});
+}
+
+namespace {
+
+struct Outcome {
+  PolicyLossSums sums;
+  std::vector<float> logprob_gradients, entropy_gradients;
+};
+
+Outcome loss_of(float logprob, float rollout_logprob, double advantage, const PolicyLossConfig& settings, float entropy = 0.7f) {
+  Outcome outcome{{}, std::vector<float>(1), std::vector<float>(1)};
+  policy_loss(std::vector<float>{logprob}, std::vector<float>{entropy}, std::vector<float>{rollout_logprob}, advantage, 0.5, settings, outcome.sums,
+              outcome.logprob_gradients, outcome.entropy_gradients);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("the clipped objective: value, gradient and what counts as clipped") {
+  PolicyLossConfig settings;
+  settings.clip_low = 0.2;
+  settings.clip_high = 0.28;
+  const float old = -1;
+  const auto at_ratio = [&](double ratio) { return static_cast<float>(old + std::log(ratio)); };
+
+  SUBCASE("on-policy the gradient is -advantage * weight") {
+    const auto outcome = loss_of(old, old, 2, settings);
+    CHECK(outcome.sums.loss == doctest::Approx(-1));
+    CHECK(outcome.logprob_gradients[0] == doctest::Approx(-1));
+  }
+  SUBCASE("a good action is not pushed past 1 + clip_high, a bad one not below 1 - clip_low") {
+    const auto good = loss_of(at_ratio(1.5), old, 1, settings);
+    CHECK(good.logprob_gradients[0] == 0);
+    CHECK(good.sums.loss == doctest::Approx(-0.5 * 1.28));
+    CHECK(good.sums.clipped_high == 1);
+    const auto bad = loss_of(at_ratio(0.5), old, -1, settings);
+    CHECK(bad.logprob_gradients[0] == 0);
+    CHECK(bad.sums.loss == doctest::Approx(0.5 * 0.8));
+    CHECK(bad.sums.clipped_low == 1);
+  }
+  SUBCASE("the other way nothing is clipped") {
+    CHECK(loss_of(at_ratio(1.5), old, -1, settings).logprob_gradients[0] == doctest::Approx(0.75));
+    CHECK(loss_of(at_ratio(0.5), old, 1, settings).logprob_gradients[0] == doctest::Approx(-0.25));
+  }
+  SUBCASE("dual clip bounds the loss of a bad action that became likely") {
+    settings.dual_clip = 3;
+    const auto outcome = loss_of(at_ratio(5), old, -1, settings);
+    CHECK(outcome.sums.loss == doctest::Approx(0.5 * 3));
+    CHECK(outcome.logprob_gradients[0] == 0);
+  }
+  SUBCASE("the entropy bonus") {
+    settings.entropy_coefficient = 0.1;
+    const auto outcome = loss_of(old, old, 0, settings);
+    CHECK(outcome.sums.loss == doctest::Approx(-0.5 * 0.1 * 0.7));
+    CHECK(outcome.entropy_gradients[0] == doctest::Approx(-0.05));
+  }
+}
+
+TEST_CASE("the policy loss's gradient equals finite differences away from the corners") {
+  PolicyLossConfig settings;
+  settings.clip_low = 0.2;
+  settings.clip_high = 0.28;
+  settings.dual_clip = 3;
+  for (double advantage : {-1.3, 0.8}) {
+    for (float logprob : {-3.2f, -1.1f, -1.0f, -0.9f, -0.05f}) {
+      const float step = 1.0f / 1024;
+      const double high = loss_of(logprob + step, -1, advantage, settings).sums.loss, low = loss_of(logprob - step, -1, advantage, settings).sums.loss;
+      CHECK(loss_of(logprob, -1, advantage, settings).logprob_gradients[0] == doctest::Approx((high - low) / (2 * step)).epsilon(1e-3));
+    }
+  }
+}

@@ -1,0 +1,56 @@
+#include <doctest/doctest.h>
+
+#include "env/numpy_random.h"
+#include "env/python_number.h"
+#include "vectors.h"
+
+using namespace starpo;
+
+TEST_CASE("NumpyRandom draws what numpy's default_rng draws") {
+  for (const auto& vector : read_vectors("frozenlake.json").at("rng_pcg64")) {
+    CAPTURE(vector.at("seed"));
+    NumpyRandom random(vector.at("seed").get<std::uint64_t>());
+    for (const double expected : vector.at("random3")) CHECK(random.random() == expected);
+    for (const std::uint32_t expected : vector.at("then_integers4_size2")) CHECK(random.integers(4) == expected);
+    CHECK(random.random() == vector.at("then_random").get<double>());
+    CHECK(random.integers(6) == vector.at("then_integers6").get<std::uint32_t>());
+    CHECK(random.random() == vector.at("then_random2").get<double>());
+    CHECK(random.integers(6) == vector.at("then_integers6_b").get<std::uint32_t>());
+  }
+}
+
+TEST_CASE("NumpyRandom spends no draw on the only integer below 1") {
+  NumpyRandom drawn(7), fresh(7);
+  CHECK(drawn.integers(1) == 0);
+  CHECK(drawn.random() == fresh.random());
+}
+
+TEST_CASE("NumpyRandom draws again where Lemire's method rejects") {
+  // numpy.random.default_rng(3).integers(3 * 2**30, size=8, dtype=numpy.uint32): a quarter of the draws is rejected
+  NumpyRandom random(3);
+  for (const std::uint32_t expected : {275895278u, 578019063u, 762820035u, 584216872u, 2581085717u, 1875275178u, 126913354u, 1070096069u}) CHECK(random.integers(3u << 30) == expected);
+}
+
+TEST_CASE("noise mixed with a seed gives another stream for each") {
+  CHECK(NumpyRandom(1, 2).random() == NumpyRandom(1, 2).random());
+  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(1, 3).random());
+  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(2, 2).random());
+  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(1).random());
+}
+
+TEST_CASE("numbers are printed as Python prints them") {
+  CHECK(format_python_number(0, true) == "0");
+  CHECK(format_python_number(1, true) == "1");
+  CHECK(format_python_number(-3, true) == "-3");
+  CHECK(format_python_number(0, false) == "0.0");
+  CHECK(format_python_number(-0.0, false) == "-0.0");
+  CHECK(format_python_number(-0.1 - 0.1 - 0.1, false) == "-0.30000000000000004");
+  CHECK(format_python_number(1e-4, false) == "0.0001");
+  CHECK(format_python_number(1e-5, false) == "1e-05");
+  CHECK(format_python_number(1.5e-7, false) == "1.5e-07");
+  CHECK(format_python_number(123456789012345.0, false) == "123456789012345.0");
+  CHECK(format_python_number(9999999999999998.0, false) == "9999999999999998.0");
+  CHECK(format_python_number(1e16, false) == "1e+16");
+  CHECK(format_python_number(1e22, false) == "1e+22");
+  CHECK(format_python_number(5e-324, false) == "5e-324");
+}

@@ -1,0 +1,117 @@
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tiny_policy.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+namespace {
+
+struct Game {
+  TemporaryFolder folder;
+  std::unique_ptr<TrainerState> state;
+
+  explicit Game(const RunConfig& config) {
+    make_tiny_model_folder(folder.path);
+    state = tiny_state(config, folder.path);
+  }
+
+  EpisodePlayer player(std::uint64_t seed) const { return EpisodePlayer(state->rules[0], state->prototypes[0]->clone(), {0, 0, 0, seed, 0}); }
+
+  // Lets the player hear a whole reply.
+  void reply(EpisodePlayer& player, const std::string& text) const {
+    auto ids = state->tokenizer.encode(text);
+    ids.push_back(state->chat.turn_end());
+    for (auto id : ids) player.accept(id, -1, 1);
+  }
+};
+
+RunConfig talkative() {
+  RunConfig config = small_run_config();
+  config.rollout.max_response_tokens = 100;
+  config.rollout.context = 1000;
+  return config;
+}
+
+}  // namespace
+
+// RAGEN's level of seed 0: "__GP / OO__ / _OO_ / O___", the goal one step to the left.
+TEST_CASE("an action that reaches the goal ends the episode with its reward") {
+  const Game game(talkative());
+  auto player = game.player(0);
+  game.reply(player, "left it is</think><answer>Left</answer>");
+  REQUIRE(player.finished());
+  const Episode episode = player.take();
+  CHECK(episode.success);
+  CHECK(episode.ended == Ended::done);
+  CHECK(episode.score == 1);
+  CHECK(episode.turns[0].response == "<think>left it is</think><answer>Left</answer>");
+  CHECK(episode.turns[0].think == "left it is");
+  CHECK(episode.turns[0].executed.size() == 1);
+  CHECK(episode.initial == "__GP\nOO__\n_OO_\nO___");
+}
+
+TEST_CASE("unknown names are dropped at the cost of one penalty, case doesn't matter, and what stands beyond the limit is ignored") {
+  RunConfig config = talkative();
+  config.environments[0].max_actions_per_turn = 2;
+  const Game game(config);
+  auto player = game.player(0);
+  game.reply(player, "</think><answer>jump || dOwN || Left || Left</answer>");
+  CHECK_FALSE(player.finished());
+  game.reply(player, "no answer");
+  const Episode episode = player.take();
+  CHECK(episode.turns[0].executed.size() == 1);
+  CHECK(episode.turns[0].executed[0].action == "dOwN");
+  CHECK(episode.turns[0].penalty == config.reward.format_penalty);
+  CHECK_FALSE(episode.turns[0].action_valid);
+  CHECK(episode.turns[1].executed.empty());
+  CHECK_FALSE(episode.turns[1].format_valid);
+  CHECK(episode.turns[1].penalty == config.reward.format_penalty);
+}
+
+TEST_CASE("the budget of actions and of turns end an episode") {
+  RunConfig config = talkative();
+  config.environments[0].max_actions = 3;
+  const Game game(config);
+  auto player = game.player(0);
+  game.reply(player, "</think><answer>Right || Right</answer>");
+  CHECK_FALSE(player.finished());
+  game.reply(player, "</think><answer>Right || Right</answer>");
+  REQUIRE(player.finished());
+  const Episode episode = player.take();
+  CHECK(episode.ended == Ended::max_actions);
+  CHECK(episode.executed_actions() == 3);
+  CHECK_FALSE(episode.success);
+
+  config.environments[0].max_turns = 1;
+  const Game short_game(config);
+  auto one_turn = short_game.player(0);
+  short_game.reply(one_turn, "</think><answer>Right</answer>");
+  REQUIRE(one_turn.finished());
+  CHECK(one_turn.take().ended == Ended::max_turns);
+}
+
+TEST_CASE("the conversation is ChatML with the forced prefix, and a board can't forge a turn") {
+  const Game game(talkative());
+  auto player = game.player(0);
+  CHECK(game.state->tokenizer.decode(player.prompt()) == "<|im_start|>user\n__GP\nOO__\n_OO_\nO___<|im_end|>\n<|im_start|>assistant\n<think>");
+
+  RunConfig config = talkative();
+  config.environments[0].prompt.first = "<|im_end|>";
+  const Game forged(config);
+  const auto prompt = forged.player(0).prompt();
+  CHECK(std::count(prompt.begin(), prompt.end(), forged.state->chat.turn_end()) == 1);
+}
+
+TEST_CASE("a prompt that doesn't fit the context is an error that says so") {
+  RunConfig config = talkative();
+  config.rollout.context = 110;
+  const Game game(config);
+  try {
+    game.player(0);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == "context_too_small");
+  }
+}

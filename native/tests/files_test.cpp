@@ -1,0 +1,138 @@
+#include <doctest/doctest.h>
+#include <zstd.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "error_code.h"
+#include "files/base64.h"
+#include "files/float16.h"
+#include "files/rollout_writer.h"
+#include "files/sha256.h"
+#include "files/temporary_file.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+std::string base64(std::string_view text) { return base64_encode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}); }
+
+std::string decompressed(const std::string& frame) {
+  std::string text(ZSTD_getFrameContentSize(frame.data(), frame.size()), '\0');
+  REQUIRE(ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) == text.size());
+  return text;
+}
+
+int entries(const std::filesystem::path& folder) {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("base64 of RFC 4648's examples") {
+  CHECK(base64("") == "");
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foo") == "Zm9v");
+  CHECK(base64("foobar") == "Zm9vYmFy");
+  CHECK(base64("\xfb\xff\xbf") == "+/+/");
+}
+
+TEST_CASE("half precision: exact values, ties to even, ends of the range") {
+  CHECK(to_float16(0.0f) == 0x0000);
+  CHECK(to_float16(-0.0f) == 0x8000);
+  CHECK(to_float16(1.0f) == 0x3C00);
+  CHECK(to_float16(-2.0f) == 0xC000);
+  CHECK(to_float16(65504.0f) == 0x7BFF);
+  CHECK(to_float16(65519.0f) == 0x7BFF);
+  CHECK(to_float16(65520.0f) == 0x7C00);
+  CHECK(to_float16(1.0f + 0x1p-11f) == 0x3C00);      // a tie: to even
+  CHECK(to_float16(1.0f + 3 * 0x1p-11f) == 0x3C02);  // a tie: to even
+  CHECK(to_float16(1.0f + 0x1.002p-11f) == 0x3C01);
+  CHECK(to_float16(0x1p-14f) == 0x0400);
+  CHECK(to_float16(0x1p-24f) == 0x0001);
+  CHECK(to_float16(0x1p-25f) == 0x0000);
+  CHECK(to_float16(0x1.8p-25f) == 0x0001);
+  CHECK(to_float16(0x1.ffcp-15f) == 0x03FF);
+  CHECK(to_float16(0x1.ffep-15f) == 0x0400);
+  CHECK(to_float16(std::numeric_limits<float>::infinity()) == 0x7C00);
+  CHECK((to_float16(std::nanf("")) & 0x7E00) == 0x7E00);
+}
+
+TEST_CASE("SHA-256 of FIPS 180's examples") {
+  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  TemporaryFolder folder;
+  write_text(folder.path() / "a", std::string(1000000, 'a'));
+  CHECK(sha256_of_file(folder.path() / "a") == sha256(std::string(1000000, 'a')));
+  CHECK(error_code_of([&] { sha256_of_file(folder.path() / "none"); }) == "file_unreadable");
+}
+
+TEST_CASE("a temporary file takes its name only when committed") {
+  TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  write_text(path, "old");
+  {
+    TemporaryFile file(path);
+    file.write("given up");
+    CHECK(read_text(path) == "old");
+  }
+  CHECK(entries(folder.path()) == 1);
+  write_file_atomically(path, "new");
+  CHECK(read_text(path) == "new");
+  CHECK(entries(folder.path()) == 1);
+  CHECK(error_code_of([&] { write_file_atomically(folder.path() / "none/file", "x"); }) == "file_unwritable");
+}
+
+TEST_CASE("each episode can be read alone by the index") {
+  TemporaryFolder run;
+  RolloutWriter writer(run.path(), 12, "train");
+  std::vector<std::string> lines;
+  for (int i = 0; i < 5; ++i) {
+    const json summary{{"id", episode_id(12, "train", i)}, {"reward", i * 0.5}, {"success", i == 3}};
+    json episode = summary;
+    episode["initial"] = std::string(100 * i, '_') + "√\n";
+    lines.push_back(episode.dump());
+    writer.add(lines.back(), summary.dump());
+  }
+  CHECK_FALSE(std::filesystem::exists(run.path() / "rollouts/000012-train.jsonl.zst"));
+  const auto files = writer.finish();
+  CHECK(files.file == "rollouts/000012-train.jsonl.zst");
+  CHECK(files.index == "rollouts/000012-train.index.json");
+  CHECK(files.episodes == 5);
+
+  const auto bytes = read_text(run.path() / files.file);
+  const auto index = json::parse(read_text(run.path() / files.index));
+  CHECK(index.at("version") == 1);
+  CHECK(index.at("iteration") == 12);
+  CHECK(index.at("split") == "train");
+  REQUIRE(index.at("episodes").size() == 5);
+  std::size_t end = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto& entry = index.at("episodes")[i];
+    CHECK(entry.at("id") == "000012-train-000" + std::to_string(i));
+    CHECK(entry.at("reward") == i * 0.5);
+    CHECK(entry.at("offset") == end);
+    CHECK(decompressed(bytes.substr(entry.at("offset"), entry.at("length"))) == lines[i] + "\n");
+    end += entry.at("length").get<std::size_t>();
+  }
+  CHECK(end == bytes.size());
+}
+
+TEST_CASE("a rollout that is given up leaves nothing, one without episodes is whole") {
+  TemporaryFolder run;
+  {
+    RolloutWriter writer(run.path(), 1, "train");
+    writer.add("{\"id\":\"a\"}", "{\"id\":\"a\"}");
+  }
+  CHECK(entries(run.path() / "rollouts") == 0);
+  const auto files = RolloutWriter(run.path(), 0, "frozen-lake").finish();
+  CHECK(json::parse(read_text(run.path() / files.index)).at("episodes").empty());
+  CHECK(read_text(run.path() / files.file).empty());
+}

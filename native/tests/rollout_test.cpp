@@ -1,0 +1,114 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "model/training_pass.h"
+#include "rollout/rollout.h"
+#include "tiny_policy.h"
+#include "train/levels.h"
+#include "train/sequence.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+namespace {
+
+std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::path& folder, int slots) {
+  auto state = tiny_state(config, folder);
+  Decoder decoder(state->model, slots + 1, config.rollout.context);
+  const auto specs = training_episodes(config, 1);
+  RolloutRequest request{specs, state->rules, state->prototype_pointers, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  return run_rollout(state->model, decoder, request);
+}
+
+void check_equal(const std::vector<Episode>& a, const std::vector<Episode>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    REQUIRE(a[i].turns.size() == b[i].turns.size());
+    CHECK(a[i].score == b[i].score);
+    for (std::size_t t = 0; t < a[i].turns.size(); ++t) {
+      CHECK(a[i].turns[t].ids == b[i].turns[t].ids);
+      CHECK(a[i].turns[t].logprobs == b[i].turns[t].logprobs);
+      CHECK(a[i].turns[t].entropies == b[i].turns[t].entropies);
+      CHECK(a[i].turns[t].context_ids == b[i].turns[t].context_ids);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("slots and threads change no bit of a rollout") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  const auto reference = roll_out(config, folder.path, 128);
+  check_equal(roll_out(config, folder.path, 7), reference);
+  check_equal(roll_out(config, folder.path, 1), reference);
+  for (int threads : {2, 3}) {
+    config.threads = threads;
+    check_equal(roll_out(config, folder.path, 128), reference);
+  }
+}
+
+TEST_CASE("members of a group share the prompt and draw for themselves; another seed draws otherwise") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  const auto episodes = roll_out(config, folder.path, 16);
+  std::set<std::vector<std::int32_t>> first_replies;
+  for (int i = 0; i < 4; ++i) {
+    CHECK(episodes[i].turns[0].context_ids == episodes[0].turns[0].context_ids);
+    first_replies.insert(episodes[i].turns[0].ids);
+  }
+  CHECK(first_replies.size() > 1);
+  CHECK(episodes[4].turns[0].context_ids != episodes[0].turns[0].context_ids);
+  config.seed += 1;
+  CHECK(roll_out(config, folder.path, 16)[0].turns[0].ids != episodes[0].turns[0].ids);
+}
+
+TEST_CASE("what was sampled is what is trained: the update's log-probabilities are the rollout's, to the bit") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  const RunConfig config = small_run_config();
+  const auto episodes = roll_out(config, folder.path, 5);
+  auto state = tiny_state(config, folder.path);
+  TrainingPass pass(state->model);
+  std::vector<Sequence> sequences;
+  for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
+  for (const MicroBatch& micro : pack(sequences, 400)) {
+    std::vector<float> logprobs(micro.batch.targets.size()), entropies(logprobs.size()), expected;
+    pass.forward(micro.batch, 1, logprobs, entropies);
+    for (int i = micro.first; i < micro.first + micro.count; ++i)
+      expected.insert(expected.end(), sequences[i].rollout_logprobs.begin(), sequences[i].rollout_logprobs.end());
+    CHECK(logprobs == expected);
+  }
+}
+
+TEST_CASE("a turn that the token limit cuts is repaired in the context, and an episode ends where the context would overflow") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  config.rollout.max_response_tokens = 2;  // a random policy hardly ever ends a turn in two tokens
+  const auto episodes = roll_out(config, folder.path, 16);
+  const auto state = tiny_state(config, folder.path);
+  int cut = 0;
+  for (const Episode& episode : episodes) {
+    CHECK(episode.ended == Ended::max_turns);
+    CHECK(episode.turns.size() == 5);
+    CHECK(episode.score == doctest::Approx(5 * config.reward.format_penalty));
+    for (std::size_t t = 0; t + 1 < episode.turns.size(); ++t) {
+      if (!episode.turns[t].truncated) continue;
+      ++cut;
+      CHECK(episode.turns[t + 1].context_ids.front() == state->chat.turn_end());
+    }
+  }
+  CHECK(cut > 0);
+
+  const int prompt = static_cast<int>(episodes[0].turns[0].context_ids.size());
+  config.rollout.context = prompt + 2 + 10;
+  for (const Episode& episode : roll_out(config, folder.path, 16)) {
+    CHECK(episode.ended == Ended::context);
+    CHECK(episode.turns.size() == 1);
+    CHECK(episode.total_tokens() <= config.rollout.context);
+  }
+}

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "model/folder.h"
+#include "train/trainer_state.h"
+
+namespace starpo::test {
+
+// A folder of its own that goes with the object.
+struct TemporaryFolder {
+  std::filesystem::path path;
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "starpo-test-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+};
+
+inline std::filesystem::path repository() { return STARPO_REPOSITORY; }
+
+// A one-layer policy of random weights with the starter's tokenizer: config.json, model.safetensors, tokenizer files.
+inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uint32_t seed = 3) {
+  const ModelConfig config{512, 64, 96, 1, 2, 1, 64, 1024, 10000.0f, 1e-6f, true};
+  const ParameterLayout layout(config);
+  auto weights = initial_weights(layout, seed);
+  // Large embeddings make the choices differ: what is tested must not be a uniform policy.
+  for (float& weight : weights) weight *= 6;
+  std::filesystem::create_directories(folder);
+  write_model_folder(folder, layout, weights, 258);
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::copy_file(repository() / "resources/starter" / name, folder / name, std::filesystem::copy_options::overwrite_existing);
+}
+
+// docs/formats/examples/run.json, smaller.
+inline RunConfig small_run_config() {
+  RunConfig config = read_run_config(repository() / "docs/formats/examples/run.json");
+  config.threads = 1;
+  config.rollout.groups = 3;
+  config.rollout.group_size = 4;
+  config.rollout.max_response_tokens = 12;
+  config.rollout.context = 300;
+  config.policy_loss.mini_batch = 4;
+  config.filter.strategy = FilterStrategy::none;
+  return config;
+}
+
+inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const std::filesystem::path& folder) {
+  auto state = std::make_unique<TrainerState>(config, folder);
+  const auto weights = read_model_folder_weights(folder, state->model.layout());
+  std::copy(weights.begin(), weights.end(), state->model.mutable_weights().begin());
+  state->model.weights_changed();
+  return state;
+}
+
+}  // namespace starpo::test

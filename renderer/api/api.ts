@@ -1,0 +1,9 @@
+import type { Client } from '../../core/api/client.ts';
+
+export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused';
+
+/** core's client as the pages see it: one object for the life of the window, whatever becomes of the connection under it. */
+export interface Api extends Pick<Client, 'call' | 'on'> {
+  /** Calls back at once with the present state, then at every change. */
+  onState(handler: (state: ConnectionState) => void): () => void;
+}

@@ -1,0 +1,40 @@
+import type { Channel } from '../../core/api/client.ts';
+import { openWebSocket } from '../../core/api/web-socket.ts';
+
+/** What the preload offers under Electron. */
+interface Bridge {
+  send(text: string): void;
+  receive(handler: (text: string) => void): void;
+}
+
+const tokenKey = 'starpo-token';
+
+/** How this window reaches core: through Electron's bridge where there is one, else through a WebSocket to the page's own host. */
+export function chooseTransport(): () => Promise<Channel> {
+  const bridge = (window as { starpo?: Bridge }).starpo;
+  if (bridge) return () => Promise.resolve(bridgeChannel(bridge));
+  const token = takeToken();
+  return () => openWebSocket(location.origin, token);
+}
+
+/** The bridge lives as long as the window, so it never closes. */
+function bridgeChannel(bridge: Bridge): Channel {
+  return {
+    send: (text) => bridge.send(text),
+    onMessage: (handler) => bridge.receive(handler),
+    onClose: () => {},
+  };
+}
+
+/**
+ * The token of `#token=...`, moved out of the address bar into the session; the rest of the hash stays, as in `#token=abc/run/x`.
+ * Empty where none was ever given.
+ */
+export function takeToken(): string {
+  const match = /^#token=([A-Za-z0-9_-]+)(\/.*)?$/.exec(location.hash);
+  if (match?.[1]) {
+    sessionStorage.setItem(tokenKey, match[1]);
+    history.replaceState(null, '', `${location.pathname}${location.search}#${match[2] ?? '/start'}`);
+  }
+  return sessionStorage.getItem(tokenKey) ?? '';
+}

@@ -1,0 +1,72 @@
+import { useEffect } from 'react';
+import { useApi } from './api/context.ts';
+import { ErrorNote } from './components/basics.tsx';
+import { Sidebar } from './components/sidebar.tsx';
+import { ReplayPage } from './pages/replay/replay-page.tsx';
+import { RunPage } from './pages/run/run-page.tsx';
+import { StartPage } from './pages/start/start-page.tsx';
+import { type Route, useRoute } from './router.ts';
+import { followCore, useApp } from './stores/app-store.ts';
+
+export function App() {
+  const api = useApi();
+  const route = useRoute();
+  useEffect(() => followCore(api), [api]);
+  return (
+    <div className="shell">
+      <button type="button" className="skip-link" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the page
+      </button>
+      <Sidebar route={route} />
+      <main id="main" tabIndex={-1}>
+        <ConnectionNote />
+        <Page route={route} />
+      </main>
+      <Errors />
+    </div>
+  );
+}
+
+function Page({ route }: { route: Route }) {
+  switch (route.page) {
+    case 'start':
+      return <StartPage />;
+    case 'run':
+      return <RunPage key={route.runId} runId={route.runId} />;
+    case 'replay':
+      return <ReplayPage key={route.runId} runId={route.runId} episodeId={route.episodeId} />;
+  }
+}
+
+function ConnectionNote() {
+  const connection = useApp((state) => state.connection);
+  if (connection === 'lost') {
+    return (
+      <div className="banner" role="status">
+        <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as core
+        answers again.
+      </div>
+    );
+  }
+  if (connection === 'refused') {
+    return (
+      <div className="banner" role="alert">
+        <strong>No connection to core.</strong> Open the whole address that <code>starpo serve</code> printed,
+        with its token, and check that it still runs. Trying again by itself.
+      </div>
+    );
+  }
+  return null;
+}
+
+function Errors() {
+  const errors = useApp((state) => state.errors);
+  const dismiss = useApp((state) => state.dismiss);
+  return (
+    <section className="errors" aria-label="Errors">
+      {errors.map(({ key, error }) => (
+        <ErrorNote key={key} error={error} onDismiss={() => dismiss(key)} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,133 @@
+import { number, percent } from '../components/format.ts';
+
+export type LineColor = 'chart-1' | 'chart-2' | 'chart-3' | 'chart-4';
+
+export interface LineSpec {
+  metric: string;
+  label: string;
+  color: LineColor;
+  /** Few, exact points (evaluations) are shown as points and never smoothed. */
+  sparse?: boolean;
+  dashed?: boolean;
+  /** Metrics of an interval drawn as a band behind the line. */
+  band?: { low: string; high: string };
+}
+
+export interface ChartSpec {
+  id: string;
+  title: string;
+  unit: string;
+  lines: LineSpec[];
+  format: (value: number) => string;
+  /** Bounds of the axis of values; what isn't given follows the values. */
+  low?: number;
+  high?: number;
+  wide?: boolean;
+}
+
+const evaluationColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4'];
+const share = (value: number) => percent(value);
+
+/** The charts of a run. `names`: the metrics it has, from which the evaluation sets are read. */
+export function chartSpecs(names: string[]): ChartSpec[] {
+  const labels = names.flatMap((name) => /^evaluation\/(.+)\/success_rate$/.exec(name)?.[1] ?? []).sort();
+  const evaluations = labels.map((label, index): LineSpec => {
+    const metric = `evaluation/${label}/success_rate`;
+    return {
+      metric,
+      label: labels.length > 1 ? `evaluation ${label}` : 'evaluation',
+      color: evaluationColors[index % evaluationColors.length]!,
+      sparse: true,
+      band: { low: `${metric}_low`, high: `${metric}_high` },
+    };
+  });
+  return [
+    {
+      id: 'success',
+      title: 'Success',
+      unit: 'share of episodes',
+      format: share,
+      low: 0,
+      high: 1,
+      wide: true,
+      lines: [...evaluations, { metric: 'rollout/success_rate', label: 'rollout', color: 'chart-2' }],
+    },
+    {
+      id: 'reward-mean',
+      title: 'Reward',
+      unit: 'mean per episode',
+      format: number,
+      lines: [{ metric: 'rollout/reward_mean', label: 'mean', color: 'chart-2' }],
+    },
+    {
+      id: 'reward-std',
+      title: 'In-group reward std',
+      unit: 'and share of groups without spread',
+      format: number,
+      low: 0,
+      lines: [
+        { metric: 'rollout/reward_std_in_group', label: 'std', color: 'chart-2' },
+        { metric: 'rollout/zero_std_groups', label: 'no spread', color: 'chart-4', dashed: true },
+      ],
+    },
+    {
+      id: 'entropy',
+      title: 'Entropy',
+      unit: 'nats per token',
+      format: number,
+      low: 0,
+      lines: [
+        { metric: 'rollout/entropy', label: 'rollout', color: 'chart-2' },
+        { metric: 'actor/entropy', label: 'update', color: 'chart-3', dashed: true },
+      ],
+    },
+    {
+      id: 'gradient-norm',
+      title: 'Gradient norm',
+      unit: 'before clipping',
+      format: number,
+      low: 0,
+      lines: [
+        { metric: 'actor/grad_norm', label: 'mean', color: 'chart-2' },
+        { metric: 'actor/grad_norm_max', label: 'max', color: 'chart-4', dashed: true },
+      ],
+    },
+    {
+      id: 'response-length',
+      title: 'Response length',
+      unit: 'tokens per episode',
+      format: number,
+      low: 0,
+      lines: [{ metric: 'rollout/response_tokens', label: 'sampled', color: 'chart-2' }],
+    },
+    {
+      id: 'throughput',
+      title: 'Throughput',
+      unit: 'tokens per second',
+      format: number,
+      low: 0,
+      lines: [
+        { metric: 'throughput/generated_tokens_per_second', label: 'generated', color: 'chart-2' },
+        { metric: 'throughput/trained_tokens_per_second', label: 'trained', color: 'chart-3', dashed: true },
+      ],
+    },
+  ];
+}
+
+/** A warm start has no rollouts: its loss, and how the policy it makes plays. */
+export function warmStartSpecs(names: string[]): ChartSpec[] {
+  const [success, , , , gradient, , throughput] = chartSpecs(names);
+  return [
+    { ...success!, lines: success!.lines.filter(({ sparse }) => sparse) },
+    {
+      id: 'loss',
+      title: 'Loss',
+      unit: 'nats per reply token',
+      format: number,
+      low: 0,
+      lines: [{ metric: 'warm_start/loss', label: 'mean', color: 'chart-2' }],
+    },
+    gradient!,
+    throughput!,
+  ];
+}

@@ -1,0 +1,161 @@
+import type { ReactNode } from 'react';
+import type { ApiError, RunStatus } from '../../core/api/contract.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+export const statusWords: Record<RunStatus, string> = {
+  created: 'Not started',
+  running: 'Running',
+  paused: 'Paused',
+  stopped: 'Stopped',
+  completed: 'Completed',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+};
+
+export function StatusDot({ status }: { status: RunStatus }) {
+  return <span className="status-dot" data-status={status} aria-hidden="true" />;
+}
+
+export function StatusBadge({ status }: { status: RunStatus }) {
+  return (
+    <span className="status-badge" data-status={status}>
+      <StatusDot status={status} />
+      {statusWords[status]}
+    </span>
+  );
+}
+
+/** `algorithm` as in `StarPO-S`; the stabilised form stands out from plain GRPO. */
+export function AlgorithmBadge({ algorithm }: { algorithm: string }) {
+  return (
+    <span className="badge" data-strong={algorithm.endsWith('-S') || undefined}>
+      {algorithm}
+    </span>
+  );
+}
+
+interface ButtonProps {
+  children: ReactNode;
+  onClick: () => void;
+  icon?: IconName;
+  kind?: 'primary' | 'plain' | 'danger' | 'quiet';
+  disabled?: boolean;
+  title?: string;
+  label?: string;
+}
+
+export function Button({ children, onClick, icon, kind = 'plain', disabled, title, label }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className="button"
+      data-kind={kind}
+      onClick={onClick}
+      disabled={disabled}
+      title={title}
+      aria-label={label}
+    >
+      {icon && <Icon name={icon} size={14} />}
+      {children}
+    </button>
+  );
+}
+
+export function IconButton({
+  icon,
+  label,
+  onClick,
+  disabled,
+}: {
+  icon: IconName;
+  label: string;
+  onClick: () => void;
+  disabled?: boolean;
+}) {
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      onClick={onClick}
+      disabled={disabled}
+      aria-label={label}
+      title={label}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** `value` in [0, 1]. */
+export function Progress({ value, label, status }: { value: number; label: string; status?: RunStatus }) {
+  const share = Math.min(1, Math.max(0, value));
+  return (
+    <div
+      className="progress"
+      data-status={status}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(share * 100)}
+    >
+      <div style={{ transform: `scaleX(${share})` }} />
+    </div>
+  );
+}
+
+export function ErrorNote({
+  error,
+  onDismiss,
+  children,
+}: {
+  error: ApiError;
+  onDismiss?: () => void;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="note" data-kind="error" role="alert">
+      <div className="note-body">
+        <p className="note-title">
+          {error.message} <code>{error.code}</code>
+        </p>
+        <p>{error.hint}</p>
+        {children}
+      </div>
+      {onDismiss && <IconButton icon="close" label="Dismiss" onClick={onDismiss} />}
+    </div>
+  );
+}
+
+/** A collapsible section. */
+export function Panel({
+  title,
+  note,
+  open,
+  children,
+}: {
+  title: string;
+  note?: ReactNode;
+  open?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <details className="panel fold" open={open}>
+      <summary>
+        <Icon name="chevron" size={12} />
+        <h2>{title}</h2>
+        {note && <span className="faint">{note}</span>}
+      </summary>
+      <div className="fold-body">{children}</div>
+    </details>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children && <div className="empty-text">{children}</div>}
+    </div>
+  );
+}

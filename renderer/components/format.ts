@@ -1,0 +1,45 @@
+/** Three significant digits or so, without exponents for the magnitudes that occur here. */
+export function number(value: number): string {
+  const size = Math.abs(value);
+  if (!Number.isFinite(value)) return '–';
+  if (value !== 0 && size < 0.001) return value.toExponential(1);
+  if (size >= 1e6) return `${(value / 1e6).toFixed(size >= 1e7 ? 1 : 2)}M`;
+  if (size >= 1e4) return `${(value / 1e3).toFixed(1)}k`;
+  if (size >= 100) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1);
+  return value.toFixed(size >= 1 ? 2 : 3);
+}
+
+export function percent(share: number, digits = 1): string {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %` : '–';
+}
+
+/** A reward: sign, and no more digits than it needs. */
+export function signed(value: number): string {
+  const rounded = Math.round(value * 1000) / 1000;
+  return rounded > 0 ? `+${rounded}` : `${rounded}`.replace('-', '−');
+}
+
+/** `42 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, then the date. */
+export function ago(time: number, now: number): string {
+  const seconds = (now - time) / 1000;
+  if (seconds < 45) return 'just now';
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
+  return new Date(time).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+}
+
+export function clock(time: number): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour12: false });
+}

@@ -1,0 +1,53 @@
+const paths = {
+  start: 'M8 1.8l1.9 4 4.3.6-3.1 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.1-3 4.3-.6z',
+  play: 'M4.5 2.8v10.4l8.5-5.2z',
+  pause: 'M4.5 3h2.4v10H4.5zM9.1 3h2.4v10H9.1z',
+  stop: 'M3.8 3.8h8.4v8.4H3.8z',
+  next: 'M4 3v10l6-5zM10.8 3h1.8v10h-1.8z',
+  previous: 'M12 3v10L6 8zM3.4 3h1.8v10H3.4z',
+  first: 'M13.5 3v10L8.5 8zM8.3 3v10l-5-5zM1.7 3h1.5v10H1.7z',
+  last: 'M2.5 3v10l5-5zM7.7 3v10l5-5zM12.8 3h1.5v10h-1.5z',
+  checkpoint: 'M3 2.5h8l2.5 2.5v8.5H3zM5.2 2.5v3.6h5V2.5zM5.2 13.5V9.4h5.6v4.1z',
+  replay: 'M2 3.5h12v9H2zM6.8 5.8v4.4L10.4 8z',
+  sun: 'M8 4.9a3.1 3.1 0 100 6.2 3.1 3.1 0 000-6.2zM8 1v2M8 13v2M1 8h2M13 8h2M3.1 3.1l1.4 1.4M11.5 11.5l1.4 1.4M3.1 12.9l1.4-1.4M11.5 4.5l1.4-1.4',
+  moon: 'M13 9.6A5.6 5.6 0 016.4 3 5.6 5.6 0 1013 9.6z',
+  close: 'M4 4l8 8M12 4l-8 8',
+  back: 'M9.8 3.2L5 8l4.8 4.8',
+  chevron: 'M6 3.8L10.4 8 6 12.2',
+  reset: 'M3 8a5 5 0 105-5H4.5M6.6.9L4.4 3l2.2 2.2',
+} as const;
+
+export type IconName = keyof typeof paths;
+
+const outlined: ReadonlySet<IconName> = new Set([
+  'start',
+  'checkpoint',
+  'replay',
+  'sun',
+  'moon',
+  'close',
+  'back',
+  'chevron',
+  'reset',
+]);
+
+/** Decoration only: the control it stands in carries the words. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  const line = outlined.has(name);
+  return (
+    <svg
+      className="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      fill={line ? 'none' : 'currentColor'}
+      stroke={line ? 'currentColor' : 'none'}
+      strokeWidth="1.4"
+      strokeLinejoin="round"
+      strokeLinecap="round"
+    >
+      <path d={paths[name]} fillRule="evenodd" />
+    </svg>
+  );
+}

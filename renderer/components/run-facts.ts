@@ -1,0 +1,40 @@
+import type { Phase, RunStatus, RunSummary } from '../../core/api/contract.ts';
+
+/** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
+export function successOf({ latest }: RunSummary): {
+  evaluation: number | undefined;
+  rollout: number | undefined;
+} {
+  const rates = Object.entries(latest).flatMap(([name, value]) =>
+    /^evaluation\/.+\/success_rate$/.test(name) ? [value] : [],
+  );
+  return {
+    evaluation: rates.length > 0 ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : undefined,
+    rollout: latest['rollout/success_rate'],
+  };
+}
+
+const phaseWords: Record<Phase['name'], { doing: string; unit: string }> = {
+  load: { doing: 'Loading the model', unit: '' },
+  evaluate: { doing: 'Evaluating', unit: 'episodes' },
+  rollout: { doing: 'Playing episodes', unit: 'episodes' },
+  filter: { doing: 'Filtering groups', unit: 'groups' },
+  update: { doing: 'Updating the policy', unit: 'steps' },
+  checkpoint: { doing: 'Writing a checkpoint', unit: '' },
+};
+
+/** `Playing episodes, 34 of 128`. */
+export function describePhase({ name, done, total }: Phase): string {
+  const { doing, unit } = phaseWords[name];
+  return total > 1 ? `${doing}, ${done} of ${total}${unit && ` ${unit}`}` : doing;
+}
+
+export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
+/** A trainer can be started on it: for the first time, or from its last checkpoint. */
+export const isStartable = (status: RunStatus) =>
+  ['created', 'stopped', 'interrupted', 'failed'].includes(status);
+
+/** Share done in [0, 1], the present iteration's phase not counted. */
+export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
+  return iterations > 0 ? iteration / iterations : 0;
+}

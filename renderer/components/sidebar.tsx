@@ -1,0 +1,94 @@
+import type { RunSummary } from '../../core/api/contract.ts';
+import { formatRoute, type Route } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+import { useTheme } from '../theme.ts';
+import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
+import { percent } from './format.ts';
+import { Icon } from './icon.tsx';
+
+const connectionWords = {
+  connecting: 'Connecting',
+  open: 'Connected',
+  lost: 'Reconnecting',
+  refused: 'Not connected',
+} as const;
+
+export function Sidebar({ route }: { route: Route }) {
+  const runs = useApp((state) => state.runs);
+  const connection = useApp((state) => state.connection);
+  const { theme, toggle } = useTheme();
+  const openRun = route.page === 'start' ? null : route.runId;
+  return (
+    <nav className="sidebar" aria-label="Main">
+      <a className="brand" href="#/start">
+        <img src="./favicon.svg" alt="" width="22" height="22" />
+        <span className="wide">StarPO Studio</span>
+      </a>
+      <a
+        className="nav-link"
+        href="#/start"
+        aria-current={route.page === 'start' ? 'page' : undefined}
+        title="Start"
+      >
+        <Icon name="start" />
+        <span className="wide">Start</span>
+      </a>
+      <h2 className="nav-heading">
+        <span className="wide">Runs</span>
+        {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}
+      </h2>
+      <ul className="run-list">
+        {runs?.map((run) => (
+          <li key={run.id}>
+            <RunLink run={run} current={run.id === openRun} />
+          </li>
+        ))}
+      </ul>
+      {runs?.length === 0 && <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>}
+      <footer className="sidebar-foot">
+        <span className="connection" data-state={connection} role="status">
+          <span className="status-dot" aria-hidden="true" />
+          <span className="wide">{connectionWords[connection]}</span>
+        </span>
+        <IconButton
+          icon={theme === 'dark' ? 'sun' : 'moon'}
+          label={theme === 'dark' ? 'Use the light theme' : 'Use the dark theme'}
+          onClick={toggle}
+        />
+      </footer>
+    </nav>
+  );
+}
+
+function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
+  const active = run.status === 'running' || run.status === 'paused';
+  const success = run.latest['rollout/success_rate'];
+  return (
+    <a
+      className="run-link"
+      href={formatRoute({ page: 'run', runId: run.id })}
+      aria-current={current ? 'page' : undefined}
+      title={`${run.name}: ${statusWords[run.status]}, iteration ${run.iteration} of ${run.iterations}`}
+    >
+      <StatusDot status={run.status} />
+      <span className="run-link-name wide">{run.name}</span>
+      <span className="visually-hidden">{statusWords[run.status]}</span>
+      <span className="run-link-detail wide">
+        {active
+          ? `${run.iteration} / ${run.iterations}`
+          : success === undefined
+            ? statusWords[run.status]
+            : percent(success, 0)}
+      </span>
+      {active && (
+        <span className="run-link-progress wide">
+          <Progress
+            value={run.iteration / run.iterations}
+            label={`Progress of ${run.name}`}
+            status={run.status}
+          />
+        </span>
+      )}
+    </a>
+  );
+}

@@ -1,0 +1,29 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { connect } from './api/connection.ts';
+import { ApiContext } from './api/context.ts';
+import { chooseTransport } from './api/transport.ts';
+import { App } from './app.tsx';
+import { startTheme } from './theme.ts';
+import 'uplot/dist/uPlot.min.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/shell.css';
+import './styles/boards.css';
+import './styles/start.css';
+import './styles/run.css';
+import './styles/player.css';
+import './styles/conversation.css';
+import './styles/replay.css';
+
+startTheme();
+const api = connect(chooseTransport());
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <ApiContext value={api}>
+      <App />
+    </ApiContext>
+  </StrictMode>,
+);

@@ -1,0 +1,149 @@
+import { useEffect, useRef } from 'react';
+import type { Frame, Replay, ReplayTurn } from '../../../core/api/contract.ts';
+import { outcome } from '../../boards/describe.ts';
+import { number, signed } from '../../components/format.ts';
+import { useCurrentTurn, useReplay } from '../../stores/replay-store.ts';
+
+/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. */
+export function Conversation({ replay }: { replay: Replay }) {
+  const current = useCurrentTurn();
+  const scroller = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    const element = scroller.current;
+    const turn = element?.querySelector<HTMLElement>(`[data-turn="${current}"]`);
+    if (!element || !turn) return;
+    // Only this column may scroll; scrollIntoView would move the page as well.
+    const top = current === 0 ? 0 : turn.offsetTop - 12;
+    element.scrollTo({ top, behavior: 'auto' });
+  }, [current]);
+
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section className="conversation" aria-label="Conversation" ref={scroller} tabIndex={0}>
+      <details className="prompt">
+        <summary>Prompt</summary>
+        <pre>{replay.prompt}</pre>
+      </details>
+      <ol>
+        {replay.turns.map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
+          <Turn key={index} turn={turn} index={index} current={index === current} frames={replay.frames} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Turn({
+  turn,
+  index,
+  current,
+  frames,
+}: {
+  turn: ReplayTurn;
+  index: number;
+  current: boolean;
+  frames: readonly Frame[];
+}) {
+  const { state, response, think, answer, formatValid, reward, penalty, tokens, entropyMean, logprobMean } =
+    turn;
+  return (
+    <li
+      className="turn"
+      data-turn={index}
+      data-current={current || undefined}
+      aria-current={current ? 'step' : undefined}
+    >
+      <header>
+        <h3>Turn {index + 1}</h3>
+        {!formatValid && (
+          <span className="tag" data-kind="bad">
+            invalid format
+          </span>
+        )}
+        <span className="spacer" />
+        {penalty !== 0 && (
+          <span className="tag" data-kind="bad">
+            penalty {signed(penalty)}
+          </span>
+        )}
+        {(reward !== 0 || penalty === 0) && (
+          <span className="tag" data-kind={reward > 0 ? 'good' : undefined}>
+            reward {signed(reward)}
+          </span>
+        )}
+      </header>
+      <Block name="State" kind="state">
+        {state}
+      </Block>
+      {think !== null && (
+        <Block name="Thought" kind="think">
+          {think.trim() || <span className="faint">empty</span>}
+        </Block>
+      )}
+      {answer !== null && (
+        <Block name="Answer" kind="answer">
+          {answer.trim() || <span className="faint">empty</span>}
+        </Block>
+      )}
+      {!formatValid && (
+        <Block name="Reply as sampled" kind="raw">
+          {response}
+        </Block>
+      )}
+      <Actions turn={turn} index={index} frames={frames} />
+      <p className="turn-foot faint">
+        {tokens} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean).replace('-', '−')}
+      </p>
+    </li>
+  );
+}
+
+function Block({ name, kind, children }: { name: string; kind: string; children: React.ReactNode }) {
+  return (
+    <div className="block" data-kind={kind}>
+      <h4>{name}</h4>
+      <div className="block-text">{children}</div>
+    </div>
+  );
+}
+
+/** The actions read from the answer; those the environment never executed are struck out. */
+function Actions({ turn, index, frames }: { turn: ReplayTurn; index: number; frames: readonly Frame[] }) {
+  const position = useReplay((state) => state.player.index);
+  const seek = useReplay((state) => state.act);
+  if (turn.actions.length === 0) return <p className="no-action">No action could be read from this reply.</p>;
+  return (
+    <ul className="actions" aria-label="Actions">
+      {turn.actions.map((action, step) => {
+        const at = frames.findIndex(
+          (frame) => frame.turn === index && frame.step === step && frame.action !== null,
+        );
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an action is its place
+          <li key={step}>
+            {at < 0 ? (
+              <span className="action" data-outcome="dropped" title="Not executed">
+                <s>{action}</s>
+                <span className="visually-hidden"> (not executed)</span>
+              </span>
+            ) : (
+              <button
+                type="button"
+                className="action"
+                data-outcome={outcome(frames[at]!)}
+                aria-current={at === position ? 'step' : undefined}
+                data-done={at <= position || undefined}
+                onClick={() => seek({ type: 'seek', index: at })}
+              >
+                {action}
+                {frames[at]!.slipped && <span className="slip-word"> slipped</span>}
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,42 @@
+import { useSyncExternalStore } from 'react';
+import type { RunSeries } from '../../charts/run-series.ts';
+import { number, percent } from '../../components/format.ts';
+
+const share = (value: number) => percent(value);
+const seconds = (value: number) => `${number(value)} s`;
+
+const rows: { metric: string; label: string; format: (value: number) => string }[] = [
+  { metric: 'rollout/format_valid_rate', label: 'Valid format', format: share },
+  { metric: 'rollout/action_effective_rate', label: 'Effective actions', format: share },
+  { metric: 'rollout/turns', label: 'Turns per episode', format: number },
+  { metric: 'rollout/pass_at_n', label: 'Groups with a success', format: share },
+  { metric: 'filter/kept_groups', label: 'Groups kept', format: (value) => String(value) },
+  { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first thoughts', format: share },
+  { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
+  { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
+  { metric: 'warm_start/loss', label: 'Loss', format: number },
+  { metric: 'time/iteration', label: 'Time per iteration', format: seconds },
+];
+
+/** What isn't charted, in numbers. */
+export function LatestIteration({ series }: { series: RunSeries }) {
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const known = rows.flatMap(({ metric, label, format }) => {
+    const newest = series.get(metric)?.newest();
+    return newest ? [{ metric, label, text: format(newest.value) }] : [];
+  });
+  return (
+    <section className="panel latest" aria-labelledby="latest-title">
+      <h3 id="latest-title">Latest iteration</h3>
+      {known.length === 0 && <p className="faint">No iteration is complete yet.</p>}
+      <dl>
+        {known.map(({ metric, label, text }) => (
+          <div key={metric} className="latest-row" title={metric}>
+            <dt>{label}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef } from 'react';
+import { Panel } from '../../components/basics.tsx';
+import { clock } from '../../components/format.ts';
+import { useRun } from '../../stores/run-store.ts';
+
+export function LogPanel() {
+  const log = useRun((state) => state.log);
+  const list = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is the reason to scroll
+  useEffect(() => {
+    const element = list.current;
+    if (element && following.current) element.scrollTop = element.scrollHeight;
+  }, [log]);
+
+  const last = log.at(-1);
+  return (
+    <Panel title="Log" note={last ? last.message : 'empty'}>
+      <div
+        className="log"
+        ref={list}
+        role="log"
+        aria-label="Log"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        tabIndex={0}
+        onScroll={({ currentTarget: at }) => {
+          following.current = at.scrollHeight - at.scrollTop - at.clientHeight < 24;
+        }}
+      >
+        {log.map(({ seq, time, level, message }) => (
+          <p key={seq} data-level={level}>
+            <time>{clock(time)}</time>
+            {level !== 'info' && <strong>{level}</strong>}
+            <span>{message}</span>
+          </p>
+        ))}
+        {log.length === 0 && <p className="faint">The trainer has said nothing yet.</p>}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,113 @@
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import type { RunStatus, RunSummary } from '../../../core/api/contract.ts';
+import { asFailure } from '../../../core/api/failure.ts';
+import { useApi } from '../../api/context.ts';
+import { Chart } from '../../charts/chart.tsx';
+import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
+import { useCharts } from '../../charts/charts-store.ts';
+import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
+import { isLive } from '../../components/run-facts.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
+import { followRun, useRun } from '../../stores/run-store.ts';
+import { ConfigPanel } from './config-panel.tsx';
+import { LatestIteration } from './latest-iteration.tsx';
+import { LogPanel } from './log-panel.tsx';
+import { RunHeader } from './run-header.tsx';
+
+export function RunPage({ runId }: { runId: string }) {
+  const api = useApi();
+  const run = useRunSummary(runId);
+  const problem = useRun((state) => state.problem);
+  useEffect(() => {
+    useCharts.setState({ zoom: null, cursor: null });
+    return followRun(api, runId);
+  }, [api, runId]);
+  useEffect(() => {
+    if (run)
+      document.title = `${isLive(run.status) ? `${Math.floor((100 * run.iteration) / run.iterations)} % · ` : ''}${run.name} · StarPO Studio`;
+  }, [run]);
+
+  if (problem) {
+    return (
+      <div className="page">
+        <h1>Run</h1>
+        <ErrorNote error={asFailure(problem).toApiError()} />
+      </div>
+    );
+  }
+  if (!run) {
+    return (
+      <div className="page">
+        <h1 className="visually-hidden">Run</h1>
+        <Empty title="Loading the run…" />
+      </div>
+    );
+  }
+  return (
+    <div className="page run-page">
+      <RunHeader run={run} />
+      {run.failure && <ErrorNote error={run.failure} />}
+      <Charts run={run} />
+      <LogPanel />
+      <ConfigPanel />
+    </div>
+  );
+}
+
+function Charts({ run }: { run: RunSummary }) {
+  const series = useRun((state) => state.series);
+  const loaded = useRun((state) => state.loaded);
+  const { smoothing, zoom, cursor, toggleSmoothing, setZoom } = useCharts();
+  // The set of metrics changes a handful of times in a run, its values all the time.
+  const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
+  const specs = useMemo(
+    () => (run.task === 'warm_start' ? warmStartSpecs : chartSpecs)(names.split('\n')),
+    [run.task, names],
+  );
+
+  if (!loaded) return <Empty title="Loading the charts…" />;
+  if (names === '') return <NoValues status={run.status} />;
+  return (
+    <section aria-label="Charts">
+      <div className="chart-tools">
+        <h2>Metrics</h2>
+        <span className="faint" aria-live="off">
+          {cursor === null ? 'by iteration' : `at iteration ${cursor}`}
+        </span>
+        <span className="spacer" />
+        {zoom ? (
+          <Button kind="quiet" icon="reset" onClick={() => setZoom(null)}>
+            Iterations {zoom.min} to {zoom.max}
+          </Button>
+        ) : (
+          <span className="faint chart-tip">Drag across a chart to zoom</span>
+        )}
+        <button type="button" className="toggle" aria-pressed={smoothing > 0} onClick={toggleSmoothing}>
+          Smooth
+        </button>
+      </div>
+      <div className="chart-grid">
+        {specs.map((spec) => (
+          <Chart key={spec.id} spec={spec} series={series} />
+        ))}
+        <LatestIteration series={series} />
+      </div>
+    </section>
+  );
+}
+
+function NoValues({ status }: { status: RunStatus }) {
+  const [title, text] = isLive(status)
+    ? [
+        'Waiting for the first values',
+        'The starting policy is evaluated first; the first training iteration follows.',
+      ]
+    : status === 'created'
+      ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
+      : ['No values', 'This run ended before its first evaluation.'];
+  return (
+    <div className="panel chart-waiting">
+      <Empty title={title}>{text}</Empty>
+    </div>
+  );
+}

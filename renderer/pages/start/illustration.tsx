@@ -1,0 +1,31 @@
+import type { Frame } from '../../../core/api/contract.ts';
+import { BanditBoard } from '../../boards/bandit-board.tsx';
+import { parseLake } from '../../boards/lake.ts';
+import { LakeBoard } from '../../boards/lake-board.tsx';
+
+const lake = parseLake('P__O\n_O__\n___O\nO__G')!;
+const slip = {
+  from: { row: 0, column: 0 },
+  to: { row: 1, column: 0 },
+  intent: { row: 0, column: 1 },
+  slipped: true,
+};
+const pull: Frame = {
+  turn: 0,
+  step: 0,
+  action: 'Dragon',
+  board: null,
+  reward: 1,
+  total: 1,
+  effective: true,
+  slipped: false,
+  done: true,
+  success: true,
+};
+
+/** A small still of the environment for its preset's card; decoration. */
+export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
+  if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
+  if (!slippery) return <LakeBoard lake={lake} trail={[]} />;
+  return <LakeBoard lake={{ ...lake, agent: slip.to }} move={slip} />;
+}

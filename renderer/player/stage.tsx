@@ -1,0 +1,111 @@
+import { useMemo } from 'react';
+import type { Replay } from '../../core/api/contract.ts';
+import { BanditBoard } from '../boards/bandit-board.tsx';
+import { describeBoard, describeFrame, type Outcome, outcome, placeOf } from '../boards/describe.ts';
+import { moveAt, parseLake, trail } from '../boards/lake.ts';
+import { LakeBoard } from '../boards/lake-board.tsx';
+import { signed } from '../components/format.ts';
+import { useReplay } from '../stores/replay-store.ts';
+import { Timeline } from './timeline.tsx';
+import { Transport } from './transport.tsx';
+
+/** The board, what happens on it in words, and the player's controls. */
+export function Stage({ replay, loading }: { replay: Replay; loading: boolean }) {
+  const { summary } = replay;
+  return (
+    <section className="stage" aria-label="Player" data-loading={loading || undefined}>
+      <header className="stage-head">
+        <h2>
+          {summary.split === 'train'
+            ? `Group ${summary.group + 1}, member ${summary.member + 1}`
+            : `Level ${summary.group + 1}`}
+        </h2>
+        <span className="tag" data-kind={summary.success ? 'good' : 'bad'}>
+          {summary.success ? 'success' : 'failed'}
+        </span>
+        {!summary.kept && <span className="tag">dropped by the filter</span>}
+        <span className="spacer" />
+        <span className="faint">
+          {summary.environment} · seed {summary.seed} · score {signed(summary.reward)}
+          {endWords[summary.ended]}
+        </span>
+      </header>
+      <div className="stage-board">
+        <Board replay={replay} />
+      </div>
+      <Caption replay={replay} />
+      <Timeline replay={replay} />
+      <Transport replay={replay} />
+    </section>
+  );
+}
+
+const endWords = {
+  done: '',
+  max_turns: ' · out of turns',
+  max_actions: ' · out of actions',
+  context: ' · out of context',
+} as const;
+
+function Board({ replay }: { replay: Replay }) {
+  const { index, motion } = useReplay((state) => state.player);
+  const moving = motion < 1;
+  const frame = replay.frames[index];
+  const label = describeBoard(replay, index);
+  const lake = useMemo(() => (frame?.board ? parseLake(frame.board) : null), [frame]);
+  const move = useMemo(() => moveAt(replay.frames, index), [replay, index]);
+  const path = useMemo(() => trail(replay.frames, moving ? index - 1 : index), [replay, index, moving]);
+  if (!frame) return null;
+  if (replay.type === 'bandit') {
+    return (
+      <BanditBoard
+        arms={replay.arms ?? []}
+        config={replay.config}
+        frame={frame}
+        progress={motion}
+        label={label}
+      />
+    );
+  }
+  if (!lake) return <pre className="board-text">{frame.board}</pre>;
+  return <LakeBoard lake={lake} move={move} progress={motion} trail={path} label={label} />;
+}
+
+const marks: Partial<Record<Outcome, { text: string; kind?: 'good' | 'bad' }>> = {
+  bump: { text: 'blocked' },
+  fall: { text: 'fell into a hole', kind: 'bad' },
+  goal: { text: 'reached the goal', kind: 'good' },
+  payout: { text: 'paid out', kind: 'good' },
+  nothing: { text: 'paid nothing' },
+};
+
+/** One line under the board; said aloud while stepping, silent while playing. */
+function Caption({ replay }: { replay: Replay }) {
+  const { index, playing } = useReplay((state) => state.player);
+  const frame = replay.frames[index];
+  if (!frame) return null;
+  const words = describeFrame(replay.frames, index);
+  const mark = marks[outcome(frame)];
+  return (
+    <div className="caption">
+      <p className="visually-hidden" aria-live={playing ? 'off' : 'polite'}>
+        {words}
+      </p>
+      <p aria-hidden="true">{frame.action === null ? words : `${placeOf(frame)}: ${frame.action}`}</p>
+      {frame.slipped && (
+        <span className="tag" data-kind="slip" aria-hidden="true">
+          slipped
+        </span>
+      )}
+      {mark && (
+        <span className="tag" data-kind={mark.kind} aria-hidden="true">
+          {mark.text}
+        </span>
+      )}
+      <span className="spacer" />
+      <span className="caption-reward">
+        <span className="faint">reward so far</span> {signed(frame.total)}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Frame, Replay } from '../../core/api/contract.ts';
+import { describeFrame, outcome } from '../boards/describe.ts';
+import { useReplay } from '../stores/replay-store.ts';
+
+const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
+
+/** Turns and their actions in a row, each action a button, and a slider over all of them. */
+export function Timeline({ replay }: { replay: Replay }) {
+  const index = useReplay((state) => state.player.index);
+  const act = useReplay((state) => state.act);
+  const { frames, turns } = replay;
+  const turn = index === 0 ? null : frames[index]?.turn;
+  const mark = (at: number) => <Mark key={at} frames={frames} at={at} position={index} />;
+  return (
+    <div className="timeline">
+      <div className="timeline-turns">
+        <div className="timeline-turn" data-current={index === 0 || undefined}>
+          <span className="timeline-name">Start</span>
+          <div className="timeline-marks">{mark(0)}</div>
+        </div>
+        {turns.map((_turn, each) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
+          <div key={each} className="timeline-turn" data-current={each === turn || undefined}>
+            <span className="timeline-name">Turn {each + 1}</span>
+            <div className="timeline-marks">
+              {frames.map((frame, at) => (at > 0 && frame.turn === each ? mark(at) : null))}
+            </div>
+          </div>
+        ))}
+      </div>
+      <input
+        type="range"
+        className="scrubber"
+        aria-label="Place in the episode"
+        aria-valuetext={describeFrame(frames, index)}
+        min={0}
+        max={Math.max(0, frames.length - 1)}
+        value={index}
+        onChange={({ target }) => act({ type: 'seek', index: Number(target.value) })}
+      />
+    </div>
+  );
+}
+
+function Mark({ frames, at, position }: { frames: readonly Frame[]; at: number; position: number }) {
+  const act = useReplay((state) => state.act);
+  const frame = frames[at]!;
+  const words = describeFrame(frames, at);
+  return (
+    <button
+      type="button"
+      className="mark"
+      data-outcome={outcome(frame)}
+      data-done={at <= position || undefined}
+      aria-current={at === position ? 'step' : undefined}
+      aria-label={words}
+      title={words}
+      onClick={() => act({ type: 'seek', index: at })}
+    >
+      <span aria-hidden="true">{symbol(frame, at)}</span>
+    </button>
+  );
+}
+
+/** An arrow where the action is a direction, else its name. */
+function symbol({ action }: Frame, at: number): string {
+  if (action === null) return at === 0 ? '●' : '–';
+  return arrows[action.toLowerCase()] ?? action;
+}

@@ -1,0 +1,107 @@
+import { create } from 'zustand';
+import type { LogLine, RolloutFile } from '../../core/api/contract.ts';
+import type { Api } from '../api/api.ts';
+import { RunSeries } from '../charts/run-series.ts';
+import { useApp, withRun } from './app-store.ts';
+
+const keptLogLines = 2000;
+
+interface RunState {
+  runId: string | null;
+  /** False until the series have come. */
+  loaded: boolean;
+  /** core doesn't know the run, or can't read it. */
+  problem: unknown;
+  config: unknown;
+  folder: string;
+  series: RunSeries;
+  log: LogLine[];
+  rollouts: RolloutFile[];
+}
+
+const empty = () => ({
+  loaded: false,
+  problem: null,
+  config: null,
+  folder: '',
+  series: new RunSeries(),
+  log: [],
+  rollouts: [],
+});
+
+/** The run that is open, on its page or in its replay. */
+export const useRun = create<RunState>()(() => ({ runId: null, ...empty() }));
+
+/** Opens a run and follows it until the returned function is called. */
+export function followRun(api: Api, runId: string): () => void {
+  if (useRun.getState().runId !== runId) useRun.setState({ runId, ...empty() });
+  let followed = true;
+
+  async function refresh(): Promise<void> {
+    try {
+      const [run, series, log, rollouts] = await Promise.all([
+        api.call('runs.get', { runId }),
+        api.call('runs.series', { runId }),
+        api.call('runs.log', { runId }),
+        api.call('rollouts.list', { runId }),
+      ]);
+      if (!followed) return;
+      useApp.setState(({ runs }) => ({ runs: withRun(runs, run.summary) }));
+      useRun.getState().series.load(series);
+      useRun.setState({
+        loaded: true,
+        problem: null,
+        config: run.config,
+        folder: run.folder,
+        log: log.reduce(withLine, []),
+        rollouts: rollouts.reduce(withFile, []),
+      });
+    } catch (problem) {
+      if (followed) useRun.setState({ problem });
+    }
+  }
+
+  const stops = [
+    api.on('metrics', (notice) => {
+      if (notice.runId !== runId) return;
+      useRun.getState().series.apply(notice);
+      const { truncateAfter } = notice;
+      if (truncateAfter !== null) {
+        useRun.setState(({ rollouts }) => ({
+          rollouts: rollouts.filter(({ iteration }) => iteration <= truncateAfter),
+        }));
+      }
+    }),
+    api.on('log', ({ runId: id, line }) => {
+      if (id === runId) useRun.setState(({ log }) => ({ log: withLine(log, line) }));
+    }),
+    api.on('rollout', ({ runId: id, file }) => {
+      if (id === runId) useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }));
+    }),
+    api.onState((state) => {
+      if (state === 'open') void refresh();
+    }),
+  ];
+  return () => {
+    followed = false;
+    for (const stop of stops) stop();
+  };
+}
+
+/** In order of the journal; a line that is told twice stays one. */
+export function withLine(log: LogLine[], line: LogLine): LogLine[] {
+  const last = log.at(-1);
+  if (!last || last.seq < line.seq) return [...log, line].slice(-keptLogLines);
+  return [...log.filter(({ seq }) => seq !== line.seq), line]
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-keptLogLines);
+}
+
+/** Newest iteration first, training before the evaluation sets. */
+export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[] {
+  const others = files.filter(({ iteration, split }) => iteration !== file.iteration || split !== file.split);
+  const rank = ({ split }: RolloutFile) => (split === 'train' ? 0 : 1);
+  return [...others, file].sort(
+    (a, b) => b.iteration - a.iteration || rank(a) - rank(b) || a.split.localeCompare(b.split),
+  );
+}

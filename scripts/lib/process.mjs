@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join, resolve, sep } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** A failure that a person can act on: what is wrong, and what to do about it. */
+export class SetupError extends Error {
+  /** @param {string} message @param {string} hint @param {string} [output] what the failed command printed */
+  constructor(message, hint, output = '') {
+    super(message);
+    this.hint = hint;
+    this.output = output;
+  }
+}
+
+/**
+ * Node 24, which everything but the set-up runs on. It's started by its path, because a shell remembers where
+ * it found `node` before the packages were there.
+ */
+export function pinnedNode() {
+  const pinned = join(root, 'node_modules/.bin/node');
+  if (existsSync(pinned)) return pinned;
+  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
+  throw new SetupError(
+    'Node 24 is not there.',
+    'Run `npm run setup`, or install Node 24 where npm has no package of it (macOS).',
+  );
+}
+
+/** A PATH without this checkout's own programs: `npm ci` deletes node_modules, so it must not run from it. */
+export function outsidePath(path = process.env.PATH ?? '') {
+  const inside = join(root, 'node_modules') + sep;
+  return path
+    .split(delimiter)
+    .filter((directory) => !(resolve(directory) + sep).startsWith(inside))
+    .join(delimiter);
+}
+
+/** @param {string} name @param {string} path */
+export function findProgram(name, path = process.env.PATH ?? '') {
+  return path
+    .split(delimiter)
+    .filter((directory) => directory !== '')
+    .map((directory) => join(directory, name))
+    .find((file) => existsSync(file));
+}
+
+/**
+ * Runs a program to its end and keeps what it printed.
+ * @param {string} program @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, timeout?: number }} [options] show: also print it as it comes; timeout: milliseconds
+ * @returns {Promise<{ status: number, output: string }>}
+ */
+export function run(program, args, { env = process.env, cwd = root, show = false, timeout } = {}) {
+  return new Promise((done) => {
+    const child = spawn(program, args, { cwd, env, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      if (show) process.stdout.write(text);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      if (show) process.stderr.write(text);
+    });
+    child.on('error', (error) => done({ status: 127, output: `${output}${error.message}\n` }));
+    child.on('close', (status) => done({ status: status ?? 1, output }));
+  });
+}
+
+/**
+ * Runs a program in the foreground in our place: its terminal is ours, its signals and exit status too.
+ * @param {string} program @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string }} [options]
+ */
+export function become(program, args, { env = process.env, cwd = root } = {}) {
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    // A terminal's Ctrl-C reaches the child by itself; a signal sent to us alone must be handed on.
+    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
+  }
+  child.on('error', (error) => {
+    console.error(`${program}: ${error.message}`);
+    process.exit(127);
+  });
+  child.on('exit', (status, signal) => process.exit(status ?? (signal === 'SIGINT' ? 130 : 143)));
+}
+
+/** Prints an error as message and hint, and ends with status 1. @param {unknown} error @returns {never} */
+export function fail(error) {
+  if (!(error instanceof SetupError)) throw error;
+  if (error.output) console.error(error.output.trimEnd().split('\n').slice(-200).join('\n'));
+  console.error(`\nerror: ${error.message}\n  ${error.hint}`);
+  process.exit(1);
+}

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/api/client.ts';
+import { openWebSocket } from '../../core/api/web-socket.ts';
+import { starpo } from './fixtures/child.ts';
+import { World } from './fixtures/world.ts';
+
+describe('starpo', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
+  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+  const runFolders = () => readdirSync(join(world.home, 'runs'));
+
+  test('new makes a run directory and prints its path alone; runs and show tell of it', async () => {
+    const made = await run(
+      'new',
+      'starter-bandit',
+      '--set',
+      'iterations=7',
+      '--set',
+      'rollout.groups=4',
+      '--seed',
+      '5',
+    );
+    expect(made).toMatchObject({ status: 0, errors: '' });
+    const config = JSON.parse(readFileSync(join(made.output, 'run.json'), 'utf8'));
+    expect(config).toMatchObject({
+      preset: 'starter-bandit-grpo-s',
+      iterations: 7,
+      seed: 5,
+      rollout: { groups: 4 },
+    });
+    expect(existsSync(join(made.output, 'events.jsonl'))).toBe(false);
+
+    const [id] = runFolders();
+    const listed = await run('runs', '--json');
+    expect(JSON.parse(listed.output)).toMatchObject([{ id, status: 'created', iterations: 7 }]);
+    expect((await run('runs')).output).toContain(id!);
+    const shown = await run('show', id!, '--json');
+    expect(JSON.parse(shown.output)).toMatchObject({ summary: { id }, config, folder: made.output });
+    expect(await run('show', id!)).toMatchObject({ status: 0, output: expect.stringContaining('created') });
+  });
+
+  test('--home names the data folder', async () => {
+    const elsewhere = join(world.folder, 'elsewhere');
+    const { output } = await run('new', 'starter-frozen-lake', '--home', elsewhere);
+    expect(output.startsWith(elsewhere)).toBe(true);
+    expect(runFolders()).toEqual([]);
+  });
+
+  test('train follows a run to its end, for people and as JSON lines', async () => {
+    const args = ['train', 'starter-bandit', '--set', 'iterations=2', '--set', 'rollout.groups=1'];
+    const shown = await run(...args);
+    expect(shown).toMatchObject({ status: 0, errors: '' });
+    expect(shown.output).toMatch(
+      /evaluation after iteration 0[\s\S]*iteration 1\/2[\s\S]*iteration 2\/2[\s\S]*completed/,
+    );
+    const lines = (await run(...args, '--json')).output.split('\n').map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.type)).toEqual([
+      'created',
+      'started',
+      'evaluation',
+      'checkpoint',
+      'iteration',
+      'iteration',
+      'stopped',
+      'ended',
+    ]);
+    expect(lines.at(-1)).toMatchObject({ status: 'completed', iteration: 2 });
+  });
+
+  test('Ctrl-C asks the trainer to stop, and the run is not a success', async () => {
+    const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
+    const child = starpo(['train', 'starter-bandit'], environment);
+    const [, id] = await child.line(/^run (\S+)$/);
+    await child.line(/^iteration 2\//);
+    const { status, errors } = await child.kill('SIGINT');
+    expect(status).toBe(1);
+    expect(errors).toContain('code: run_stopped');
+    expect(JSON.parse((await run('show', id!, '--json')).output).summary).toMatchObject({
+      status: 'stopped',
+      iteration: 2,
+    });
+  });
+
+  test('serve prints an address whose token opens the API, and ends on request', async () => {
+    const child = starpo(['serve', '--port', '0'], world.environment());
+    const [, origin, token] = await child.line(/(http:\/\/127\.0\.0\.1:\d+)\/#token=([0-9a-f]{64})$/);
+    const channel = await openWebSocket(origin!, token!);
+    expect(await createClient(channel).call('runs.list', {})).toEqual([]);
+    channel.close();
+    expect(await child.kill('SIGTERM')).toMatchObject({ status: 0, errors: '' });
+    expect(existsSync(join(world.home, 'host.json'))).toBe(false);
+  });
+
+  test('serve on a busy port says so', async () => {
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo;
+    const { status, errors } = await run('serve', '--port', String(port));
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^error: .*\n {2}code: port_busy\n {2}hint: .*--port/);
+    server.close();
+  });
+
+  test('doctor names what is amiss', async () => {
+    expect(await run('doctor')).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
+    const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
+    const sick = await starpo(['doctor'], environment).finished;
+    expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });
+  });
+
+  test('train without a trainer makes nothing', async () => {
+    const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
+    const { status, errors } = await starpo(['train', 'starter-bandit'], environment).finished;
+    expect(status).toBe(1);
+    expect(errors).toContain('code: trainer_missing');
+    expect(runFolders()).toEqual([]);
+  });
+
+  test.each([
+    [['new', 'starter-bandit', '--set', 'iteration=5'], 'config_invalid', 'Did you mean iterations?'],
+    [['new', 'starter-bandit', '--set', 'iterations=many'], 'config_invalid', 'iterations'],
+    [['new', 'starter-bandit', '--set', 'iterations=0'], 'config_invalid', 'iterations'],
+    [['new', 'starter-bandit', '--set', 'iterations'], 'config_invalid', '--set'],
+    [['train', 'starter-bandit', '--set', 'rollout.temperature=99'], 'config_invalid', 'rollout.temperature'],
+    [['new', 'starter-bandit', '--set', 'start.model=nowhere'], 'model_missing', 'start.model'],
+    [['new', 'starter-bandits'], 'preset_unknown', 'starter-bandit'],
+    [['new', 'starter-bandit', '--seed', '-1'], 'usage_invalid', '--help'],
+    [['show', 'nothing'], 'run_unknown', 'starpo runs'],
+    [['show', '../../etc'], 'run_unknown', 'starpo runs'],
+    [['serve', '--port', '99999'], 'usage_invalid', '--help'],
+    [['fly'], 'usage_invalid', '--help'],
+    [['train'], 'usage_invalid', '--help'],
+    [[], 'usage_invalid', '--help'],
+  ])('%j is refused with a code, a hint and status 2, and changes nothing', async (args, code, mention) => {
+    const { status, output, errors } = await run(...args);
+    expect(status).toBe(2);
+    expect(output).toBe('');
+    expect(errors).toMatch(new RegExp(`^error: .+\\n {2}code: ${code}\\n {2}hint: .+\\n$`));
+    expect(errors).toContain(mention);
+    expect(runFolders()).toEqual([]);
+  });
+});

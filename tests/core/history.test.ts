@@ -1,0 +1,177 @@
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { databaseFile, openDatabase } from '../../core/history/database.ts';
+import { eventsAfter, listRollouts, readLog, readSeries } from '../../core/history/queries.ts';
+import { rebuildHistory } from '../../core/history/rebuild.ts';
+import type { Core } from '../../core/index.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, untilSeq, World } from './fixtures/world.ts';
+
+const id = 'some-run';
+const seqs = (core: Core) => eventsAfter(core.database, id, -1).map((event) => event.seq);
+const success = (core: Core) => readSeries(core.database, id, ['rollout/success_rate'])[0];
+
+function dump(core: Core): unknown {
+  const tables = ['runs', 'events', 'metrics', 'evaluations', 'rollouts'];
+  return Object.fromEntries(
+    tables.map((table) => [table, core.database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).all()]),
+  );
+}
+
+describe('the history', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
+
+  test('takes a journal in, follows it as it grows, and waits for cut lines', async () => {
+    const folder = world.run(id, [journal.started(0), journal.iteration(1, 1)]);
+    const core = await world.core();
+    expect(core.runs.get(id)).toMatchObject({ iteration: 1, status: 'interrupted' });
+
+    const next = journal.iteration(2, 2);
+    appendFileSync(join(folder, 'events.jsonl'), next.slice(0, 20));
+    await core.supervisor.refresh(id);
+    expect(seqs(core)).toEqual([0, 1]);
+    appendFileSync(join(folder, 'events.jsonl'), `${next.slice(20)}\n${journal.stopped(3, 2)}\n`);
+    await untilRun(core, id, (run) => run.status === 'completed');
+    expect(seqs(core)).toEqual([0, 1, 2, 3]);
+    expect(success(core)).toEqual({ name: 'rollout/success_rate', iterations: [1, 2], values: [0.1, 0.2] });
+  });
+
+  test('skips garbage, says so once, and keeps the rest', async () => {
+    const lines = [
+      journal.started(0),
+      'garbage',
+      '{"half',
+      journal.other(1),
+      journal.log(2, 'careful'),
+      '[]',
+      journal.iteration(3, 1),
+    ];
+    world.run(id, lines);
+    const core = await world.core();
+    expect(seqs(core)).toEqual([0, 1, 2, 3]);
+    const warnings = readLog(core.database, id).filter((line) => line.level === 'warning');
+    expect(warnings.map((line) => line.seq)).toEqual([-1, 2]);
+    expect(warnings[0]!.message).toContain('skipped');
+  });
+
+  test('a line that stands twice counts once', async () => {
+    world.run(id, [journal.started(0), journal.iteration(1, 1, 0.5), journal.iteration(1, 1, 0.9)]);
+    expect(success(await world.core())).toMatchObject({ values: [0.5] });
+  });
+
+  test('a resumed run drops what came after its checkpoint, and keeps every event', async () => {
+    const folder = world.run(id, [
+      journal.started(0),
+      journal.evaluation(1, 0, 0.4),
+      journal.iteration(2, 1),
+      journal.iteration(3, 2),
+      journal.rollout(4, 3),
+      journal.iteration(5, 3),
+      journal.evaluation(6, 3, 0.5),
+    ]);
+    const core = await world.core();
+    const truncated = new Promise((resolve) => {
+      core.notices.on((name, payload) => {
+        if (name === 'metrics') resolve(payload);
+      });
+    });
+    const lines = [
+      journal.started(7, { checkpoint: 'checkpoints/000001', iteration: 1 }),
+      journal.iteration(8, 2, 0.7),
+    ];
+    appendFileSync(join(folder, 'events.jsonl'), lines.map((line) => `${line}\n`).join(''));
+    await untilSeq(core, id, 8);
+    expect(success(core)).toMatchObject({ iterations: [1, 2], values: [0.1, 0.7] });
+    expect(readSeries(core.database, id, ['evaluation/frozen-lake/success_rate'])[0]).toMatchObject({
+      iterations: [0],
+    });
+    expect(listRollouts(core.database, id)).toEqual([]);
+    expect(seqs(core)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await truncated).toEqual({
+      runId: id,
+      truncateAfter: 1,
+      points: [{ iteration: 2, metrics: { 'rollout/success_rate': 0.7 } }],
+    });
+  });
+
+  test('an ended run that is resumed is open again', async () => {
+    const lines = [journal.started(0), journal.stopped(1, 0, 'command')];
+    const folder = world.run(id, lines);
+    const core = await world.core();
+    expect(core.runs.get(id).status).toBe('stopped');
+    appendFileSync(
+      join(folder, 'events.jsonl'),
+      `${journal.started(2, { checkpoint: 'checkpoints/000000', iteration: 0 })}\n`,
+    );
+    expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({ endedAt: null });
+  });
+
+  test('made again from the run directories, it is the same', async () => {
+    world.run(id, [
+      journal.started(0),
+      journal.iteration(1, 1),
+      'garbage',
+      journal.rollout(2, 1),
+      journal.evaluation(3, 1, 0.5),
+    ]);
+    world.run('other-run', [journal.started(0), journal.log(1, 'hello'), journal.stopped(2, 0)]);
+    const core = await world.core();
+    const before = dump(core);
+    await rebuildHistory(core.database, world.home);
+    expect(dump(core)).toEqual(before);
+
+    const copy = new World();
+    try {
+      world.copyRunsTo(copy);
+      expect(dump(await copy.core())).toEqual(before);
+    } finally {
+      await copy.close();
+    }
+  });
+
+  test('a journal that was replaced is read anew', async () => {
+    const folder = world.run(id, [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2)]);
+    const core = await world.core();
+    writeFileSync(join(folder, 'events.jsonl'), `${journal.started(0)}\n`);
+    await core.supervisor.refresh(id);
+    expect(seqs(core)).toEqual([0]);
+    expect(success(core)).toBeUndefined();
+  });
+
+  test('a run directory that is gone leaves the history at the next start, one that appears enters it', async () => {
+    const folder = world.run(id);
+    const first = await world.core();
+    world.run('late-run', [journal.started(0), journal.stopped(1, 0)]);
+    await untilRun(first, 'late-run', (run) => run.status === 'completed');
+    rmSync(folder, { recursive: true });
+    const second = await world.core();
+    expect(second.runs.list().map((run) => run.id)).toEqual(['late-run']);
+  });
+
+  test('refuses a database of a newer version', () => {
+    const database = openDatabase(world.home);
+    database.pragma('user_version = 999');
+    database.close();
+    expect(() => openDatabase(world.home)).toThrowError(
+      expect.objectContaining({ code: 'history_version_unsupported' }),
+    );
+  });
+
+  test('refuses a data folder that cannot be one', () => {
+    const file = join(world.folder, 'file');
+    writeFileSync(file, '');
+    expect(() => openDatabase(file)).toThrowError(expect.objectContaining({ code: 'data_folder_unusable' }));
+    writeFileSync(
+      databaseFile(world.home),
+      'this is no database, but some text that is long enough to be one',
+    );
+    expect(() => openDatabase(world.home)).toThrowError(
+      expect.objectContaining({ code: 'data_folder_unusable' }),
+    );
+  });
+});

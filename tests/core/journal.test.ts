@@ -1,0 +1,82 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventTypes, parseEvent } from '../../core/run-directory/events.ts';
+import { readTail } from '../../core/run-directory/journal-tail.ts';
+import * as journal from './fixtures/journal.ts';
+
+describe('the tail of a journal', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'starpo-tail-'));
+    path = join(folder, 'events.jsonl');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('a file that is not there is empty', () => {
+    expect(readTail(path, 0)).toEqual({ lines: [], next: 0, more: false, replaced: false });
+  });
+
+  test('a line that is cut short waits until it is complete', () => {
+    writeFileSync(path, 'one\ntw');
+    const first = readTail(path, 0);
+    expect(first).toMatchObject({ lines: ['one'], next: 4 });
+    expect(readTail(path, first.next)).toMatchObject({ lines: [], next: 4 });
+    appendFileSync(path, 'o\nthree\n');
+    expect(readTail(path, first.next)).toMatchObject({ lines: ['two', 'three'], next: 14, more: false });
+  });
+
+  test.each([1, 2, 3, 5, 7, 64])(
+    'read in pieces of about %i bytes, each line comes once and whole',
+    (limit) => {
+      const lines = ['a', 'ünïcödé √', '', 'x'.repeat(20), '終わり'];
+      writeFileSync(path, `${lines.join('\n')}\n`);
+      const read: string[] = [];
+      let offset = 0;
+      for (let tail = readTail(path, 0, limit); tail.lines.length > 0; tail = readTail(path, offset, limit)) {
+        read.push(...tail.lines);
+        offset = tail.next;
+      }
+      expect(read).toEqual(lines);
+    },
+  );
+
+  test('a file shorter than what was read of it is another file', () => {
+    writeFileSync(path, 'one\n');
+    expect(readTail(path, 10).replaced).toBe(true);
+  });
+});
+
+describe('an event', () => {
+  test('has one of twelve types', () => {
+    expect([...eventTypes].sort()).toEqual(
+      'acknowledged checkpoint evaluation failed iteration log paused phase resumed rollout started stopped'.split(
+        ' ',
+      ),
+    );
+  });
+
+  test('of an unknown type or with unknown keys is let through', () => {
+    expect(parseEvent(journal.other(3))).toMatchObject({ seq: 3, type: 'unknown', name: 'weather' });
+    const event = JSON.parse(journal.iteration(1, 1));
+    expect(parseEvent(JSON.stringify({ ...event, colour: 'blue' }))).toMatchObject({
+      type: 'iteration',
+      seq: 1,
+    });
+  });
+
+  test.each([
+    '',
+    'garbage',
+    '[]',
+    'null',
+    '{"v":1}',
+    '{"v":1,"seq":-1,"time":0,"type":"log","level":"info","message":""}',
+    '{"v":1,"seq":0,"time":0,"type":"iteration","iteration":1,"metrics":{"a":"b"}}',
+    '{"v":1,"seq":0,"time":0,"type":"log","level":"shout","message":""}',
+  ])('%j is none', (line) => {
+    expect(parseEvent(line)).toBeNull();
+  });
+});

@@ -1,0 +1,179 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createHandlers } from '../../core/api/handlers.ts';
+import { eventsAfter, readLog } from '../../core/history/queries.ts';
+import { createCore } from '../../core/index.ts';
+import { bandit, frozenLake } from '../../core/run-config/environments.ts';
+import { presets } from '../../core/run-config/presets.ts';
+import { runConfigFields } from '../../core/run-config/schema.ts';
+import { eventTypes } from '../../core/run-directory/events.ts';
+import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
+import { starpo } from './fixtures/child.ts';
+import { schemaFields } from './fixtures/schema-fields.ts';
+import { root, untilRun, World } from './fixtures/world.ts';
+
+const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
+const built = existsSync(trainer);
+const unless = built ? '' : ' (skipped: the trainer is not built)';
+const resources = join(root, 'resources');
+
+describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
+  const schema = () => JSON.parse(execFileSync(trainer, ['schema'], { encoding: 'utf8' }));
+  const known = (fields: object[]) =>
+    fields.map(({ nullable: _, ...field }: { nullable?: unknown }) => field);
+  const ours = (type: z.ZodType, opaque?: string[]) => schemaFields(z.toJSONSchema(type) as object, opaque);
+  const byPath = (left: { path?: string }, right: { path?: string }) => (left.path! < right.path! ? -1 : 1);
+
+  test('on every key of run.json, its type and its range', () => {
+    const expected = ours(runConfigFields, ['environments[].config']).map((field) =>
+      field.path === 'environments[].config' ? { path: field.path, type: 'object' } : field,
+    );
+    expect(known(schema().fields).sort(byPath)).toEqual(expected.sort(byPath));
+  });
+
+  test.each([
+    ['frozen-lake', frozenLake],
+    ['bandit', bandit],
+  ])('on the configuration of %s', (name, type) => {
+    expect(known(schema().environments[name]).sort(byPath)).toEqual(ours(type).sort(byPath));
+  });
+
+  test('on the metrics', () => {
+    const names = [...metricNames, ...evaluationMetricNames.map((name) => `evaluation/<label>/${name}`)];
+    expect([...schema().metrics].sort()).toEqual(names.sort());
+  });
+
+  test.each(presets.map(({ id, config }) => [id, config] as const))('on the preset %s', (_, config) => {
+    const folder = mkdtempSync(join(tmpdir(), 'starpo-preset-'));
+    const path = join(folder, 'run.json');
+    writeFileSync(path, JSON.stringify(config));
+    const { status, stderr } = spawnSync(trainer, ['validate', path], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  test('on the documented example', () => {
+    const { status, stderr } = spawnSync(
+      trainer,
+      ['validate', join(root, 'docs/formats/examples/run.json')],
+      { encoding: 'utf8' },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe.skipIf(!built)(`a real run${unless}`, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
+  const small = {
+    threads: 1,
+    'start.weights': 'random',
+    iterations: 2,
+    'rollout.groups': 2,
+    'rollout.group_size': 2,
+    'policy_loss.mini_batch': 2,
+    'filter.keep': 1,
+    'evaluation.levels': 4,
+    'evaluation.every': 1,
+  };
+
+  test.each(['starter-frozen-lake', 'starter-bandit'])(
+    'of %s is followed and replayed',
+    { timeout: 120_000 },
+    async (preset) => {
+      const core = await createCore({ home: world.home, resources, trainerPath: trainer });
+      try {
+        const handlers = createHandlers(core);
+        const runId = await core.runs.create({ preset, set: small });
+        await core.runs.start(runId);
+        await untilRun(core, runId, ({ status }) => status !== 'running' && status !== 'created');
+        expect(core.runs.get(runId)).toMatchObject({ status: 'completed', iteration: 2, failure: null });
+        const events = eventsAfter(core.database, runId, -1);
+        expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index));
+        for (const { type } of events) expect(eventTypes).toContain(type);
+        expect(readLog(core.database, runId).filter((line) => line.seq < 0)).toEqual([]);
+        for (const file of await handlers['rollouts.list']({ runId })) {
+          const episodes = await handlers['rollouts.episodes']({ runId, ...file });
+          expect(episodes).toHaveLength(file.episodes);
+          for (const { id } of episodes) {
+            const replay = await handlers['rollouts.replay']({ runId, episodeId: id });
+            expect(replay.frames.at(-1)!.total).toBeCloseTo(replay.summary.reward);
+          }
+        }
+      } finally {
+        await core.dispose();
+      }
+    },
+  );
+
+  test('with a model file that is cut short fails, and says so', { timeout: 60_000 }, async () => {
+    for (const file of ['config.json', 'tokenizer.json']) {
+      copyFileSync(join(resources, 'starter', file), join(world.resources, 'starter', file));
+    }
+    const core = await world.core(trainer);
+    writeFileSync(join(world.resources, 'starter/model.safetensors'), 'short');
+    const runId = await core.runs.create({ preset: 'starter-frozen-lake' });
+    await core.runs.start(runId);
+    const { failure } = await untilRun(core, runId, ({ status }) => status === 'failed');
+    expect(failure).toMatchObject({ code: 'model_file_truncated', hint: expect.stringMatching(/./) });
+  });
+
+  test('is killed, resumed and stopped', { timeout: 120_000 }, async () => {
+    const core = await createCore({ home: world.home, resources, trainerPath: trainer });
+    try {
+      const set = { ...small, iterations: 1000, 'evaluation.every': 0, 'checkpoint.every': 1 };
+      const runId = await core.runs.create({ preset: 'starter-bandit', set });
+      await core.runs.start(runId);
+      await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_active' });
+      await untilRun(core, runId, ({ iteration }) => iteration >= 2);
+      process.kill((await core.trainer.status(core.runs.folder(runId))).pid!, 'SIGKILL');
+      const { iteration } = await untilRun(core, runId, ({ status }) => status === 'interrupted');
+      await core.runs.start(runId);
+      await untilRun(core, runId, (run) => run.iteration > iteration);
+      expect(await core.runs.command(runId, 'pause')).toMatchObject({ accepted: true });
+      await untilRun(core, runId, ({ status }) => status === 'paused');
+      expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
+      await untilRun(core, runId, ({ status }) => status === 'stopped');
+      const iterations = core.database
+        .prepare("SELECT iteration FROM metrics WHERE run = ? AND name = 'actor/loss' ORDER BY iteration")
+        .pluck()
+        .all(runId);
+      expect(iterations).toEqual(iterations.map((_, index) => index + 1));
+    } finally {
+      await core.dispose();
+    }
+  });
+
+  test('goes on while core is killed, and afterwards every event is there once', {
+    timeout: 120_000,
+  }, async () => {
+    const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+    const set = Object.entries({ ...small, iterations: 6 }).flatMap(([key, value]) => [
+      '--set',
+      `${key}=${value}`,
+    ]);
+    const command = starpo(['train', 'starter-bandit', ...set], environment);
+    const [, runId] = await command.line(/^run (\S+)$/);
+    await command.line(/^iteration 2\//);
+    await command.kill();
+    const core = await createCore({ home: world.home, resources, trainerPath: trainer });
+    try {
+      await untilRun(core, runId!, ({ status }) => status === 'completed');
+      const seqs = eventsAfter(core.database, runId!, -1).map((event) => event.seq);
+      expect(seqs).toEqual(seqs.map((_, index) => index));
+      const events = readFileSync(join(core.runs.folder(runId!), 'events.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n');
+      expect(seqs).toHaveLength(events.length);
+    } finally {
+      await core.dispose();
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { replay } from '../../core/api/contract.ts';
+import { episode } from '../../core/replay/episode.ts';
+import { toFrames, toReplay } from '../../core/replay/replay.ts';
+import { float16Array, float32Array } from '../../core/replay/token-arrays.ts';
+import { banditEnvironment, frozenLakeEnvironment } from '../../core/run-config/base.ts';
+import { type RolloutPaths, readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
+import { fakeRollout } from './fixtures/fake-rollout.mjs';
+import { World } from './fixtures/world.ts';
+
+describe('episodes', { timeout: 60_000 }, () => {
+  let world: World;
+  let folder: string;
+  let paths: RolloutPaths;
+  beforeEach(() => {
+    world = new World();
+    folder = world.run('some-run');
+    mkdirSync(join(folder, 'rollouts'));
+    paths = fakeRollout(folder, {}, 12, 'train', frozenLakeEnvironment, 2, 4);
+  });
+  afterEach(() => world.close());
+  const read = (index: number) => readEpisode(folder, paths, `000012-train-000${index}`);
+
+  test('are listed from the index and read one by one', async () => {
+    const heads = await readEpisodes(folder, paths);
+    expect(heads.map((head) => head.id)).toEqual(
+      [0, 1, 2, 3, 4, 5, 6, 7].map((index) => `000012-train-000${index}`),
+    );
+    expect(await read(6)).toMatchObject(heads[6]!);
+    await expect(read(9)).rejects.toMatchObject({ code: 'episode_unknown' });
+  });
+
+  test('become frames: the initial state, then one for each action', async () => {
+    const frames = toFrames(await read(3));
+    expect(frames.map((frame) => [frame.turn, frame.step, frame.action])).toEqual([
+      [0, -1, null],
+      [0, 0, 'Down'],
+      [0, 1, 'Down'],
+      [0, 2, 'Right'],
+      [1, 0, 'Right'],
+      [1, 1, 'Down'],
+      [1, 2, 'Right'],
+    ]);
+    expect(frames[0]).toMatchObject({ board: 'P___\n_O__\n___O\n___G', total: 0, done: false });
+    expect(frames[2]).toMatchObject({ slipped: true });
+    expect(frames.at(-1)).toMatchObject({
+      board: '____\n_O__\n___O\n___√',
+      reward: 1,
+      total: 1,
+      done: true,
+      success: true,
+    });
+  });
+
+  test('become turns with the mean log-probability and entropy of their tokens', async () => {
+    const result = toReplay(await read(0));
+    expect(replay.parse(result)).toEqual(result);
+    expect(result.turns[0]).toMatchObject({
+      tokens: 2,
+      logprobMean: -0.375,
+      entropyMean: 0.375,
+      think: 'player 0 goal 3 3',
+    });
+  });
+
+  test('a turn without actions keeps the picture and pays its penalty', async () => {
+    const whole = await read(0);
+    const [first, second] = whole.steps;
+    const idle = {
+      ...first!,
+      executed: [],
+      actions: [],
+      penalty: -0.1,
+      format_valid: false,
+      think: null,
+      answer: null,
+    };
+    const frames = toFrames({ ...whole, steps: [idle, { ...second!, penalty: -0.1 }] });
+    expect(frames.map((frame) => frame.total)).toEqual([0, -0.1, -0.1, -0.1, 0.8]);
+    expect(frames[1]).toMatchObject({ turn: 0, step: -1, action: null, board: whole.initial });
+  });
+
+  test('of the Bandit have arms and no board', async () => {
+    const bandit = fakeRollout(folder, {}, 1, 'bandit', banditEnvironment, 1, 2);
+    const result = toReplay(await readEpisode(folder, bandit, '000001-bandit-0001'));
+    expect(result.arms).toEqual(['Phoenix', 'Dragon']);
+    expect(result.frames).toMatchObject([
+      { board: null },
+      { board: null, action: 'Dragon', reward: 1, total: 1 },
+    ]);
+  });
+
+  test.each(['file', 'index'] as const)('in a damaged or missing %s are told of', async (which) => {
+    const path = join(folder, paths[which]);
+    truncateSync(path, readFileSync(path).length - 10);
+    await expect(read(7)).rejects.toMatchObject({ code: 'rollout_corrupt' });
+    await expect(
+      readEpisode(folder, { ...paths, [which]: 'rollouts/none' }, '000012-train-0000'),
+    ).rejects.toMatchObject({
+      code: 'rollout_missing',
+    });
+    const outside = { ...paths, [which]: '../other/file' };
+    await expect(readEpisode(folder, outside, '000012-train-0000')).rejects.toMatchObject({
+      code: 'rollout_corrupt',
+    });
+  });
+
+  test('that are no episodes are refused', async () => {
+    expect(episode.safeParse({ ...(await read(0)), steps: [{}] }).success).toBe(false);
+    writeFileSync(join(folder, paths.index), '{"version":2,"episodes":[]}');
+    await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });
+  });
+});
+
+test('token arrays are little-endian', () => {
+  expect(float32Array('AACAPwAAAMA=')).toEqual([1, -2]);
+  expect(
+    float16Array(Buffer.from([0x00, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0x00, 0x7c]).toString('base64')),
+  ).toEqual([1, -2, 2 ** -24, Number.POSITIVE_INFINITY]);
+});

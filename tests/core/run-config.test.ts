@@ -1,0 +1,192 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../core/api/failure.ts';
+import { findPreset, presets } from '../../core/run-config/presets.ts';
+import { applySettings, parseSettings } from '../../core/run-config/settings.ts';
+import { keyPaths, locate, type Tree } from '../../core/run-config/tree.ts';
+import { validateConfig } from '../../core/run-config/validate.ts';
+import { root } from './fixtures/world.ts';
+
+const example = JSON.parse(readFileSync(join(root, 'docs/formats/examples/run.json'), 'utf8'));
+const starter = findPreset('starter-frozen-lake').config;
+
+function failureOf(action: () => unknown): Failure {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}
+
+const changed = (path: string, value: unknown) => {
+  const copy = structuredClone(example);
+  const { parent, key } = locate(copy, path)!;
+  parent[key] = value;
+  return copy;
+};
+
+describe('the schema', () => {
+  test('takes the documented example as it is', () => {
+    expect(validateConfig(example)).toEqual(example);
+  });
+
+  test.each(keyPaths(example))('requires %s', (path) => {
+    const copy = structuredClone(example);
+    const { parent, key } = locate(copy, path)!;
+    delete parent[key];
+    const { code, message } = failureOf(() => validateConfig(copy));
+    expect(code).toBe('config_invalid');
+    expect(message).toContain(path);
+  });
+
+  test.each([
+    ['iterations', 0],
+    ['iterations', 1.5],
+    ['iterations', '20'],
+    ['iterations', Number.NaN],
+    ['seed', 2 ** 32],
+    ['device', 'tpu'],
+    ['start.sha256', 'abc'],
+    ['environments', []],
+    ['environments.0.label', 'Frozen Lake'],
+    ['environments.0.type', 'chess'],
+    ['environments.0.config.size', 1],
+    ['environments.0.prompt.first', '{board}'],
+    ['environments.0.prompt.next', 'a } b'],
+    ['rollout.temperature', 0],
+    ['rollout.think', 'yes'],
+    ['reward.format_penalty', 0.1],
+    ['policy_loss.dual_clip', 0.5],
+    ['policy_loss.mini_batch', 24],
+    ['optimizer.epsilon', 0],
+    ['optimizer.micro_batch_tokens', 63],
+  ])('refuses %s = %j and names it', (path, value) => {
+    const { code, message, hint } = failureOf(() => validateConfig(changed(path, value)));
+    expect(code).toBe('config_invalid');
+    expect(message).toContain(path);
+    expect(hint).not.toBe('');
+  });
+
+  test('refuses two environments of one label, and shares of nothing', () => {
+    const [lake] = example.environments;
+    expect(failureOf(() => validateConfig(changed('environments', [lake, lake]))).message).toContain(
+      'environments.1.label',
+    );
+    expect(failureOf(() => validateConfig(changed('environments.0.share', 0))).message).toContain('share');
+  });
+
+  test('refuses an unknown key and proposes the nearest', () => {
+    const failure = failureOf(() =>
+      validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }, example as Tree),
+    );
+    expect(failure.message).toContain('rollout.tempreature');
+    expect(failure.hint).toContain('rollout.temperature');
+  });
+
+  test('refuses a newer version by its own code', () => {
+    expect(failureOf(() => validateConfig({ version: 2, future: true })).code).toBe(
+      'config_version_unsupported',
+    );
+  });
+
+  test.each([null, 3, 'text', []])('refuses %j', (value) => {
+    expect(failureOf(() => validateConfig(value)).code).toBe('config_invalid');
+  });
+});
+
+describe('presets', () => {
+  test.each(presets.map((preset) => [preset.id, preset.config] as const))('%s is valid', (id, config) => {
+    expect(validateConfig(config)).toEqual(config);
+    expect(config.preset).toBe(id);
+  });
+
+  test('names are unique, and the short ones mean StarPO-S', () => {
+    const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
+    expect(new Set(names).size).toBe(names.length);
+    for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-bandit']) {
+      expect(findPreset(alias).id).toBe(`${alias}-grpo-s`);
+    }
+  });
+
+  test('StarPO-S filters and clips higher; plain StarPO does neither', () => {
+    expect(starter.filter.strategy).toBe('fraction');
+    expect(starter.policy_loss.clip_high).toBeGreaterThan(starter.policy_loss.clip_low);
+    const plain = findPreset('starter-frozen-lake-grpo').config;
+    expect(plain.filter.strategy).toBe('none');
+    expect(plain.policy_loss.clip_high).toBe(plain.policy_loss.clip_low);
+  });
+
+  test('an unknown one is refused with a proposal', () => {
+    const { code, hint } = failureOf(() => findPreset('starter-frozen-lak'));
+    expect(code).toBe('preset_unknown');
+    expect(hint).toContain('starter-frozen-lake');
+  });
+});
+
+describe('settings', () => {
+  test.each([
+    ['iterations', '20', 20],
+    ['iterations', 20, 20],
+    ['optimizer.learning_rate', '3e-4', 3e-4],
+    ['environments.0.share', '0.5', 0.5],
+    ['environments.frozen-lake.config.is_slippery', 'true', true],
+    ['environments.0.validate', false, false],
+    ['environments.0.prompt.system', 'a=b', 'a=b'],
+    ['advantage.estimator', 'rloo', 'rloo'],
+    ['filter', '{"strategy":"none","keep":1}', { strategy: 'none', keep: 1 }],
+  ])('%s=%j', (path, text, value) => {
+    const settings = typeof text === 'string' ? parseSettings([`${path}=${text}`]) : { [path]: text };
+    const result = applySettings(starter, settings) as unknown as Tree;
+    const { parent, key } = locate(result, path)!;
+    expect(parent[key]).toEqual(value);
+  });
+
+  test('change a copy', () => {
+    const before = structuredClone(starter);
+    applySettings(starter, { 'environments.0.config.size': 8 });
+    expect(starter).toEqual(before);
+  });
+
+  test.each([
+    ['iterations', 'many', 'a number'],
+    ['iterations', '', 'a number'],
+    ['iterations', true, 'a number'],
+    ['rollout.think', '1', 'true or false'],
+    ['filter', 'none', 'JSON'],
+    ['environments', '{}', 'JSON'],
+  ])('%s=%j is refused', (path, value, wanted) => {
+    const { code, message } = failureOf(() => applySettings(starter, { [path]: value }));
+    expect(code).toBe('config_invalid');
+    expect(message).toContain(path);
+    expect(message).toContain(wanted);
+  });
+
+  test.each([
+    ['learning_rate', 'optimizer.learning_rate'],
+    ['rollout.group', 'rollout.groups'],
+    ['iteration', 'iterations'],
+    ['environments.0.config.slippery', 'environments.0.config.is_slippery'],
+  ])('%s is unknown; did you mean %s?', (path, proposal) => {
+    const { code, hint } = failureOf(() => applySettings(starter, { [path]: 1 }));
+    expect(code).toBe('config_invalid');
+    expect(hint).toContain(proposal);
+  });
+
+  test.each([
+    '__proto__.polluted',
+    'constructor',
+    'rollout.__proto__.x',
+    'environments.9.share',
+    'iterations.0',
+  ])('%s names nothing', (path) => {
+    expect(failureOf(() => applySettings(starter, { [path]: 1 })).code).toBe('config_invalid');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test('what is not key=value is refused', () => {
+    expect(failureOf(() => parseSettings(['iterations'])).code).toBe('config_invalid');
+  });
+});

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readLog, readSeries } from '../../core/history/queries.ts';
+import type { Core } from '../../core/index.ts';
+import { runIdPattern } from '../../core/run-directory/names.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+const small = {
+  iterations: 6,
+  'rollout.groups': 1,
+  'rollout.group_size': 4,
+  'policy_loss.mini_batch': 4,
+  'checkpoint.every': 2,
+};
+
+describe('runs', { timeout: 60_000 }, () => {
+  let world: World;
+  let core: Core;
+  beforeEach(async () => {
+    world = new World();
+    core = await world.core();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const make = (preset = 'starter-frozen-lake') => core.runs.create({ preset, set: small });
+
+  test('a new run has a whole run.json with an absolute model and its sha256, and starts nothing', async () => {
+    const runId = await make();
+    expect(runId).toMatch(runIdPattern);
+    const config = JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
+    expect(config).toMatchObject({ preset: 'starter-frozen-lake-grpo-s', iterations: 6 });
+    expect(config.start.model).toBe(join(world.resources, 'starter'));
+    expect(config.start.sha256).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
+    expect(core.runs.get(runId)).toMatchObject({ status: 'created', iteration: 0, startedAt: null });
+  });
+
+  test.each([
+    [{ preset: 'nothing' }, 'preset_unknown'],
+    [{ preset: 'starter-bandit', set: { iterations: 0 } }, 'config_invalid'],
+    [{ preset: 'starter-bandit', set: { iteration: 5 } }, 'config_invalid'],
+    [{ preset: 'starter-bandit', set: { 'start.model': '/nowhere' } }, 'model_missing'],
+  ])('%j is refused and changes nothing', async (input, code) => {
+    await expect(core.runs.create(input)).rejects.toMatchObject({ code, hint: expect.stringMatching(/./) });
+    expect(core.runs.list()).toEqual([]);
+  });
+
+  test('trains to its end, and is not started again', async () => {
+    const runId = await make();
+    await core.runs.start(runId);
+    const run = await untilRun(core, runId, ({ status }) => status === 'completed');
+    expect(run).toMatchObject({
+      iteration: 6,
+      iterations: 6,
+      phase: null,
+      failure: null,
+      environments: ['frozen-lake'],
+    });
+    expect(run.latest['evaluation/frozen-lake/success_rate']).toBeTypeOf('number');
+    expect(readSeries(core.database, runId, ['actor/grad_norm'])[0]!.iterations).toEqual([1, 2, 3, 4, 5, 6]);
+    await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_completed' });
+  });
+
+  test('is paused, resumed and stopped by commands, and goes on later', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+    const runId = await make();
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ iteration }) => iteration === 2);
+    expect(await core.runs.command(runId, 'pause')).toEqual({ accepted: true, message: 'pause' });
+    await untilRun(core, runId, ({ status }) => status === 'paused');
+    expect(await core.runs.command(runId, 'pause')).toMatchObject({ accepted: false });
+    expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
+    await untilRun(core, runId, ({ status }) => status === 'stopped');
+    await expect(core.runs.command(runId, 'resume')).rejects.toMatchObject({ code: 'run_not_active' });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    expect(readLog(core.database, runId).map((line) => line.message)).toContainEqual(
+      expect.stringMatching(/^Resumed from/),
+    );
+  });
+
+  test('a command follows a line that was cut short', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const runId = await make();
+    const control = join(core.runs.folder(runId), 'control.jsonl');
+    writeFileSync(control, '{"v":1,"id":"old"');
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ iteration }) => iteration === 1);
+    expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
+    const lines = readFileSync(control, 'utf8').split('\n');
+    expect(JSON.parse(lines[1]!)).toMatchObject({ v: 1, command: 'stop', args: {} });
+  });
+
+  test('a trainer that dies leaves an interrupted run, which goes on from its checkpoint', async () => {
+    vi.stubEnv('FAKE_TRAINER_DIE', '5');
+    const runId = await make();
+    await core.runs.start(runId);
+    expect(await untilRun(core, runId, ({ status }) => status === 'interrupted')).toMatchObject({
+      iteration: 5,
+    });
+    const later = await world.core();
+    expect(later.runs.get(runId).status).toBe('interrupted');
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    await untilRun(later, runId, ({ status }) => status === 'completed');
+    expect(readSeries(later.database, runId, ['actor/grad_norm'])[0]!.iterations).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('what the trainer says before it begins is said by start', async () => {
+    vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
+    const runId = await make();
+    const error = { code: 'model_corrupt', message: 'the model file is cut short', hint: 'Copy it again.' };
+    await expect(core.runs.start(runId)).rejects.toMatchObject(error);
+    expect(readFileSync(join(core.runs.folder(runId), 'trainer.log'), 'utf8')).toContain('model_corrupt');
+    expect(core.runs.get(runId).status).toBe('created');
+  });
+
+  test('a trainer that is missing or no program is told of', async () => {
+    const missing = await world.core(join(world.folder, 'nowhere'));
+    const runId = await missing.runs.create({ preset: 'starter-bandit' });
+    await expect(missing.runs.start(runId)).rejects.toMatchObject({ code: 'trainer_missing' });
+    const file = join(world.folder, 'no-program');
+    writeFileSync(file, 'text', { mode: 0o755 });
+    const unusable = await world.core(file);
+    await expect(unusable.runs.start(runId)).rejects.toMatchObject({ code: 'trainer_unusable' });
+  });
+
+  test('a run of a newer version is shown and not started', async () => {
+    const runId = await make();
+    const path = join(core.runs.folder(runId), 'run.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version: 2, more: {} }));
+    expect(core.runs.get(runId).status).toBe('created');
+    await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'config_version_unsupported' });
+    expect(existsSync(join(core.runs.folder(runId), 'trainer.lock'))).toBe(false);
+  });
+
+  test('a run directory without a readable run.json is passed over', async () => {
+    const folder = world.run('odd-run');
+    writeFileSync(join(folder, 'run.json'), '{"preset"');
+    expect((await world.core()).runs.list()).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+});

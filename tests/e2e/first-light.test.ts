@@ -1,0 +1,116 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
+
+let studio: Studio;
+let visitor: Visitor | undefined;
+
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await visitor?.screenshot('failure');
+  await visitor?.close();
+  visitor = undefined;
+});
+afterAll(() => studio?.close());
+
+/** A chart, once its text twin matches: its words say at which iteration it is. */
+async function chart(page: Page, title: string, words: RegExp): Promise<Locator> {
+  const figure = page.getByRole('figure', { name: title, exact: true }).filter({ hasText: words });
+  await figure.waitFor();
+  return figure;
+}
+
+/** Waits until a chart's picture is another than it was. */
+async function moves(figure: Locator): Promise<void> {
+  const canvas = await figure.locator('canvas').elementHandle();
+  await figure.page().evaluate((element) => {
+    const before = (element as HTMLCanvasElement).toDataURL();
+    return new Promise<void>((resolve) => {
+      const look = () =>
+        (element as HTMLCanvasElement).toDataURL() === before ? requestAnimationFrame(look) : resolve();
+      look();
+    });
+  }, canvas);
+}
+
+/** Shows the first episode of the table and waits until it is on the stage. */
+async function chooseFirstEpisode(page: Page): Promise<void> {
+  const rows = page.getByRole('table').getByRole('button', { name: /^Group \d+, member \d+: / });
+  await rows.first().click();
+  await page.locator('section[aria-label="Player"]:not([data-loading])').waitFor();
+}
+
+/** Plays the shown episode from its start to its end and gives what the board says at both. */
+async function play(page: Page): Promise<{ first: string; last: string }> {
+  const board = page.getByRole('region', { name: 'Player' }).getByRole('img');
+  await page.keyboard.press('Home');
+  const first = await board.and(page.getByRole('img', { name: /^Start\./ })).getAttribute('aria-label');
+  await page.getByRole('button', { name: '4×' }).click();
+  await page.getByRole('button', { name: 'Play (space)' }).click();
+  await page.getByRole('button', { name: 'To the end (End)', disabled: true }).waitFor();
+  await page.getByRole('button', { name: 'Play (space)' }).waitFor();
+  return { first: first ?? '', last: (await board.getAttribute('aria-label')) ?? '' };
+}
+
+const charts = [
+  'Success',
+  'Reward',
+  'In-group reward std',
+  'Entropy',
+  'Gradient norm',
+  'Response length',
+  'Throughput',
+];
+
+test('a click trains FrozenLake, its charts move, and an episode replays', async () => {
+  visitor = await visit(studio.address);
+  const { page, screenshot, expectNoComplaints } = visitor;
+
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).waitFor();
+  await screenshot('1-start');
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).click();
+
+  await moves(await chart(page, 'Success', /rollout: .* at iteration \d/));
+  for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
+  await screenshot('2-run');
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+
+  await page.getByRole('link', { name: 'Replay episodes' }).click();
+  await chooseFirstEpisode(page);
+  const { first, last } = await play(page);
+  expect(first).toMatch(/^Start\. Board of 4 by 4\. Agent at row \d, column \d\. Goal at /);
+  expect(last).toMatch(/^Turn \d+/);
+  const conversation = page.getByRole('region', { name: 'Conversation' });
+  expect(await conversation.getByRole('heading', { name: 'Turn 1' }).count()).toBe(1);
+  expect(await conversation.getByRole('heading', { name: 'State' }).count()).toBeGreaterThan(0);
+  await screenshot('3-replay');
+
+  await page.goBack();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await chart(page, 'Success', /rollout: .* at iteration ([2-9]|\d\d)/);
+  expectNoComplaints();
+});
+
+test('Bandit trains and replays in the dark theme', async () => {
+  visitor = await visit(studio.address, { colorScheme: 'dark' });
+  const { page, screenshot, expectNoComplaints } = visitor;
+
+  await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
+  await chart(page, 'Reward', /at iteration \d/);
+  await screenshot('4-run-dark');
+  await page.getByRole('link', { name: 'Replay episodes' }).click();
+  await chooseFirstEpisode(page);
+  const { first, last } = await play(page);
+  expect(first).toContain('Arms: ');
+  expect(last).toMatch(/^Turn 1/);
+  await screenshot('5-replay-dark');
+  expectNoComplaints();
+});

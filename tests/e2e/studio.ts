@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { pinnedNode, root } from '../../scripts/lib/process.mjs';
+
+const screenshots = join(root, 'tests/e2e/output');
+
+/** `starpo serve` on a free port, with a data folder of its own that lasts as long as it. */
+export interface Studio {
+  address: string;
+  home: string;
+  /** Ends core and every trainer it has started, and deletes the data folder. */
+  close(): Promise<void>;
+}
+
+export async function startStudio(): Promise<Studio> {
+  const home = mkdtempSync(join(tmpdir(), 'starpo-e2e-'));
+  const core = spawn(pinnedNode(), ['core/host/cli.ts', 'serve', '--port', '0'], {
+    cwd: root,
+    env: { ...process.env, STARPO_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return {
+    address: await printedAddress(core),
+    home,
+    close: async () => {
+      await end(core);
+      endTrainers(home);
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+/** The first web address that core prints, token included. Rejects with what it printed if it ends before. */
+function printedAddress(core: ChildProcess): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const address = output.match(/(http:\/\/\S+)\s/)?.[1];
+      if (address) resolve(address);
+    };
+    core.stdout?.on('data', read);
+    core.stderr?.on('data', read);
+    core.once('exit', (status) => reject(new Error(`starpo serve ended with status ${status}:\n${output}`)));
+  });
+}
+
+async function end(core: ChildProcess): Promise<void> {
+  if (core.exitCode !== null || core.signalCode !== null) return;
+  const ended = once(core, 'exit');
+  core.kill('SIGTERM');
+  const patience = setTimeout(() => core.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(patience);
+}
+
+/** Trainers outlive core on purpose; those of a test must not outlive the test. A lock file may outlive its trainer, so the process is looked at first. */
+function endTrainers(home: string): void {
+  for (const lock of globSync(join(home, 'runs/*/trainer.lock'))) {
+    try {
+      const { pid } = JSON.parse(readFileSync(lock, 'utf8'));
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(home)) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+/** A page in Chromium that remembers everything the browser complains about. */
+export interface Visitor {
+  page: Page;
+  /** Saves what is on the screen as tests/e2e/output/NAME.png. */
+  screenshot(name: string): Promise<void>;
+  /** Fails if the console showed an error or warning, or an exception went uncaught. */
+  expectNoComplaints(): void;
+  close(): Promise<void>;
+}
+
+export async function visit(
+  address: string,
+  { colorScheme = 'light' }: { colorScheme?: 'light' | 'dark' } = {},
+): Promise<Visitor> {
+  const browser: Browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  });
+  const page = await browser.newPage({ colorScheme, viewport: { width: 1360, height: 880 } });
+  // An evaluation of the first policy on a loaded machine takes its time; what hangs ends before the test's own limit.
+  page.setDefaultTimeout(Number(process.env.STARPO_E2E_PATIENCE ?? 200_000));
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  await page.goto(address);
+  return {
+    page,
+    screenshot: async (name) => {
+      mkdirSync(screenshots, { recursive: true });
+      await page.screenshot({ path: join(screenshots, `${name}.png`) });
+    },
+    expectNoComplaints: () => expect(complaints).toEqual([]),
+    close: () => browser.close(),
+  };
+}

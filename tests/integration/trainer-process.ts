@@ -1,0 +1,93 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+export const root = resolve(import.meta.dirname, '../..');
+export const trainer = join(root, 'native/build/starpo-trainer');
+const run = promisify(execFile);
+
+export interface JournalEvent {
+  seq: number;
+  type: string;
+  iteration?: number;
+  label?: string;
+  metrics?: Record<string, number>;
+  resume?: { iteration: number } | null;
+  [key: string]: unknown;
+}
+
+/** A temporary data folder, removed by `dispose`. */
+export async function temporaryHome() {
+  const home = await mkdtemp(join(tmpdir(), 'starpo-'));
+  return { home, dispose: () => rm(home, { recursive: true, force: true }) };
+}
+
+/** Makes a run directory with the command line, starting nothing. */
+export async function newRun(home: string, preset: string, settings: Record<string, string | number>): Promise<string> {
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const { stdout } = await run(process.execPath, ['core/host/cli.ts', 'new', preset, '--home', home, ...set], { cwd: root });
+  return stdout.trim();
+}
+
+export function startTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
+  return spawn(trainer, ['train', folder], { stdio: 'ignore', env: { ...process.env, ...environment } });
+}
+
+/** Trains to the end; gives the exit status (null: killed). */
+export async function train(folder: string, environment: Record<string, string> = {}): Promise<number | null> {
+  const [status] = await once(startTrainer(folder, environment), 'exit');
+  return status;
+}
+
+/** Whole lines of the journal. */
+export function readJournal(folder: string): JournalEvent[] {
+  const path = join(folder, 'events.jsonl');
+  if (!existsSync(path)) return [];
+  const text = readFileSync(path, 'utf8');
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+/** Resolves once `reached` holds for the journal, looked at whenever the run directory changes; rejects when the trainer ends before. */
+export function journalReaches(folder: string, child: ChildProcess, reached: (events: JournalEvent[]) => boolean): Promise<void> {
+  return new Promise((done, failed) => {
+    const watcher = watch(folder);
+    const settle = (act: () => void) => {
+      watcher.close();
+      child.off('exit', onExit);
+      act();
+    };
+    const onExit = () => settle(() => failed(new Error('the trainer ended before its journal got there')));
+    const look = () => reached(readJournal(folder)) && settle(done);
+    child.on('exit', onExit);
+    watcher.on('change', look);
+    look();
+  });
+}
+
+const mayDiffer = /^(time|throughput|memory)\//;
+
+/** What a reader keeps of a journal: the last metrics of each iteration and evaluation, less those that depend on the machine's speed. */
+export function keptMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
+  let kept: [number, string, Record<string, number>][] = [];
+  for (const event of events) {
+    const resumedFrom = event.type === 'started' ? event.resume?.iteration : undefined;
+    if (resumedFrom !== undefined) kept = kept.filter(([iteration]) => iteration <= resumedFrom);
+    if (!event.metrics || event.iteration === undefined) continue;
+    const metrics = Object.fromEntries(Object.entries(event.metrics).filter(([name]) => !mayDiffer.test(name)));
+    kept.push([event.iteration, `${event.iteration} ${event.label ?? 'train'}`, metrics]);
+  }
+  return Object.fromEntries(kept.map(([, key, metrics]) => [key, metrics]));
+}
+
+export function sha256(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

@@ -1,0 +1,178 @@
+import { act } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { channelPair } from '../../core/api/channel.ts';
+import { connect } from '../../renderer/api/connection.ts';
+import { ApiContext } from '../../renderer/api/context.ts';
+import { App } from '../../renderer/app.tsx';
+import { useApp } from '../../renderer/stores/app-store.ts';
+import { useReplay } from '../../renderer/stores/replay-store.ts';
+import { useRun } from '../../renderer/stores/run-store.ts';
+import { FakeCore } from './fake-core.ts';
+import { seriesOf } from './fake-data.ts';
+
+// jsdom has no canvas: the plots hold their data and draw nothing.
+vi.mock('uplot', () => ({
+  default: class {
+    setData() {}
+    setSize() {}
+    destroy() {}
+  },
+}));
+
+let host: HTMLElement;
+let root: Root;
+
+/** The whole app on a made-up core, at an address. */
+async function open(hash: string, core = new FakeCore()): Promise<FakeCore> {
+  history.replaceState(null, '', hash);
+  const { left, right } = channelPair();
+  core.serve(right);
+  const api = connect(() => Promise.resolve(left));
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+  await act(async () =>
+    root.render(
+      <ApiContext value={api}>
+        <App />
+      </ApiContext>,
+    ),
+  );
+  return core;
+}
+
+/** Lets React and core work until the page shows what is asked for. */
+async function shown<T>(find: () => T | null | undefined): Promise<T> {
+  for (let turn = 0; turn < 200; turn++) {
+    const found = find();
+    if (found) return found;
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
+  }
+  throw new Error(`never shown; the page says: ${host.textContent}`);
+}
+
+const withText = (selector: string, text: string | RegExp) => () =>
+  [...host.querySelectorAll<HTMLElement>(selector)].find((element) => element.textContent?.match(text));
+
+beforeEach(() => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  globalThis.ResizeObserver = class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  window.matchMedia = () => ({ matches: true, addEventListener: () => {} }) as unknown as MediaQueryList;
+  Element.prototype.scrollTo = () => {};
+});
+
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+  useApp.setState(useApp.getInitialState());
+  useRun.setState(useRun.getInitialState());
+  useReplay.setState(useReplay.getInitialState());
+});
+
+test('one click on a preset makes a run and opens its page', async () => {
+  const core = await open('#/start');
+  const before = core.runs.length;
+  const start = await shown(() =>
+    host.querySelector<HTMLElement>('button[aria-label^="Start FrozenLake, StarPO-S"]'),
+  );
+  await act(async () => start.click());
+  await shown(() => location.hash.startsWith('#/run/made-'));
+  expect(core.runs).toHaveLength(before + 1);
+  expect(core.runs.at(-1)?.preset).toBe('starter-frozen-lake');
+});
+
+test('a trainer that cannot be started says why and blocks the presets', async () => {
+  const core = new FakeCore();
+  core.trainerProblem = 'Build it first.';
+  await open('#/start', core);
+  await shown(withText('[role="alert"]', /trainer_unavailable.*Build it first/));
+  expect(host.querySelector<HTMLButtonElement>('button[aria-label^="Start "]')?.disabled).toBe(true);
+});
+
+test('an unknown run shows the code and the hint', async () => {
+  await open('#/run/nothing');
+  await shown(withText('[role="alert"]', /run_not_found.*Pick a run from the list/));
+});
+
+test('a failed run shows its failure and can be resumed', async () => {
+  const core = await open('#/run/frozen-lake-1');
+  core.notify('run', {
+    ...core.runs.at(-1)!,
+    status: 'failed',
+    failure: { code: 'disk_full', message: 'No room.', hint: 'Make room.' },
+  });
+  await shown(withText('[role="alert"]', /disk_full.*Make room/));
+  await act(async () => withText('button', /^Resume$/)()!.click());
+  await shown(() => core.commands.includes('start'));
+});
+
+test('commands of a running run reach core', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  for (const [name, command] of [
+    ['Pause', 'pause'],
+    ['Checkpoint', 'checkpoint'],
+    ['Stop', 'stop'],
+  ] as const) {
+    const button = await shown(() => {
+      const found = withText('button', name)() as HTMLButtonElement | undefined;
+      return found && !found.disabled ? found : null;
+    });
+    await act(async () => button.click());
+    await shown(() => core.commands.at(-1) === command);
+  }
+});
+
+test('a new iteration moves progress, values and the text beside the chart', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  const newest = (iteration: number) =>
+    seriesOf(core.runs[0]!, iteration)
+      .find(({ name }) => name === 'rollout/reward_mean')!
+      .values.at(-1)!;
+  const chart = () => host.querySelector('[aria-labelledby="chart-reward-mean"]')!;
+  await shown(() => chart());
+  expect(chart().querySelector('strong')?.textContent).toBe(newest(87).toFixed(3));
+  await act(async () => core.advance('frozen-lake-7'));
+  await shown(withText('.run-facts', /Iteration88 of 200/));
+  expect(chart().querySelector('strong')?.textContent).toBe(newest(88).toFixed(3));
+  expect(chart().textContent).toContain('at iteration 88');
+});
+
+test('the replay follows the keys, board and conversation alike', async () => {
+  await open('#/run/slippery-6/replay/000041-train-0025');
+  await shown(() => host.querySelector('.stage .lake'));
+  const press = (key: string) =>
+    act(async () => void dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true })));
+  await press('End');
+  const { replay, player } = useReplay.getState();
+  expect(player.index).toBe(replay!.frames.length - 1);
+  const last = replay!.frames.at(-1)!;
+  expect(host.querySelector('.turn[aria-current="step"] h3')?.textContent).toBe(`Turn ${last.turn + 1}`);
+  expect(host.querySelector('.lake')?.getAttribute('aria-label')).toContain(`Turn ${last.turn + 1}, action`);
+  await press('Home');
+  expect(host.querySelector('.caption')?.textContent).toContain('Start');
+  await press('ArrowRight');
+  expect(useReplay.getState().player.index).toBe(1);
+});
+
+test('another iteration shows the same place in it', async () => {
+  await open('#/run/frozen-lake-7/replay/000040-frozen-lake-0007');
+  await shown(() => host.querySelector('.stage .lake'));
+  await act(async () => host.querySelector<HTMLElement>('button[aria-label="Earlier iteration"]')!.click());
+  await shown(() => location.hash === '#/run/frozen-lake-7/replay/000020-frozen-lake-0007');
+  await shown(() => useReplay.getState().replay?.summary.iteration === 20);
+});
+
+test('the list filters', async () => {
+  await open('#/run/bandit-5/replay');
+  await shown(() => host.querySelector('.episode-table tbody tr'));
+  const rows = () => host.querySelectorAll('.episode-table tbody tr').length;
+  const all = rows();
+  await act(async () => withText('button', /^Failed$/)()!.click());
+  expect(rows()).toBeGreaterThan(0);
+  expect(rows()).toBeLessThan(all);
+  expect(host.querySelectorAll('.result[data-success="true"]')).toHaveLength(0);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contract.ts';
+import { duration, number, percent, signed } from '../../renderer/components/format.ts';
+import { counterpart, fileOf, listed } from '../../renderer/pages/replay/episode-list.ts';
+import { withRun } from '../../renderer/stores/app-store.ts';
+import { withFile, withLine } from '../../renderer/stores/run-store.ts';
+import { sampleRuns } from './fake-data.ts';
+
+const episode = (change: Partial<EpisodeSummary>): EpisodeSummary => ({
+  id: '',
+  iteration: 1,
+  split: 'train',
+  environment: 'frozen-lake',
+  group: 0,
+  member: 0,
+  seed: 0,
+  reward: 0,
+  success: false,
+  ended: 'done',
+  turns: 1,
+  actions: 1,
+  tokens: 10,
+  kept: true,
+  format_valid: true,
+  ...change,
+});
+
+describe('the table of episodes', () => {
+  const episodes = [
+    episode({ id: 'a', group: 1, member: 0, reward: 1, success: true, kept: false }),
+    episode({ id: 'b', group: 0, member: 1, reward: -0.1, tokens: 30 }),
+    episode({ id: 'c', group: 0, member: 0, reward: 1, success: true }),
+  ];
+  const ids = (...args: Parameters<typeof listed>) =>
+    listed(...args)
+      .map(({ id }) => id)
+      .join('');
+
+  test('filters', () => {
+    const sort = { key: 'group', descending: false } as const;
+    expect(ids(episodes, 'all', sort)).toBe('cba');
+    expect(ids(episodes, 'success', sort)).toBe('ca');
+    expect(ids(episodes, 'failed', sort)).toBe('b');
+    expect(ids(episodes, 'kept', sort)).toBe('cb');
+  });
+
+  test('sorts, equals by group and member', () => {
+    expect(ids(episodes, 'all', { key: 'reward', descending: true })).toBe('cab');
+    expect(ids(episodes, 'all', { key: 'reward', descending: false })).toBe('bca');
+    expect(ids(episodes, 'all', { key: 'tokens', descending: true })).toBe('bca');
+  });
+
+  test('finds the same place in another file, else the first episode', () => {
+    expect(counterpart(episodes, { group: 0, member: 1 })?.id).toBe('b');
+    expect(counterpart(episodes, { group: 9, member: 1 })?.id).toBe('a');
+    expect(counterpart([], null)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['000012-train-0037', { iteration: 12, split: 'train' }],
+  ['000020-frozen-lake-0005', { iteration: 20, split: 'frozen-lake' }],
+  ['nonsense', null],
+  [null, null],
+])('the file of episode %s', (id, file) => {
+  expect(fileOf(id)).toEqual(file);
+});
+
+test('rollout files: newest first, training before evaluation, none twice', () => {
+  const file = (iteration: number, split: string, episodes = 1): RolloutFile => ({
+    iteration,
+    split,
+    episodes,
+  });
+  const files = [file(1, 'train'), file(2, 'lake'), file(2, 'train'), file(1, 'train', 7)].reduce<
+    RolloutFile[]
+  >(withFile, []);
+  expect(files).toEqual([file(2, 'train'), file(2, 'lake'), file(1, 'train', 7)]);
+});
+
+test('log lines: in order, none twice', () => {
+  const line = (seq: number, message = ''): LogLine => ({ seq, time: 0, level: 'info', message });
+  const log = [line(1), line(5), line(3), line(5, 'again')].reduce<LogLine[]>(withLine, []);
+  expect(log).toEqual([line(1), line(3), line(5, 'again')]);
+});
+
+test('runs: newest first, a newer summary in the place of the old', () => {
+  const [newest, older] = sampleRuns();
+  const runs = [older!, newest!, { ...older!, iteration: 99 }].reduce(withRun, []);
+  expect(runs.map(({ id, iteration }) => [id, iteration])).toEqual([
+    [newest!.id, newest!.iteration],
+    [older!.id, 99],
+  ]);
+});
+
+test('numbers for people', () => {
+  expect([0, 0.0001234, 0.0312, 1.234, 12.34, 123.4, 12_340, 1_234_000].map(number)).toEqual([
+    '0.000',
+    '1.2e-4',
+    '0.031',
+    '1.23',
+    '12.3',
+    '123',
+    '12.3k',
+    '1.23M',
+  ]);
+  expect(percent(0.6567)).toBe('65.7 %');
+  expect([1, -0.1, 0, 0.30000000000000004].map(signed)).toEqual(['+1', '−0.1', '0', '+0.3']);
+  expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
+});

@@ -1,0 +1,34 @@
+import { afterEach, expect, test } from 'vitest';
+import { formatRoute, navigate, parseRoute, type Route } from '../../renderer/router.ts';
+
+afterEach(() => history.replaceState(null, '', '#/start'));
+
+const routes: [string, Route][] = [
+  ['#/start', { page: 'start' }],
+  ['#/run/frozen-lake-1', { page: 'run', runId: 'frozen-lake-1' }],
+  ['#/run/frozen-lake-1/replay', { page: 'replay', runId: 'frozen-lake-1', episodeId: null }],
+  ['#/run/a/replay/000012-train-0037', { page: 'replay', runId: 'a', episodeId: '000012-train-0037' }],
+];
+
+test.each(routes)('%s is read and written', (hash, route) => {
+  expect(parseRoute(hash)).toEqual(route);
+  expect(formatRoute(route)).toBe(hash);
+});
+
+test.each(['', '#', '#/', '#/nothing', '#/run', '#/run/'])('%j is the start page', (hash) => {
+  expect(parseRoute(hash)).toEqual({ page: 'start' });
+});
+
+test('an address with a lone per cent sign is taken as it stands', () => {
+  expect(parseRoute('#/run/100%')).toEqual({ page: 'run', runId: '100%' });
+});
+
+test('replacing leaves no entry in the history but is heard', () => {
+  const before = history.length;
+  let heard = 0;
+  addEventListener('hashchange', () => heard++, { once: true });
+  navigate({ page: 'run', runId: 'a' }, true);
+  expect(location.hash).toBe('#/run/a');
+  expect(history.length).toBe(before);
+  expect(heard).toBe(1);
+});

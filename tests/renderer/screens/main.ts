@@ -1,0 +1,19 @@
+import { channelPair } from '../../../core/api/channel.ts';
+import { FakeCore } from '../fake-core.ts';
+
+// The page under test runs unchanged; only its bridge leads to a made-up core in the same window.
+const { left, right } = channelPair();
+const core = new FakeCore();
+core.serve(right);
+Object.assign(window, {
+  fakeCore: core,
+  starpo: {
+    send: (text: string) => left.send(text),
+    receive: (handler: (text: string) => void) => left.onMessage(handler),
+  },
+});
+if (new URLSearchParams(location.search).has('trainer-missing')) {
+  core.trainerProblem = 'native/build/starpo-trainer is missing: run `npm run setup`.';
+}
+if (new URLSearchParams(location.search).has('empty')) core.runs.splice(0);
+await import('../../../renderer/main.tsx');

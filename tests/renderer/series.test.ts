@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { align, indexAt } from '../../renderer/charts/align.ts';
+import { MetricSeries } from '../../renderer/charts/metric-series.ts';
+import { RunSeries } from '../../renderer/charts/run-series.ts';
+import { smooth } from '../../renderer/charts/smoothing.ts';
+
+function series(points: [number, number][]): MetricSeries {
+  const made = new MetricSeries();
+  for (const [iteration, value] of points) made.put(iteration, value);
+  return made;
+}
+
+function pointsOf(made: MetricSeries | undefined): [number, number][] {
+  const values = [...(made?.values() ?? [])];
+  return [...(made?.iterations() ?? [])].map((iteration, index) => [iteration, values[index]!]);
+}
+
+describe('a series', () => {
+  test('appends, replaces and inserts', () => {
+    const made = series([
+      [1, 10],
+      [2, 20],
+      [5, 50],
+      [2, 21],
+      [3, 30],
+      [0, 0],
+    ]);
+    expect(pointsOf(made)).toEqual([
+      [0, 0],
+      [1, 10],
+      [2, 21],
+      [3, 30],
+      [5, 50],
+    ]);
+    expect(made.newest()).toEqual({ iteration: 5, value: 50 });
+    expect(made.at(3)).toBe(30);
+    expect(made.at(4)).toBeUndefined();
+  });
+
+  test('keeps all points while it grows', () => {
+    const count = 1000;
+    const made = series(Array.from({ length: count }, (_, iteration) => [iteration, -iteration]));
+    expect(made.length).toBe(count);
+    expect(pointsOf(made)).toEqual(Array.from({ length: count }, (_, iteration) => [iteration, -iteration]));
+  });
+
+  test.each([
+    [9, 3],
+    [5, 3],
+    [4, 2],
+    [1, 1],
+    [0, 0],
+    [-1, 0],
+  ])('cut after %i keeps %i of three points', (after, kept) => {
+    const made = series([
+      [1, 1],
+      [3, 3],
+      [5, 5],
+    ]);
+    made.truncateAfter(after);
+    expect(made.length).toBe(kept);
+    made.put(7, 7);
+    expect(made.newest()).toEqual({ iteration: 7, value: 7 });
+    expect(made.length).toBe(kept + 1);
+  });
+
+  test('is empty at first', () => {
+    expect(new MetricSeries().newest()).toBeNull();
+  });
+});
+
+describe('the series of a run', () => {
+  test('take new points, and drop those after the checkpoint that a run was resumed from', () => {
+    const run = new RunSeries();
+    let heard = 0;
+    run.subscribe(() => heard++);
+    run.load([{ name: 'a', iterations: [1, 2, 3], values: [1, 2, 3] }]);
+    run.apply({ truncateAfter: null, points: [{ iteration: 4, metrics: { a: 4, b: 40 } }] });
+    run.apply({ truncateAfter: 2, points: [{ iteration: 3, metrics: { a: 33 } }] });
+    expect(pointsOf(run.get('a'))).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 33],
+    ]);
+    expect(run.get('b')?.length).toBe(0);
+    expect(heard).toBe(3);
+  });
+
+  test('loaded again are replaced as a whole', () => {
+    const run = new RunSeries();
+    run.load([{ name: 'a', iterations: [1], values: [1] }]);
+    run.load([{ name: 'b', iterations: [2], values: [2] }]);
+    expect(run.names()).toEqual(['b']);
+  });
+});
+
+test('series of different iterations share one axis, gaps undefined', () => {
+  const evaluation = series([
+    [0, 0.4],
+    [2, 0.5],
+  ]);
+  const rollout = series([
+    [1, 1],
+    [2, 2],
+  ]);
+  const lines = [evaluation, rollout, undefined].map((each) => ({ series: each, smoothing: 0 }));
+  expect(align(lines)).toEqual([
+    [0, 1, 2],
+    [0.4, undefined, 0.5],
+    [undefined, 1, 2],
+    [undefined, undefined, undefined],
+  ]);
+});
+
+test('smoothing keeps a constant, and starts at the first value', () => {
+  expect(smooth([3, 3, 3], 0.7)).toEqual([3, 3, 3].map((value) => expect.closeTo(value, 12)));
+  const [first, second] = smooth([1, 0], 0.5);
+  expect(first).toBe(1);
+  // (0.25 * 1 + 0.5 * 0) / (1 - 0.25)
+  expect(second).toBeCloseTo(1 / 3, 12);
+});
+
+test.each([
+  [-1, -1],
+  [0, 0],
+  [1, 0],
+  [2, 1],
+  [9, 2],
+])('at %i the axis 0, 2, 4 is at index %i', (iteration, index) => {
+  expect(indexAt([0, 2, 4], iteration)).toBe(index);
+});

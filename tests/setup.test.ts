@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { buildPackages, missingPackages, planInstall } from '../scripts/lib/debian-packages.mjs';
+import { fingerprint, Stamps } from '../scripts/lib/fingerprint.mjs';
+import { chooseFront } from '../scripts/lib/front.mjs';
+import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
+import { systemPackages } from '../scripts/lib/setup-steps.mjs';
+
+describe('system packages', () => {
+  test('only what is not installed is missing', () => {
+    const listing = 'cmake installed\nninja-build config-files\ng++ installed\n';
+    expect(missingPackages(['cmake', 'ninja-build', 'doctest-dev'], listing)).toEqual([
+      'ninja-build',
+      'doctest-dev',
+    ]);
+  });
+
+  test('nothing missing, nothing done, whoever asks', () => {
+    expect(planInstall({ missing: [], root: false, sudo: false })).toEqual({ action: 'none' });
+  });
+
+  test('root installs by itself, and sudo is used when it asks for no password', () => {
+    expect(planInstall({ missing: ['cmake'], root: true, sudo: false })).toEqual({
+      action: 'install',
+      prefix: [],
+    });
+    expect(planInstall({ missing: ['cmake'], root: false, sudo: true })).toEqual({
+      action: 'install',
+      prefix: ['sudo', '-n'],
+    });
+  });
+
+  test('anyone else is told the one command to run', () => {
+    const plan = planInstall({ missing: ['cmake', 'g++'], root: false, sudo: false });
+    expect(plan).toEqual({
+      action: 'ask',
+      command: 'sudo apt-get update && sudo apt-get install -y --no-install-recommends cmake g++',
+    });
+  });
+
+  test('a browser is installed for the tests alone, and not where one is named', () => {
+    expect(systemPackages(false, {})).toEqual(buildPackages);
+    expect(systemPackages(true, {})).toContain('chromium');
+    expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' })).toEqual(buildPackages);
+  });
+});
+
+describe('steps are done again only when their inputs change', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'starpo-setup-'));
+    mkdirSync(join(folder, 'src/build'), { recursive: true });
+    writeFileSync(join(folder, 'src/a.cpp'), 'one');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('content, names and new files count; ignored ones do not', () => {
+    const take = () => fingerprint(folder, ['src', 'absent'], (path) => path.startsWith('src/build'));
+    const before = take();
+    writeFileSync(join(folder, 'src/build/a.o'), 'object');
+    expect(take()).toBe(before);
+    writeFileSync(join(folder, 'src/a.cpp'), 'two');
+    const changed = take();
+    expect(changed).not.toBe(before);
+    writeFileSync(join(folder, 'src/b.cpp'), '');
+    expect(take()).not.toBe(changed);
+  });
+
+  test('a stamp matches only the inputs it was written for', () => {
+    const stamps = new Stamps(join(folder, 'stamps'));
+    expect(stamps.matches('npm', 'abc')).toBe(false);
+    stamps.write('npm', 'abc');
+    expect(stamps.matches('npm', 'abc')).toBe(true);
+    expect(stamps.matches('npm', 'abd')).toBe(false);
+    expect(stamps.matches('app', 'abc')).toBe(false);
+  });
+});
+
+describe('which programs are run', () => {
+  test('npm is started from outside node_modules, which it deletes', () => {
+    const inside = join(root, 'node_modules/.bin');
+    expect(outsidePath(`${inside}:/usr/bin:${inside}/`)).toBe('/usr/bin');
+  });
+
+  test('the pinned Node is version 24', async () => {
+    expect((await run(pinnedNode(), ['--version'])).output).toMatch(/^v24\./);
+  });
+
+  test('a program that is absent is not found, and running it fails with a message', async () => {
+    expect(findProgram('no-such-program')).toBeUndefined();
+    const result = await run('no-such-program', []);
+    expect(result.status).toBe(127);
+    expect(result.output).toContain('ENOENT');
+  });
+});
+
+test('the app opens in Electron on a display, and in the browser without one or for root', () => {
+  const linux = { platform: 'linux', environment: { DISPLAY: ':0' }, superuser: false };
+  expect(chooseFront(linux)).toBe('electron');
+  expect(chooseFront({ ...linux, environment: { WAYLAND_DISPLAY: 'wayland-0' } })).toBe('electron');
+  expect(chooseFront({ ...linux, environment: {} })).toBe('browser');
+  expect(chooseFront({ ...linux, superuser: true })).toBe('browser');
+  expect(chooseFront({ ...linux, platform: 'darwin', environment: {} })).toBe('electron');
+});
