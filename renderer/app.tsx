@@ -12,6 +12,10 @@ export function App() {
   const api = useApi();
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
+  // What went wrong on one page is of no use on the next.
+  const place = route.page === 'start' ? 'start' : `${route.page} ${route.runId}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
+  useEffect(() => () => useApp.getState().dismissAll(), [place]);
   return (
     <div className="shell">
       <button type="button" className="skip-link" onClick={() => document.getElementById('main')?.focus()}>

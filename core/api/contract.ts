@@ -109,7 +109,8 @@ export const rolloutFile = z.object({
 export type RolloutFile = z.infer<typeof rolloutFile>;
 
 /**
- * One picture of the replay. `board` is the text grid (FrozenLake: rows of `P _ O G X √`), or null where the environment has none (Bandit).
+ * One picture of the replay. `board` is the text grid (FrozenLake: rows of `P _ O G X √`; Sokoban: rows of `# _ O √ X P S`), or null
+ * where the environment has none (Bandit).
  * The first frame of an episode is its initial state (no action).
  */
 export const frame = z.object({
@@ -147,7 +148,7 @@ export type ReplayTurn = z.infer<typeof replayTurn>;
 /** An episode made ready to draw: nothing needs to be run to show it. */
 export const replay = z.object({
   summary: episodeSummary,
-  type: z.enum(['frozen-lake', 'bandit']),
+  type: z.enum(['frozen-lake', 'bandit', 'sokoban']),
   config: z.record(z.string(), z.unknown()),
   arms: z.array(z.string()).nullable(),
   prompt: z.string(),

@@ -37,7 +37,7 @@ const step = z.object({
 });
 
 export const episode = episodeSummary.extend({
-  type: z.enum(['frozen-lake', 'bandit']),
+  type: z.enum(['frozen-lake', 'bandit', 'sokoban']),
   config: z.record(z.string(), z.unknown()),
   arms: z.array(z.string()).nullish(),
   initial: z.string(),

@@ -11,7 +11,7 @@ export const frozenLakeEnvironment: EnvironmentConfig = {
   max_turns: 5,
   max_actions_per_turn: 5,
   max_actions: 10,
-  prompt: { system: '', first: '{state}', next: '{reward}\n{state}' },
+  prompt: { system: '', first: '{state}', next: '{state}' },
 };
 
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
@@ -32,7 +32,7 @@ export const banditEnvironment: EnvironmentConfig = {
   max_turns: 1,
   max_actions_per_turn: 1,
   max_actions: 1,
-  prompt: { system: '', first: '{arm_1} {arm_2}', next: '{reward}' },
+  prompt: { system: '', first: '{arm_1} or {arm_2}?', next: '{state}' },
 };
 
 /** The starter policy learning FrozenLake by StarPO-S with GRPO advantages; presets say what differs. */
@@ -86,11 +86,11 @@ export const baseConfig: RunConfig = {
   evaluation: { every: 20, levels: 256, temperature: 0.5 },
   checkpoint: { every: 20, keep: 2 },
   warm_start: {
-    steps_per_iteration: 20,
+    steps_per_iteration: 50,
     batch: 16,
-    plain: 0.35,
-    positions: 0.4,
+    plain: 0.5,
+    positions: 0.25,
     careful: 0.25,
-    mistakes: 0.4,
+    mistakes: 0.55,
   },
 };

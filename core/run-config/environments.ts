@@ -23,6 +23,32 @@ export const bandit = z.strictObject({
   hi_arm_hiscore_prob: share,
 });
 
+const symbol = z.string().min(1).max(8).regex(/^\S+$/, 'must be a symbol without spaces');
+
+export const sokoban = z
+  .strictObject({
+    dim_x: z.number().int().min(5).max(32),
+    dim_y: z.number().int().min(5).max(32),
+    num_boxes: z.number().int().min(1).max(16),
+    max_steps: z.number().int().min(1).max(10_000),
+    search_depth: z.number().int().min(3).max(1000),
+    grid_lookup: z
+      .strictObject({
+        0: symbol,
+        1: symbol,
+        2: symbol,
+        3: symbol,
+        4: symbol,
+        5: symbol,
+        6: symbol,
+      })
+      .refine((symbols) => new Set(Object.values(symbols)).size === 7, 'uses a symbol twice'),
+  })
+  .refine(({ dim_x, dim_y, num_boxes }) => num_boxes <= (dim_x - 2) * (dim_y - 2) - 2, {
+    path: ['num_boxes'],
+    message: 'must leave two of the cells inside the walls free',
+  });
+
 const placeholders = [
   'state',
   'reward',

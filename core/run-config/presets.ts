@@ -125,14 +125,14 @@ const warmStart: Preset = {
     preset: 'starter-warm-start',
     task: 'warm_start',
     start: { ...baseConfig.start, weights: 'random' },
-    iterations: 40,
+    iterations: 60,
     environments: [
       { ...frozenLakeEnvironment, share: 0.875 },
       { ...banditEnvironment, share: 0.125 },
     ],
     optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
-    evaluation: { ...baseConfig.evaluation, every: 5 },
-    checkpoint: { every: 5, keep: 2 },
+    evaluation: { ...baseConfig.evaluation, every: 10 },
+    checkpoint: { every: 20, keep: 2 },
   },
 };
 

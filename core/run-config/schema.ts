@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bandit, frozenLake, prompt } from './environments.ts';
+import { bandit, frozenLake, prompt, sokoban } from './environments.ts';
 
 /** run.json, as docs/formats/run-config.md describes it. Every key is required; nothing has a default. */
 
@@ -22,6 +22,7 @@ const environmentBase = {
 const environment = z.discriminatedUnion('type', [
   z.strictObject({ ...environmentBase, type: z.literal('frozen-lake'), config: frozenLake }),
   z.strictObject({ ...environmentBase, type: z.literal('bandit'), config: bandit }),
+  z.strictObject({ ...environmentBase, type: z.literal('sokoban'), config: sokoban }),
 ]);
 
 const rollout = z.strictObject({

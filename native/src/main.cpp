@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "ops/cpu/isa.h"
 #include "train/train.h"
 
 namespace {
@@ -59,11 +60,12 @@ int main(int argc, char** argv) {
   add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
 
   auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
-  env->add_option("NAME", type, "frozen-lake or bandit")->required();
+  env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();
   env->add_option("--config", config, "its configuration keys as a JSON object")->required();
 
   try {
     app.parse(argc, argv);
+    starpo::select_isa_from_environment();
     return command();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

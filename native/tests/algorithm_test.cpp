@@ -6,16 +6,9 @@
 #include "algorithm/filter.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
-#include "base/exact_math.h"
 #include "base/philox.h"
 
 using namespace starpo;
-
-TEST_CASE("exact_exp and exact_cos agree with libm") {
-  for (double x = -40; x <= 40; x += 0.37) CHECK(exact_exp(x) == doctest::Approx(std::exp(x)).epsilon(1e-14));
-  for (double x = 0; x <= 3.14159; x += 0.01) CHECK(std::abs(exact_cos(x) - std::cos(x)) < 1e-14);
-  CHECK(exact_exp(0) == 1);
-}
 
 TEST_CASE("Philox gives the numbers of its authors' known-answer test") {
   const std::array<std::uint32_t, 4> zero = Philox{0, RandomStream{0}}(0, 0, 0, 0);

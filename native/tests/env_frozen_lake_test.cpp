@@ -77,7 +77,7 @@ std::string slips(FrozenLake& lake) {
 }  // namespace
 
 TEST_CASE("Gymnasium's maps come out of the same draws") {
-  for (const auto& vector : read_vectors("frozenlake.json").at("gym_maps")) {
+  for (const auto& vector : read_vectors("frozenlake.json", "gym_maps")) {
     CAPTURE(vector.at("seed"));
     NumpyRandom random(vector.at("seed").get<std::uint64_t>());
     FrozenLakeLevel level{.size = vector.at("size"), .holes = {}, .start = 0, .goal = 0};
@@ -91,7 +91,7 @@ TEST_CASE("Gymnasium's maps come out of the same draws") {
 }
 
 TEST_CASE("transition tables equal Gymnasium's") {
-  for (const auto& vector : read_vectors("frozenlake.json").at("transition_tables")) {
+  for (const auto& vector : read_vectors("frozenlake.json", "transition_tables")) {
     const auto level = level_of(vector.at("map"));
     const auto& schedule = vector.at("reward_schedule");
     for (int cell = 0; cell < level.size * level.size; ++cell)
@@ -109,7 +109,7 @@ TEST_CASE("transition tables equal Gymnasium's") {
 }
 
 TEST_CASE("Gymnasium's rollouts come out of the same draws") {
-  for (const auto& vector : read_vectors("frozenlake.json").at("gym_rollouts")) {
+  for (const auto& vector : read_vectors("frozenlake.json", "gym_rollouts")) {
     CAPTURE(vector.at("seed"));
     const auto level = level_of(vector.at("map_case").at("map"));
     NumpyRandom random(vector.at("seed").get<std::uint64_t>());
@@ -129,12 +129,12 @@ TEST_CASE("Gymnasium's rollouts come out of the same draws") {
 
 TEST_CASE("RAGEN's rollouts: levels, texts, rewards, slips") {
   const FrozenLakeConfig first{.size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3.0, .observation_format = LakeObservation::grid};
-  for (const auto& vector : read_vectors("frozenlake.json").at("ragen_rollouts")) check_rollout(vector, config_of(vector.at("config"), first));
+  for (const auto& vector : read_vectors("frozenlake.json", "ragen_rollouts")) check_rollout(vector, config_of(vector.at("config"), first));
 }
 
 TEST_CASE("RAGEN's second generation: rollouts and coordinate texts") {
   const FrozenLakeConfig second{.size = 4, .p = 0.9, .is_slippery = true, .success_rate = 0.8, .observation_format = LakeObservation::grid};
-  for (const auto& vector : read_vectors("frozenlake.json").at("ragen_v2_rollouts")) check_rollout(vector, config_of(vector.at("config"), second));
+  for (const auto& vector : read_vectors("frozenlake.json", "ragen_v2_rollouts")) check_rollout(vector, config_of(vector.at("config"), second));
 }
 
 TEST_CASE("the coord text is the grid_coord text's first block, and names no holes where there are none") {

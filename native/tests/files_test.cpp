@@ -57,8 +57,9 @@ TEST_CASE("half precision: exact values, ties to even, ends of the range") {
   CHECK(to_float16(0x1p-24f) == 0x0001);
   CHECK(to_float16(0x1p-25f) == 0x0000);
   CHECK(to_float16(0x1.8p-25f) == 0x0001);
-  CHECK(to_float16(0x1.ffcp-15f) == 0x03FF);
-  CHECK(to_float16(0x1.ffep-15f) == 0x0400);
+  CHECK(to_float16(0x1.ff8p-15f) == 0x03FF);  // the largest subnormal
+  CHECK(to_float16(0x1.ffap-15f) == 0x03FF);
+  CHECK(to_float16(0x1.ffcp-15f) == 0x0400);  // a tie, into the normal numbers
   CHECK(to_float16(std::numeric_limits<float>::infinity()) == 0x7C00);
   CHECK((to_float16(std::nanf("")) & 0x7E00) == 0x7E00);
 }

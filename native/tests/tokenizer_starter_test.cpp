@@ -14,7 +14,7 @@ Tokenizer starter() { return Tokenizer::load(STARPO_REPOSITORY "/resources/start
 
 TEST_CASE("the starter's tokenizer encodes as Hugging Face's does") {
   const auto tokenizer = starter();
-  for (const auto& vector : read_vectors("tokenizer.json").at("cases")) {
+  for (const auto& vector : read_vectors("tokenizer.json", "cases")) {
     CAPTURE(vector.at("text").dump());
     CHECK(nlohmann::json(tokenizer.encode(vector.at("text").get<std::string>())) == vector.at("ids"));
   }

@@ -4,5 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-// Golden data made by running the reference implementations; each file names its origin.
-inline nlohmann::json read_vectors(const std::string& name) { return nlohmann::json::parse(std::ifstream(STARPO_REPOSITORY "/native/tests/vectors/" + name)); }
+// A part of golden data made by running the reference implementations; each file names its origin. By value, so that a loop may run over it.
+inline nlohmann::json read_vectors(const std::string& file, const std::string& part) {
+  return nlohmann::json::parse(std::ifstream(STARPO_REPOSITORY "/native/tests/vectors/" + file)).at(part);
+}

@@ -122,7 +122,7 @@ function Agent({ at, standing }: { at: Cell; standing: Standing }) {
 }
 
 /** The way that was meant (dashed where the ice had it otherwise) and the way it went. */
-function Arrows({ move }: { move: Move }) {
+export function Arrows({ move }: { move: Move }) {
   const { from, to, intent, slipped } = move;
   const moved = from.row !== to.row || from.column !== to.column;
   const meant = intent && { row: from.row + intent.row, column: from.column + intent.column };

@@ -63,13 +63,18 @@ export interface Move {
   slipped: boolean;
 }
 
+/** Reads where the agent is on a board. */
+type AgentOf = (board: string) => Cell | null;
+
+const lakeAgent: AgentOf = (board) => parseLake(board)?.agent ?? null;
+
 /** What led to frame `index`; null for the first, or where a board can't be read. */
-export function moveAt(frames: readonly Frame[], index: number): Move | null {
+export function moveAt(frames: readonly Frame[], index: number, agentOf = lakeAgent): Move | null {
   const frame = frames[index];
   const before = frames[index - 1];
   if (!frame?.board || !before?.board) return null;
-  const from = parseLake(before.board)?.agent;
-  const to = parseLake(frame.board)?.agent;
+  const from = agentOf(before.board);
+  const to = agentOf(frame.board);
   return from && to ? { from, to, intent: direction(frame.action), slipped: frame.slipped } : null;
 }
 
@@ -108,10 +113,10 @@ function ease(part: number): number {
 }
 
 /** Cells the agent stood on up to frame `index`, without repetitions in a row. */
-export function trail(frames: readonly Frame[], index: number): Cell[] {
+export function trail(frames: readonly Frame[], index: number, agentOf = lakeAgent): Cell[] {
   const cells: Cell[] = [];
   for (const frame of frames.slice(0, index + 1)) {
-    const agent = frame.board ? parseLake(frame.board)?.agent : null;
+    const agent = frame.board ? agentOf(frame.board) : null;
     const last = cells.at(-1);
     if (agent && (last?.row !== agent.row || last.column !== agent.column)) cells.push(agent);
   }

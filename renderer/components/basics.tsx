@@ -25,10 +25,10 @@ export function StatusBadge({ status }: { status: RunStatus }) {
   );
 }
 
-/** `algorithm` as in `StarPO-S`; the stabilised form stands out from plain GRPO. */
+/** `algorithm` as in `StarPO-S (GRPO)`; the stabilised form stands out from plain GRPO. */
 export function AlgorithmBadge({ algorithm }: { algorithm: string }) {
   return (
-    <span className="badge" data-strong={algorithm.endsWith('-S') || undefined}>
+    <span className="badge" data-strong={algorithm.startsWith('StarPO-S') || undefined}>
       {algorithm}
     </span>
   );

@@ -1,5 +1,9 @@
 /** Three significant digits or so, without exponents for the magnitudes that occur here. */
 export function number(value: number): string {
+  return digits(value).replace(/^-/, '−');
+}
+
+function digits(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value)) return '–';
   if (value !== 0 && size < 0.001) return value.toExponential(1);

@@ -4,6 +4,8 @@ import { BanditBoard } from '../boards/bandit-board.tsx';
 import { describeBoard, describeFrame, type Outcome, outcome, placeOf } from '../boards/describe.ts';
 import { moveAt, parseLake, trail } from '../boards/lake.ts';
 import { LakeBoard } from '../boards/lake-board.tsx';
+import { parseRoom, roomMoveAt, roomTrail } from '../boards/sokoban.ts';
+import { SokobanBoard } from '../boards/sokoban-board.tsx';
 import { signed } from '../components/format.ts';
 import { useReplay } from '../stores/replay-store.ts';
 import { Timeline } from './timeline.tsx';
@@ -49,12 +51,8 @@ const endWords = {
 
 function Board({ replay }: { replay: Replay }) {
   const { index, motion } = useReplay((state) => state.player);
-  const moving = motion < 1;
   const frame = replay.frames[index];
   const label = describeBoard(replay, index);
-  const lake = useMemo(() => (frame?.board ? parseLake(frame.board) : null), [frame]);
-  const move = useMemo(() => moveAt(replay.frames, index), [replay, index]);
-  const path = useMemo(() => trail(replay.frames, moving ? index - 1 : index), [replay, index, moving]);
   if (!frame) return null;
   if (replay.type === 'bandit') {
     return (
@@ -67,14 +65,42 @@ function Board({ replay }: { replay: Replay }) {
       />
     );
   }
-  if (!lake) return <pre className="board-text">{frame.board}</pre>;
-  return <LakeBoard lake={lake} move={move} progress={motion} trail={path} label={label} />;
+  const Grid = replay.type === 'sokoban' ? RoomOf : LakeOf;
+  return <Grid replay={replay} index={index} progress={motion} label={label} />;
+}
+
+interface GridProps {
+  replay: Replay;
+  index: number;
+  progress: number;
+  label: string;
+}
+
+function LakeOf({ replay: { frames }, index, progress, label }: GridProps) {
+  const moving = progress < 1;
+  const board = frames[index]?.board ?? null;
+  const lake = useMemo(() => (board === null ? null : parseLake(board)), [board]);
+  const move = useMemo(() => moveAt(frames, index), [frames, index]);
+  const path = useMemo(() => trail(frames, moving ? index - 1 : index), [frames, index, moving]);
+  if (!lake) return <pre className="board-text">{board}</pre>;
+  return <LakeBoard lake={lake} move={move} progress={progress} trail={path} label={label} />;
+}
+
+function RoomOf({ replay: { frames }, index, progress, label }: GridProps) {
+  const moving = progress < 1;
+  const board = frames[index]?.board ?? null;
+  const room = useMemo(() => (board === null ? null : parseRoom(board)), [board]);
+  const move = useMemo(() => roomMoveAt(frames, index), [frames, index]);
+  const path = useMemo(() => roomTrail(frames, moving ? index - 1 : index), [frames, index, moving]);
+  if (!room) return <pre className="board-text">{board}</pre>;
+  return <SokobanBoard room={room} move={move} progress={progress} trail={path} label={label} />;
 }
 
 const marks: Partial<Record<Outcome, { text: string; kind?: 'good' | 'bad' }>> = {
   bump: { text: 'blocked' },
   fall: { text: 'fell into a hole', kind: 'bad' },
   goal: { text: 'reached the goal', kind: 'good' },
+  solved: { text: 'solved the level', kind: 'good' },
   payout: { text: 'paid out', kind: 'good' },
   nothing: { text: 'paid nothing' },
 };

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/api/contract.ts';
 import { asFailure } from '../../core/api/failure.ts';
 import type { Api, ConnectionState } from '../api/api.ts';
+import { titleOf } from '../components/run-facts.ts';
 
 interface AppState {
   connection: ConnectionState;
@@ -13,6 +14,7 @@ interface AppState {
   errors: { key: number; error: ApiError }[];
   report: (cause: unknown) => void;
   dismiss: (key: number) => void;
+  dismissAll: () => void;
 }
 
 let nextKey = 1;
@@ -34,10 +36,17 @@ export const useApp = create<AppState>()((set) => ({
     }));
   },
   dismiss: (key) => set(({ errors }) => ({ errors: errors.filter((shown) => shown.key !== key) })),
+  dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));
 
 export function useRunSummary(runId: string): RunSummary | undefined {
   return useApp(({ runs }) => runs?.find(({ id }) => id === runId));
+}
+
+/** For calling runs by their titles, wherever they are shown. */
+export function useRunTitle(): (run: RunSummary) => string {
+  const presets = useApp((state) => state.presets);
+  return (run) => titleOf(run, presets);
 }
 
 /** Puts a summary into the list, newest run first. */

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createHandlers } from '../../core/api/handlers.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
-import { bandit, frozenLake } from '../../core/run-config/environments.ts';
+import { bandit, frozenLake, sokoban } from '../../core/run-config/environments.ts';
 import { presets } from '../../core/run-config/presets.ts';
 import { runConfigFields } from '../../core/run-config/schema.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
@@ -38,6 +38,7 @@ describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
   test.each([
     ['frozen-lake', frozenLake],
     ['bandit', bandit],
+    ['sokoban', sokoban],
   ])('on the configuration of %s', (name, type) => {
     expect(known(schema().environments[name]).sort(byPath)).toEqual(ours(type).sort(byPath));
   });

@@ -86,6 +86,39 @@ describe('the schema', () => {
     expect(failure.hint).toContain('rollout.temperature');
   });
 
+  const sokoban = {
+    dim_x: 6,
+    dim_y: 6,
+    num_boxes: 1,
+    max_steps: 100,
+    search_depth: 300,
+    grid_lookup: { 0: '#', 1: '_', 2: 'O', 3: '√', 4: 'X', 5: 'P', 6: 'S' },
+  };
+  const asSokoban = (change: object) =>
+    changed('environments.0', {
+      ...example.environments[0],
+      type: 'sokoban',
+      config: { ...sokoban, ...change },
+    });
+
+  test('takes Sokoban', () => {
+    expect(validateConfig(asSokoban({})).environments[0]!.config).toEqual(sokoban);
+    expect(validateConfig(asSokoban({ num_boxes: 14 }))).toBeDefined();
+  });
+
+  test.each([
+    ['num_boxes', { num_boxes: 15 }],
+    ['dim_x', { dim_x: 4 }],
+    ['grid_lookup', { grid_lookup: { ...sokoban.grid_lookup, 6: 'P' } }],
+    ['grid_lookup.1', { grid_lookup: { ...sokoban.grid_lookup, 1: ' ' } }],
+    ['grid_lookup.7', { grid_lookup: { ...sokoban.grid_lookup, 7: 'Z' } }],
+    ['grid_lookup.3', { grid_lookup: { ...sokoban.grid_lookup, 3: undefined } }],
+  ])("refuses a Sokoban's %s", (path, change) => {
+    const { code, message } = failureOf(() => validateConfig(asSokoban(change)));
+    expect(code).toBe('config_invalid');
+    expect(message).toContain(`environments.0.config.${path}`);
+  });
+
   test('refuses a newer version by its own code', () => {
     expect(failureOf(() => validateConfig({ version: 2, future: true })).code).toBe(
       'config_version_unsupported',

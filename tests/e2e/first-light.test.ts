@@ -18,7 +18,9 @@ afterAll(() => studio?.close());
 /** A chart, once its text twin matches: its words say at which iteration it is. */
 async function chart(page: Page, title: string, words: RegExp): Promise<Locator> {
   const figure = page.getByRole('figure', { name: title, exact: true }).filter({ hasText: words });
-  await figure.waitFor();
+  const problem = page.getByRole('alert');
+  await figure.or(problem).first().waitFor();
+  expect(await problem.allTextContents()).toEqual([]);
   return figure;
 }
 

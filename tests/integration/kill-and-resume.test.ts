@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { journalReaches, keptMetrics, newRun, readJournal, sha256, startTrainer, temporaryHome, train } from './trainer-process.ts';
+import {
+  journalReaches,
+  keptMetrics,
+  newRun,
+  readJournal,
+  sha256,
+  startTrainer,
+  temporaryHome,
+  train,
+} from './trainer-process.ts';
 
 const settings = {
   iterations: 6,
@@ -31,7 +40,9 @@ beforeAll(async () => {
 });
 afterAll(() => dispose());
 
-test('a trainer killed at five random points and resumed ends as an uninterrupted one, to the bit', { timeout: 300_000 }, async () => {
+test('a trainer killed at five random points and resumed ends as an uninterrupted one, to the bit', {
+  timeout: 300_000,
+}, async () => {
   const whole = await newRun(home, 'starter-frozen-lake', settings);
   expect(await train(whole)).toBe(0);
   const events = readJournal(whole).length;
@@ -60,7 +71,9 @@ test('a trainer killed at five random points and resumed ends as an uninterrupte
   expect(weights(broken)).toBe(weights(whole));
 });
 
-test('threads, slots, micro-batches and the scalar kernels change no bit of what is trained', { timeout: 300_000 }, async () => {
+test('threads, slots, micro-batches and the scalar kernels change no bit of what is trained', {
+  timeout: 300_000,
+}, async () => {
   const small = { ...settings, iterations: 2, 'evaluation.levels': 8 };
   const trained = async (changes: Record<string, string | number>, environment = {}) => {
     const folder = await newRun(home, 'starter-frozen-lake', { ...small, ...changes });
@@ -68,6 +81,8 @@ test('threads, slots, micro-batches and the scalar kernels change no bit of what
     return [keptMetrics(readJournal(folder)), sha256(join(folder, 'checkpoints/000002/model.safetensors'))];
   };
   const reference = await trained({ threads: 1 });
-  expect(await trained({ threads: 3, 'rollout.slots': 7, 'optimizer.micro_batch_tokens': 700 })).toEqual(reference);
+  expect(await trained({ threads: 3, 'rollout.slots': 7, 'optimizer.micro_batch_tokens': 700 })).toEqual(
+    reference,
+  );
   expect(await trained({ threads: 2, 'rollout.slots': 1 }, { STARPO_ISA: 'scalar' })).toEqual(reference);
 });

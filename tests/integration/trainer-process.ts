@@ -28,9 +28,17 @@ export async function temporaryHome() {
 }
 
 /** Makes a run directory with the command line, starting nothing. */
-export async function newRun(home: string, preset: string, settings: Record<string, string | number>): Promise<string> {
+export async function newRun(
+  home: string,
+  preset: string,
+  settings: Record<string, string | number>,
+): Promise<string> {
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const { stdout } = await run(process.execPath, ['core/host/cli.ts', 'new', preset, '--home', home, ...set], { cwd: root });
+  const { stdout } = await run(
+    process.execPath,
+    ['core/host/cli.ts', 'new', preset, '--home', home, ...set],
+    { cwd: root },
+  );
   return stdout.trim();
 }
 
@@ -39,7 +47,10 @@ export function startTrainer(folder: string, environment: Record<string, string>
 }
 
 /** Trains to the end; gives the exit status (null: killed). */
-export async function train(folder: string, environment: Record<string, string> = {}): Promise<number | null> {
+export async function train(
+  folder: string,
+  environment: Record<string, string> = {},
+): Promise<number | null> {
   const [status] = await once(startTrainer(folder, environment), 'exit');
   return status;
 }
@@ -57,7 +68,11 @@ export function readJournal(folder: string): JournalEvent[] {
 }
 
 /** Resolves once `reached` holds for the journal, looked at whenever the run directory changes; rejects when the trainer ends before. */
-export function journalReaches(folder: string, child: ChildProcess, reached: (events: JournalEvent[]) => boolean): Promise<void> {
+export function journalReaches(
+  folder: string,
+  child: ChildProcess,
+  reached: (events: JournalEvent[]) => boolean,
+): Promise<void> {
   return new Promise((done, failed) => {
     const watcher = watch(folder);
     const settle = (act: () => void) => {
@@ -82,7 +97,9 @@ export function keptMetrics(events: JournalEvent[]): Record<string, Record<strin
     const resumedFrom = event.type === 'started' ? event.resume?.iteration : undefined;
     if (resumedFrom !== undefined) kept = kept.filter(([iteration]) => iteration <= resumedFrom);
     if (!event.metrics || event.iteration === undefined) continue;
-    const metrics = Object.fromEntries(Object.entries(event.metrics).filter(([name]) => !mayDiffer.test(name)));
+    const metrics = Object.fromEntries(
+      Object.entries(event.metrics).filter(([name]) => !mayDiffer.test(name)),
+    );
     kept.push([event.iteration, `${event.iteration} ${event.label ?? 'train'}`, metrics]);
   }
   return Object.fromEntries(kept.map(([, key, metrics]) => [key, metrics]));

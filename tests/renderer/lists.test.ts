@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
+import { titleOf } from '../../renderer/components/run-facts.ts';
 import { counterpart, fileOf, listed } from '../../renderer/pages/replay/episode-list.ts';
 import { withRun } from '../../renderer/stores/app-store.ts';
 import { withFile, withLine } from '../../renderer/stores/run-store.ts';
-import { sampleRuns } from './fake-data.ts';
+import { presets, sampleRuns } from './fake-data.ts';
 
 const episode = (change: Partial<EpisodeSummary>): EpisodeSummary => ({
   id: '',
@@ -94,7 +95,8 @@ test('runs: newest first, a newer summary in the place of the old', () => {
 });
 
 test('numbers for people', () => {
-  expect([0, 0.0001234, 0.0312, 1.234, 12.34, 123.4, 12_340, 1_234_000].map(number)).toEqual([
+  expect([-0.5, 0, 0.0001234, 0.0312, 1.234, 12.34, 123.4, 12_340, 1_234_000].map(number)).toEqual([
+    '−0.500',
     '0.000',
     '1.2e-4',
     '0.031',
@@ -107,4 +109,12 @@ test('numbers for people', () => {
   expect(percent(0.6567)).toBe('65.7 %');
   expect([1, -0.1, 0, 0.30000000000000004].map(signed)).toEqual(['+1', '−0.1', '0', '+0.3']);
   expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
+});
+
+test('a run is called by its name, or by its preset where it has none', () => {
+  const run = { ...sampleRuns()[0]!, id: 'starter-bandit-20260503-1400-9ea5', preset: 'starter-bandit' };
+  expect(titleOf(run, presets)).toBe(run.name);
+  const unnamed = { ...run, name: run.id };
+  expect(titleOf(unnamed, presets)).toBe('Two-armed bandit 9ea5');
+  expect(titleOf(unnamed, null)).toBe(run.id);
 });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/exact_math.h"
+#include "base/reproducible_math.h"
 
 namespace starpo {
 
@@ -26,7 +26,7 @@ void policy_loss(std::span<const float> logprobs, std::span<const float> entropi
                  const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
   for (std::size_t t = 0; t < logprobs.size(); ++t) {
     const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
-    const double ratio = exact_exp(log_ratio);
+    const double ratio = reproducible_exp(log_ratio);
     const double clipped = std::clamp(ratio, 1 - settings.clip_low, 1 + settings.clip_high);
 
     double loss = -advantage * ratio;

@@ -54,10 +54,10 @@ class FieldReader final : public FieldVisitor {
   }
 
   void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) override {
-    json = find(name).dump();
     open_section(name);
     fields(*this);
     close_section();
+    json = find(name).dump();
   }
 
   void check(std::string_view name, const std::function<std::string()>& problem) override {
@@ -137,7 +137,9 @@ class FieldReader final : public FieldVisitor {
         throw Error("config_invalid", path_of(item.key()) + ": no such key", "remove it, or see `starpo-trainer schema` for the keys there are");
   }
 
+  // Lists and objects aren't printed: they may be nested deeper than printing can follow.
   static std::string shown(const Json& value) {
+    if (value.is_structured()) return value.is_object() ? "an object" : "a list";
     auto text = value.dump(-1, ' ', true);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return text;
@@ -163,9 +165,9 @@ void read_fields(std::string_view json, std::string_view unreadable_code, const 
   try {
     root = Json::parse(json);
   } catch (const Json::parse_error& error) {
-    throw Error(std::string(unreadable_code), "the configuration is no JSON (at byte " + std::to_string(error.byte) + ")", "correct it, or make the run anew");
+    throw Error(std::string(unreadable_code), "the configuration is no JSON (at byte " + std::to_string(error.byte) + ")", "give a JSON object with all keys that `starpo-trainer schema` lists");
   }
-  if (!root.is_object()) throw Error(std::string(unreadable_code), "the configuration is no JSON object", "correct it, or make the run anew");
+  if (!root.is_object()) throw Error(std::string(unreadable_code), "the configuration is no JSON object", "give a JSON object with all keys that `starpo-trainer schema` lists");
   FieldReader reader(root);
   description(reader);
   reader.finish();

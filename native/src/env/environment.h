@@ -28,7 +28,7 @@ class Environment {
   virtual std::unique_ptr<Environment> clone() const = 0;
 
   // The level is a function of seed. noise: 0 = the reference's own stream (all members of a group alike); otherwise the slips and payouts
-  // (not the level, not the arm order) come from a PCG64 seeded by mixing seed and noise.
+  // (not the level, not the arm order) come from a PCG64 seeded by mixing seed and noise. Errors: level_not_found (Sokoban).
   virtual void reset(std::uint64_t seed, std::uint64_t noise) = 0;
 
   // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after the end).
@@ -42,7 +42,7 @@ class Environment {
   virtual bool success() const = 0;
 };
 
-// `type` is a registered name (frozen-lake, bandit), `config_json` its configuration keys, all of them. Errors: config_invalid.
+// `type` is a registered name (frozen-lake, bandit, sokoban), `config_json` its configuration keys, all of them. Errors: config_invalid.
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json);
 
 }  // namespace starpo

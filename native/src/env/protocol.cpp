@@ -13,10 +13,16 @@ using Json = nlohmann::ordered_json;
 
 Json malformed(const std::string& message) { return {{"error", {{"code", "malformed_line"}, {"message", message}}}}; }
 
+Json refused(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
+
 Json answer_reset(Environment& environment, const Json& seed) {
   const bool whole = seed.is_number_unsigned() && seed.get<std::uint64_t>() <= 0x7fffffffffffffffull;
   if (!whole) return malformed("reset takes a whole number from 0 to 2^63-1");
-  environment.reset(seed.get<std::uint64_t>(), 0);
+  try {
+    environment.reset(seed.get<std::uint64_t>(), 0);
+  } catch (const Error& error) {
+    return refused(error);
+  }
   Json info = Json::object();
   if (const auto arms = environment.arms(); !arms.empty()) info["arms"] = arms;
   return {{"observation", environment.observation()}, {"actions", environment.actions()}, {"info", info}};
@@ -33,7 +39,7 @@ Json answer_step(Environment& environment, const Json& action) {
             {"done", result.done},
             {"info", {{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.slipped}}}};
   } catch (const Error& error) {
-    return {{"error", {{"code", error.code()}, {"message", error.what()}}}};
+    return refused(error);
   }
 }
 

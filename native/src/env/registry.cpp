@@ -6,6 +6,7 @@
 #include "config/field_reader.h"
 #include "env/bandit.h"
 #include "env/frozen_lake.h"
+#include "env/sokoban.h"
 
 namespace starpo {
 namespace {
@@ -26,6 +27,7 @@ std::unique_ptr<Environment> make(const std::string& config_json) {
 constexpr std::array types{
     EnvironmentType{"frozen-lake", describe_config<FrozenLakeConfig>, make<FrozenLake, FrozenLakeConfig>},
     EnvironmentType{"bandit", describe_config<BanditConfig>, make<Bandit, BanditConfig>},
+    EnvironmentType{"sokoban", describe_config<SokobanConfig>, make<Sokoban, SokobanConfig>},
 };
 
 constexpr auto names = [] {

@@ -46,11 +46,12 @@ void Decoder::copy(int from, int to, int length) {
 
 void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task takes some slots through the whole model, so a step has one parallel region; about as many rows to each task.
+  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows, few enough for the
+  // caches; there are two to a thread where that leaves whole tiles, so that a thread that is held up delays less.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
-  const int threads = state_->model.threads().size();
-  const std::size_t tasks = threads == 1 ? std::max<std::size_t>(1, total / 128) : std::clamp<std::size_t>(total / 24, threads, 2 * threads + total / 128);
+  const std::size_t threads = state_->model.threads().size();
+  const std::size_t tasks = std::max(total / 128, threads * (threads > 1 && total >= 64 * threads ? 2 : 1));
   struct Chunk {
     std::size_t first, count;
     int rows;

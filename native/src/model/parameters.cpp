@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/philox.h"
-#include "ops/cpu/reproducible_math.h"
+#include "base/reproducible_math.h"
 
 namespace starpo {
 

@@ -1,6 +1,6 @@
 #include "model/rope.h"
 
-#include "ops/cpu/reproducible_math.h"
+#include "base/reproducible_math.h"
 
 namespace starpo {
 

@@ -16,13 +16,6 @@ constexpr std::int32_t largest_id = 10'000'000;
   throw Error("tokenizer_invalid", "tokenizer.json: " + what, "take the file again from where the model came from");
 }
 
-[[noreturn]] void unsupported(const std::string& field, const Json& value) {
-  auto shown = value.dump(-1, ' ', true);
-  if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
-  throw Error("tokenizer_unsupported", "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
-              "use a byte-level BPE tokenizer such as Qwen2's without normalizer");
-}
-
 // A key's value, null where it is absent.
 const Json& value_of(const Json& object, const char* key) {
   static const Json none;
@@ -31,6 +24,14 @@ const Json& value_of(const Json& object, const char* key) {
 }
 
 std::string type_of(const Json& part) { return part.is_object() && value_of(part, "type").is_string() ? part["type"].get<std::string>() : ""; }
+
+[[noreturn]] void unsupported(const std::string& field, const Json& value) {
+  // A part is named by its type; what is nested deeper isn't printed.
+  auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown form" : "of type " + type_of(value)) : value.dump(-1, ' ', true);
+  if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
+  throw Error("tokenizer_unsupported", "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
+              "use a byte-level BPE tokenizer such as Qwen2's without normalizer");
+}
 
 void require_empty(const Json& object, const std::string& path, const char* key) {
   const Json& value = value_of(object, key);

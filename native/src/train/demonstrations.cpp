@@ -93,7 +93,7 @@ Reply bandit_reply(const Environment& bandit, Style style, Draws& draws) {
 
 Reply reply_to(const Environment& environment, const WarmStartConfig& config, int limit, Draws& draws) {
   const Style style = draw_style(config, draws);
-  const bool mistake = draws.uniform() < config.mistakes;
+  const bool mistake = draws.uniform() < config.mistakes && style != Style::careful;
   if (const auto* lake = dynamic_cast<const FrozenLake*>(&environment)) return lake_reply(*lake, style, mistake, limit, draws);
   if (!environment.arms().empty()) return bandit_reply(environment, style, draws);
   throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "use frozen-lake or bandit");

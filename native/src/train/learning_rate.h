@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/exact_math.h"
+#include "base/reproducible_math.h"
 #include "config/run_config.h"
 
 namespace starpo {
@@ -15,7 +15,7 @@ inline double learning_rate(const RunConfig& config, int iteration, std::int64_t
   const double progress = static_cast<double>(iteration - 1) / config.iterations;
   double factor = 1;
   if (optimizer.schedule == LearningRateSchedule::linear) factor = 1 - progress;
-  if (optimizer.schedule == LearningRateSchedule::cosine) factor = 0.5 * (1 + exact_cos(3.14159265358979323846 * progress));
+  if (optimizer.schedule == LearningRateSchedule::cosine) factor = 0.5 * (1 + reproducible_cos(3.14159265358979323846 * progress));
   return optimizer.learning_rate * warmup * factor;
 }
 

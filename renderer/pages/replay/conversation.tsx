@@ -74,9 +74,11 @@ function Turn({
           </span>
         )}
       </header>
-      <Block name="State" kind="state">
-        {state}
-      </Block>
+      {state.trim() !== '' && (
+        <Block name="State" kind="state">
+          {state}
+        </Block>
+      )}
       {think !== null && (
         <Block name="Thought" kind="think">
           {think.trim() || <span className="faint">empty</span>}
@@ -94,7 +96,7 @@ function Turn({
       )}
       <Actions turn={turn} index={index} frames={frames} />
       <p className="turn-foot faint">
-        {tokens} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean).replace('-', '−')}
+        {tokens} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
       </p>
     </li>
   );

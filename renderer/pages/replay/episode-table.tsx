@@ -108,10 +108,12 @@ const Row = memo(
             <span className="result" data-success={success} aria-hidden="true">
               {success ? '✓' : '✕'}
             </span>
-            {split === 'train' ? `${group + 1}.${member + 1}` : `Level ${group + 1}`}
+            <span aria-hidden="true">
+              {split === 'train' ? `${group + 1}.${member + 1}` : `Level ${group + 1}`}
+            </span>
             <span className="visually-hidden">{describe(episode)}</span>
             {!format_valid && (
-              <span className="flag" title="A reply had an invalid format">
+              <span className="flag" title="A reply had an invalid format" aria-hidden="true">
                 !
               </span>
             )}
@@ -126,7 +128,11 @@ const Row = memo(
   (before, after) => before.episode === after.episode && before.current === after.current,
 );
 
-/** What the row shows by sign and shade. */
-function describe({ success, kept, format_valid }: EpisodeSummary): string {
-  return `${success ? ', success' : ', failed'}${kept ? '' : ', dropped by the filter'}${format_valid ? '' : ', invalid '}`;
+/** What the row shows by number, sign and shade. */
+function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
+  return [
+    `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,
+    kept ? '' : ', dropped by the filter',
+    format_valid ? '' : ', with an invalid reply',
+  ].join('');
 }

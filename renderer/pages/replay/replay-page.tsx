@@ -7,7 +7,7 @@ import { isLive } from '../../components/run-facts.ts';
 import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
-import { useRunSummary } from '../../stores/app-store.ts';
+import { useRunSummary, useRunTitle } from '../../stores/app-store.ts';
 import { useReplay } from '../../stores/replay-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { Conversation } from './conversation.tsx';
@@ -19,6 +19,8 @@ import { useEpisode, useEpisodes } from './use-episodes.ts';
 export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: string | null }) {
   const api = useApi();
   const run = useRunSummary(runId);
+  const title = useRunTitle();
+  const name = run ? title(run) : runId;
   const files = useRun((state) => state.rollouts);
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
@@ -34,8 +36,8 @@ export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: str
 
   useEffect(() => followRun(api, runId), [api, runId]);
   useEffect(() => {
-    document.title = `Replay · ${run?.name ?? runId} · StarPO Studio`;
-  }, [run?.name, runId]);
+    document.title = `Replay · ${name} · StarPO Studio`;
+  }, [name]);
 
   // Another file was chosen or has come: go to the same place in it.
   useEffect(() => {
@@ -60,7 +62,7 @@ export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: str
       <header className="replay-head">
         <a className="back-link" href={formatRoute({ page: 'run', runId })}>
           <Icon name="back" size={14} />
-          {run?.name ?? runId}
+          {name}
         </a>
         <h1>Replay</h1>
         {run && <StatusBadge status={run.status} />}

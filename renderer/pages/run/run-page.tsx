@@ -7,7 +7,7 @@ import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
 import { useCharts } from '../../charts/charts-store.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
-import { useRunSummary } from '../../stores/app-store.ts';
+import { useRunSummary, useRunTitle } from '../../stores/app-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { ConfigPanel } from './config-panel.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
@@ -17,15 +17,17 @@ import { RunHeader } from './run-header.tsx';
 export function RunPage({ runId }: { runId: string }) {
   const api = useApi();
   const run = useRunSummary(runId);
+  const title = useRunTitle();
+  const name = run && title(run);
   const problem = useRun((state) => state.problem);
   useEffect(() => {
     useCharts.setState({ zoom: null, cursor: null });
     return followRun(api, runId);
   }, [api, runId]);
+  const done = run && isLive(run.status) ? `${Math.floor((100 * run.iteration) / run.iterations)} % · ` : '';
   useEffect(() => {
-    if (run)
-      document.title = `${isLive(run.status) ? `${Math.floor((100 * run.iteration) / run.iterations)} % · ` : ''}${run.name} · StarPO Studio`;
-  }, [run]);
+    if (name) document.title = `${done}${name} · StarPO Studio`;
+  }, [name, done]);
 
   if (problem) {
     return (

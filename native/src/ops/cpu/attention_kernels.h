@@ -14,8 +14,6 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
   for (int d = 0; d < head_dim; ++d)
 #pragma GCC unroll 4
     for (int p = 0; p < Panels; ++p) {
-      __builtin_prefetch(keys + (p + PFD) * panel + d * kPanel, 0, PFL);
-      __builtin_prefetch(keys + (p + PFD) * panel + d * kPanel + 16, 0, PFL);
       const Vec low = load(keys + p * panel + d * kPanel), high = load(keys + p * panel + d * kPanel + 16);
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) {

@@ -2,9 +2,9 @@
 
 namespace starpo::STARPO_ISA {
 
-// Depth after which partial chains go to c and back, so that a panel stays in the nearest caches. Changes no bit.
+// Depths after which partial chains go to c and back, so that a panel stays in the nearest caches. Changes no bit.
 inline constexpr int kDepthBlock = 512;
-inline constexpr int kTokenBlock = 128;
+inline constexpr int kTokenBlock = 64;
 
 inline int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -56,6 +56,10 @@ inline void tile(const TileArguments& t) {
       for (int v = 0; v < Vecs; ++v) sum[r][v] = fma(x, column[v], sum[r][v]);
     }
     if (Transposed) {
+      // The next block's rows lie too far apart for the hardware to see them coming.
+      __builtin_prefetch(a0 + kTokenBlock * step);
+      __builtin_prefetch(b + kTokenBlock * t.b_stride);
+      __builtin_prefetch(b + kTokenBlock * t.b_stride + 16);
       a0 += step;
     } else {
       ++a0, ++a1, ++a2, ++a3;
@@ -96,28 +100,25 @@ inline void tile_of(int rows, const TileArguments& t) {
     }
 }
 
-// All rows against up to 32 columns of b, in tiles of nearly equal height.
+// All rows against up to 32 columns of b, in tiles of nearly equal height. (Arguments one by one: a struct copied and changed would be read
+// back wider than it was written, which stalls.)
 template <bool Transposed>
-inline void multiply_panel(int rows, TileArguments t) {
-  const int tiles = (rows + kTileRows - 1) / kTileRows;
-  const int columns = t.columns;
-  for (int done = 0, i = 0; i < tiles; ++i) {
-    const int height = (rows - done + tiles - i - 1) / (tiles - i);
-    TileArguments part = t;
-    part.a += Transposed ? done : done * t.a_stride;
-    part.c += done * t.c_stride;
-    if (part.start != nullptr) part.start += done * t.start_stride;
-    for (int j = 0; j < columns; j += 16 * kTileVecs) {
-      part.columns = columns - j;
-      if (part.columns >= 16 * kTileVecs)
+inline void multiply_panel(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
+                           const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+  constexpr int kWidth = 16 * kTileVecs;
+  for (int done = 0, tiles = (rows + kTileRows - 1) / kTileRows; tiles > 0; --tiles) {
+    const int height = (rows - done + tiles - 1) / tiles;
+    for (int j = 0; j < columns; j += kWidth) {
+      const TileArguments part{depth, a, a_stride, b + j, b_stride, start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, columns - j};
+      if (columns - j >= kWidth)
         tile_of<Transposed, false>(height, part);
       else
         tile_of<Transposed, true>(height, part);
-      part.b += 16 * kTileVecs;
-      part.c += 16 * kTileVecs;
-      if (part.start != nullptr) part.start += 16 * kTileVecs;
     }
     done += height;
+    a += Transposed ? height : height * a_stride;
+    c += height * c_stride;
+    if (start != nullptr) start += height * start_stride;
   }
 }
 
@@ -128,8 +129,8 @@ inline void multiply_by(int rows, int columns, int depth, const float* a, std::p
   do {
     const int part = smaller(depth - k, kDepthBlock);
     for (int j = 0; j < columns; j += kPanel)
-      multiply_panel<false>(rows, {part, a + k, a_stride, b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
-                                   start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, smaller(columns - j, kPanel)});
+      multiply_panel<false>(rows, smaller(columns - j, kPanel), part, a + k, a_stride, b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
+                            start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride);
     start = c;
     start_stride = c_stride;
     k += part;
@@ -145,8 +146,8 @@ inline void accumulate_transposed(int rows, int columns, int depth, const float*
                                   float* c, std::ptrdiff_t c_stride) {
   for (int t = 0; t < depth; t += kTokenBlock)
     for (int j = 0; j < columns; j += kPanel)
-      multiply_panel<true>(rows, {smaller(depth - t, kTokenBlock), a + t * a_stride, a_stride, b + t * b_stride + j, b_stride, c + j, c_stride, c + j,
-                                  c_stride, smaller(columns - j, kPanel)});
+      multiply_panel<true>(rows, smaller(columns - j, kPanel), smaller(depth - t, kTokenBlock), a + t * a_stride, a_stride, b + t * b_stride + j,
+                           b_stride, c + j, c_stride, c + j, c_stride);
 }
 
 }  // namespace starpo::STARPO_ISA

@@ -1,5 +1,6 @@
 #include "ops/cpu/isa.h"
 
+#include <cstdlib>
 #include <string>
 
 #include "base/error.h"
@@ -54,6 +55,14 @@ void select_isa(Isa isa) {
     throw Error("isa_unsupported", std::string("this processor has no ") + isa_name(isa),
                 std::string("Leave the choice to the program, which takes ") + isa_name(best_isa()) + " here.");
   current() = isa;
+}
+
+void select_isa_from_environment() {
+  const char* name = std::getenv("STARPO_ISA");
+  if (!name) return;
+  const auto isa = isa_from_name(name);
+  if (!isa) throw Error("isa_unknown", std::string("STARPO_ISA is \"") + name + "\"", "set it to scalar, avx2 or avx512, or unset it");
+  select_isa(*isa);
 }
 
 const Kernels& kernels() {

@@ -15,5 +15,7 @@ bool isa_supported(Isa);
 // The best supported one unless selected. Selecting is for the start of a process and for tests: no kernel may be running.
 Isa selected_isa();
 void select_isa(Isa);  // throws Error isa_unsupported
+// STARPO_ISA=scalar|avx2|avx512 in the environment overrides the choice. Errors: isa_unknown, isa_unsupported.
+void select_isa_from_environment();
 
 }  // namespace starpo

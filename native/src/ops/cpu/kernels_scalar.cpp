@@ -2,7 +2,7 @@
 
 // No standard library templates here: code of this instruction set must not become the one copy that the linker keeps for all.
 #include "ops/cpu/kernels.h"
-#include "ops/cpu/reproducible_math.h"
+#include "base/reproducible_math.h"
 #include "ops/cpu/vec16_scalar.h"
 
 #include "ops/cpu/exp_kernel.h"

@@ -1,4 +1,4 @@
-#include "ops/cpu/reproducible_math.h"
+#include "base/reproducible_math.h"
 
 #include <bit>
 #include <cstdint>

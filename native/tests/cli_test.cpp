@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "journal/journal.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+struct Result {
+  int status;
+  std::string out, err;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+Result run_trainer(const std::vector<std::string>& arguments, const std::string& input = "") {
+  TemporaryFolder folder;
+  write_text(folder.path() / "in", input);
+  std::string command = quoted(STARPO_TRAINER);
+  for (const auto& argument : arguments) command += " " + quoted(argument);
+  for (const char* redirection : {"< in", "> out", "2> err"}) {
+    const std::string text = redirection;
+    const auto space = text.rfind(' ');
+    command += " " + text.substr(0, space) + " " + quoted((folder.path() / text.substr(space + 1)).string());
+  }
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"), read_text(folder.path() / "err")};
+}
+
+const std::string example = STARPO_REPOSITORY "/docs/formats/examples/run.json";
+const std::string lake_config = R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})";
+
+}  // namespace
+
+TEST_CASE("validate accepts the example, prints warnings, and refuses with code, hint and status 2") {
+  CHECK(run_trainer({"validate", example}).status == 0);
+  TemporaryFolder folder;
+  auto config = json::parse(read_text(example));
+  config["rollout"]["top_p"] = 0.9;
+  write_text(folder.path() / "run.json", config.dump());
+  const auto warned = run_trainer({"validate", (folder.path() / "run.json").string(), "--json"});
+  CHECK(warned.status == 0);
+  CHECK(json::parse(warned.out).at("warnings").size() == 1);
+
+  config["rollout"]["groups"] = "many";
+  write_text(folder.path() / "run.json", config.dump());
+  const auto refused = run_trainer({"validate", (folder.path() / "run.json").string()});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.starts_with("error: rollout.groups: "));
+  CHECK(refused.err.find("\n  code: config_invalid\n  hint: ") != std::string::npos);
+  const auto as_json = run_trainer({"validate", "--json", (folder.path() / "run.json").string()});
+  CHECK(as_json.status == 2);
+  CHECK(json::parse(as_json.out).at("error").at("code") == "config_invalid");
+}
+
+TEST_CASE("bad calls end with status 2, a code and a hint") {
+  TemporaryFolder folder;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
+      {{}, "usage"},
+      {{"fly"}, "usage"},
+      {{"validate"}, "usage"},
+      {{"validate", "--fast", example}, "usage"},
+      {{"validate", (folder.path() / "none.json").string()}, "config_missing"},
+      {{"validate", folder.path().string()}, "config_unreadable"},
+      {{"status", (folder.path() / "none").string()}, "run_missing"},
+      {{"env", "chess", "--config", "{}"}, "config_invalid"},
+      {{"env", "frozen-lake", "--config", "{"}, "config_invalid"},
+      {{"env", "frozen-lake"}, "usage"},
+  };
+  for (const auto& [arguments, code] : calls) {
+    const auto result = run_trainer(arguments);
+    CAPTURE(result.err);
+    CHECK(result.status == 2);
+    CHECK(result.err.find("\n  code: " + code + "\n  hint: ") != std::string::npos);
+    CHECK(result.out.empty());
+  }
+}
+
+TEST_CASE("help is no error") {
+  const auto help = run_trainer({"--help"});
+  CHECK(help.status == 0);
+  CHECK(help.out.find("warm-start") != std::string::npos);
+}
+
+TEST_CASE("schema and devices print JSON") {
+  CHECK(json::parse(run_trainer({"schema"}).out).at("fields").size() > 60);
+  const auto devices = json::parse(run_trainer({"devices", "--json"}).out);
+  const auto& cpu = devices.at("devices").at(0);
+  CHECK(cpu.at("id") == "cpu");
+  CHECK(cpu.at("available") == true);
+  CHECK(cpu.at("threads").get<int>() >= 1);
+  CHECK(cpu.at("memory_bytes").get<std::int64_t>() > 0);
+  CHECK_FALSE(cpu.at("isa").get<std::string>().empty());
+}
+
+TEST_CASE("status says who holds the lock and how far the run is") {
+  TemporaryFolder run;
+  const auto status = [&] { return json::parse(run_trainer({"status", run.path().string(), "--json"}).out); };
+  CHECK(status() == json{{"locked", false}, {"pid", nullptr}, {"host", nullptr}, {"started", nullptr}, {"last_seq", nullptr}, {"iteration", 0}});
+  {
+    Journal journal(run.path());
+    journal.started({.resume = std::nullopt, .isa = "", .device = "", .threads = 1, .iterations = 1, .parameters = 1});
+    journal.iteration(5, {}, {});
+    const auto held = status();
+    CHECK(held.at("locked") == true);
+    CHECK(held.at("host") == host_name());
+    CHECK(held.at("last_seq") == 1);
+    CHECK(held.at("iteration") == 5);
+  }
+  CHECK(status().at("locked") == false);
+  CHECK(run_trainer({"status", run.path().string()}).out == "trainer: none\niteration: 5\nlast event: 1\n");
+}
+
+TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at the end of input or when closed") {
+  const auto result = run_trainer({"env", "frozen-lake", "--config", lake_config},
+                                  "{\"step\":\"Left\"}\nnonsense\n{\"reset\":-1}\n{\"reset\":1.5}\n{\"reset\":9223372036854775808}\n{\"reset\":0,\"step\":\"Left\"}\n[]\n"
+                                  "{\"reset\":0}\n{\"step\":3}\n{\"step\":\"Fly\"}\n{\"step\":\"left\"}\n{\"step\":\"left\"}\n{\"fly\":1}\n{\"close\":true}\n{\"reset\":0}\n");
+  CHECK(result.status == 0);
+  std::vector<json> answers;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  REQUIRE(answers.size() == 13);
+  const auto code = [&](int i) { return answers[i].at("error").at("code").get<std::string>(); };
+  CHECK(code(0) == "no_episode");
+  for (const int i : {1, 2, 3, 4, 5, 6, 8, 12}) CHECK(code(i) == "malformed_line");
+  CHECK(answers[7] == json{{"observation", "__GP\nOO__\n_OO_\nO___"}, {"actions", {"Left", "Down", "Right", "Up"}}, {"info", json::object()}});
+  CHECK(answers[9].at("info") == json{{"effective", false}, {"valid", false}, {"success", false}, {"slipped", false}});
+  CHECK(answers[10].at("reward") == 1);
+  CHECK(answers[10].at("done") == true);
+  CHECK(code(11) == "no_episode");
+  CHECK(run_trainer({"env", "frozen-lake", "--config", lake_config}).status == 0);
+}
+
+TEST_CASE("the example of the environment protocol is what env answers") {
+  std::istringstream lines(read_text(STARPO_REPOSITORY "/docs/formats/examples/env-protocol.jsonl"));
+  std::string requests, answers;
+  for (std::string request, answer; std::getline(lines, request) && (json::parse(request).contains("close") || std::getline(lines, answer));) {
+    requests += request + "\n";
+    if (!json::parse(request).contains("close")) answers += answer + "\n";
+  }
+  CHECK(requests.find("close") != std::string::npos);
+  const auto result = run_trainer({"env", "frozen-lake", "--config", R"({"size":4,"p":0.8,"is_slippery":true,"success_rate":0.8,"observation_format":"grid"})"}, requests);
+  CHECK(result.out == answers);
+}

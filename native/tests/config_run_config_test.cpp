@@ -1,0 +1,211 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "config/run_config.h"
+#include "error_code.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+json example() { return json::parse(read_text(STARPO_REPOSITORY "/docs/formats/examples/run.json")); }
+
+// What parsing the example says after a change: "<code> <path>", or "valid".
+std::string verdict(const std::function<void(json&)>& change) {
+  auto config = example();
+  change(config);
+  try {
+    parse_run_config(config.dump());
+  } catch (const Error& error) {
+    CHECK_FALSE(error.hint().empty());
+    const std::string message = error.what();
+    return error.code() + " " + message.substr(0, message.find(": "));
+  }
+  return "valid";
+}
+
+std::string verdict(const std::string& pointer, const json& value) {
+  return verdict([&](json& config) { config[json::json_pointer(pointer)] = value; });
+}
+
+const json& field_of(const json& fields, const std::string& path) {
+  for (const auto& field : fields)
+    if (field.at("path") == path) return field;
+  FAIL("the schema has no " << path);
+  return fields;
+}
+
+// The paths of every value of a configuration, as the schema spells them.
+void collect_paths(const json& value, const std::string& path, std::set<std::string>& paths) {
+  if (value.is_object() && !path.ends_with(".config"))
+    for (const auto& [key, inner] : value.items()) collect_paths(inner, path.empty() ? key : path + "." + key, paths);
+  else if (value.is_array()) paths.insert(path), collect_paths(value.at(0), path + "[]", paths);
+  else paths.insert(path);
+}
+
+}  // namespace
+
+TEST_CASE("the example of run.json is read key by key") {
+  const auto config = read_run_config(STARPO_REPOSITORY "/docs/formats/examples/run.json");
+  CHECK(config.version == 1);
+  CHECK(config.preset == "starter-frozen-lake-grpo-s");
+  CHECK(config.task == Task::reinforce);
+  CHECK(config.start.model == "resources/starter");
+  CHECK(config.start.weights == StartWeights::load);
+  REQUIRE(config.environments.size() == 1);
+  const auto& environment = config.environments[0];
+  CHECK(environment.label == "frozen-lake");
+  CHECK(environment.type == "frozen-lake");
+  CHECK(json::parse(environment.config).at("size") == 4);
+  CHECK(environment.validate);
+  CHECK(environment.noise == Noise::shared);
+  CHECK(environment.prompt.next == "{state}");
+  CHECK(config.rollout.groups == 8);
+  CHECK(config.rollout.group_size == 16);
+  CHECK(config.rollout.think);
+  CHECK(config.levels.train_seed == 10000);
+  CHECK(config.reward.format_penalty == -0.1);
+  CHECK(config.filter.strategy == FilterStrategy::fraction);
+  CHECK(config.advantage.estimator == AdvantageEstimator::grpo);
+  CHECK(config.policy_loss.clip_high == 0.28);
+  CHECK(config.policy_loss.average == LossAverage::trajectory);
+  CHECK(config.optimizer.epsilon == 1e-8);
+  CHECK(config.optimizer.schedule == LearningRateSchedule::constant);
+  CHECK(config.evaluation.levels == 256);
+  CHECK(config.checkpoint.keep == 2);
+  CHECK(config.warm_start.plain == 0.5);
+  CHECK(run_config_warnings(config).empty());
+}
+
+TEST_CASE("bad configurations are refused by code and path") {
+  CHECK(verdict([](json&) {}) == "valid");
+  CHECK(verdict([](json& c) { c["rollout"].erase("groups"); }) == "config_invalid rollout.groups");
+  CHECK(verdict([](json& c) { c.erase("filter"); }) == "config_invalid filter");
+  CHECK(verdict("/rollout/grups", 8) == "config_invalid rollout.grups");
+  CHECK(verdict("/critic", json::object()) == "config_invalid critic");
+  CHECK(verdict("/environments/0/config/depth", 3) == "config_invalid environments[0].config.depth");
+  CHECK(verdict("/environments/0/config/size", 1) == "config_invalid environments[0].config.size");
+  CHECK(verdict("/environments/0/type", "chess") == "config_invalid environments[0].type");
+  CHECK(verdict("/environments/0/label", "Frozen Lake") == "config_invalid environments[0].label");
+  CHECK(verdict("/environments/0/share", 0) == "config_invalid environments");
+  CHECK(verdict("/environments/0/prompt/first", "{stat}") == "config_invalid environments[0].prompt.first");
+  CHECK(verdict("/environments/0/prompt/next", "{arm_1}") == "config_invalid environments[0].prompt.next");
+  CHECK(verdict("/environments", json::array()) == "config_invalid environments");
+  CHECK(verdict("/environments", json::object()) == "config_invalid environments");
+  CHECK(verdict("/environments/0", 5) == "config_invalid environments[0]");
+  CHECK(verdict("/rollout", "fast") == "config_invalid rollout");
+  CHECK(verdict("/rollout/groups", "8") == "config_invalid rollout.groups");
+  CHECK(verdict("/rollout/groups", 8.5) == "config_invalid rollout.groups");
+  CHECK(verdict("/rollout/groups", 0) == "config_invalid rollout.groups");
+  CHECK(verdict("/rollout/groups", 1e300) == "config_invalid rollout.groups");
+  CHECK(verdict("/rollout/groups", 8.0) == "valid");
+  CHECK(verdict("/rollout/temperature", 0) == "config_invalid rollout.temperature");
+  CHECK(verdict("/rollout/temperature", nullptr) == "config_invalid rollout.temperature");
+  CHECK(verdict("/rollout/think", 1) == "config_invalid rollout.think");
+  CHECK(verdict("/seed", 4294967296) == "config_invalid seed");
+  CHECK(verdict("/seed", 4294967295) == "valid");
+  CHECK(verdict("/device", "cuda") == "config_invalid device");
+  CHECK(verdict("/preset", "My Preset") == "config_invalid preset");
+  CHECK(verdict("/preset", std::string(65, 'a')) == "config_invalid preset");
+  CHECK(verdict("/start/sha256", "abc") == "config_invalid start.sha256");
+  CHECK(verdict("/start/sha256", std::string(64, 'a')) == "valid");
+  CHECK(verdict("/start/model", "") == "config_invalid start.model");
+  CHECK(verdict("/policy_loss/dual_clip", 0.5) == "config_invalid policy_loss.dual_clip");
+  CHECK(verdict("/policy_loss/dual_clip", 3) == "valid");
+  CHECK(verdict("/policy_loss/mini_batch", 24) == "config_invalid policy_loss.mini_batch");
+  CHECK(verdict("/version", 2) == "config_version_unsupported version");
+  CHECK(verdict("/version", 0) == "config_invalid version");
+  CHECK(verdict("/version", "1") == "config_invalid version");
+  CHECK(verdict([](json& c) { c["environments"].push_back(c["environments"][0]); }) == "config_invalid environments[1].label");
+  CHECK(verdict([](json& c) {
+          c["task"] = "warm_start";
+          for (const char* style : {"plain", "positions", "careful"}) c["warm_start"][style] = 0;
+        }) == "config_invalid warm_start");
+}
+
+TEST_CASE("a newer configuration is told apart though its keys are unknown") {
+  CHECK(error_code_of([] { parse_run_config(R"({"version": 2, "something": "new"})"); }) == "config_version_unsupported");
+}
+
+TEST_CASE("nesting of any depth is refused, not followed") {
+  const auto deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const char* pointer : {"/rollout", "/rollout/groups", "/environments/0/config", "/environments/0/config/size"}) {
+    auto config = example();
+    config[json::json_pointer(pointer)] = "HERE";
+    auto text = config.dump();
+    text.replace(text.find("\"HERE\""), 6, deep);
+    CHECK(error_code_of([&] { parse_run_config(text); }) == "config_invalid");
+  }
+}
+
+TEST_CASE("files that hold no configuration") {
+  TemporaryFolder folder;
+  const auto code = [&] { return error_code_of([&] { read_run_config(folder.path() / "run.json"); }); };
+  CHECK(code() == "config_missing");
+  for (const char* text : {"", "{", "[1]", "null", "\xff\xfe"}) {
+    write_text(folder.path() / "run.json", text);
+    CHECK(code() == "config_unreadable");
+  }
+  write_text(folder.path() / "run.json", "{}");
+  CHECK(code() == "config_invalid");
+  CHECK(error_code_of([&] { read_run_config(folder.path()); }) == "config_unreadable");
+}
+
+TEST_CASE("settings that are rarely meant give warnings") {
+  const auto warnings = [](const std::string& pointer, const json& value) {
+    auto config = example();
+    config[json::json_pointer(pointer)] = value;
+    return run_config_warnings(parse_run_config(config.dump())).size();
+  };
+  CHECK(warnings("/rollout/top_p", 0.9) == 1);
+  CHECK(warnings("/rollout/group_size", 1) == 1);
+  CHECK(warnings("/optimizer/learning_rate", 0) == 1);
+  CHECK(warnings("/rollout/context", 64) == 1);
+}
+
+TEST_CASE("the schema holds every key of the example and no other") {
+  const auto schema = json::parse(run_config_schema());
+  std::set<std::string> expected, found;
+  collect_paths(example(), "", expected);
+  for (const auto& field : schema.at("fields")) found.insert(field.at("path"));
+  expected.erase("environments[].config");
+  for (const auto& key : {"size", "p", "is_slippery", "success_rate", "observation_format"}) field_of(schema.at("environments").at("frozen-lake"), key);
+  found.erase("environments[].config");
+  CHECK(found == expected);
+  CHECK(schema.at("environments").at("bandit").size() == 6);
+}
+
+TEST_CASE("the schema says types, ranges, choices and patterns") {
+  const auto schema = json::parse(run_config_schema());
+  const auto& fields = schema.at("fields");
+  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"}, {"type", "integer"}, {"nullable", false}, {"minimum", 1}, {"maximum", 4096}});
+  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"}, {"type", "number"}, {"nullable", false}, {"minimum", 0.01}, {"maximum", 10}});
+  CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit"});
+  CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
+  CHECK(field_of(fields, "rollout.think").at("type") == "boolean");
+}
+
+TEST_CASE("the schema's metrics are those of the documentation") {
+  std::set<std::string> documented, known;
+  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/metrics.md"));
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("| `") || line.starts_with("| `evaluation/")) continue;
+    const auto cell = line.substr(1, line.find('|', 1) - 1);
+    for (std::size_t begin = 0; (begin = cell.find('`', begin)) != std::string::npos;) {
+      const auto end = cell.find('`', begin + 1);
+      documented.insert(cell.substr(begin + 1, end - begin - 1));
+      begin = end + 1;
+    }
+  }
+  const auto schema = json::parse(run_config_schema());
+  for (const std::string name : schema.at("metrics"))
+    if (!name.starts_with("evaluation/")) known.insert(name);
+  CHECK(known == documented);
+}

@@ -1,0 +1,91 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "journal/control_reader.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+struct Fixture {
+  TemporaryFolder run;
+  Journal journal{run.path()};
+
+  void send(const std::string& text) { append_text(run.path() / "control.jsonl", text); }
+
+  std::vector<json> events() {
+    std::vector<json> events;
+    std::istringstream text(read_text(run.path() / "events.jsonl"));
+    for (std::string line; std::getline(text, line);) events.push_back(json::parse(line));
+    return events;
+  }
+};
+
+std::string line(const std::string& id, const std::string& command) {
+  return json{{"v", 1}, {"id", id}, {"time", 1}, {"command", command}, {"args", json::object()}}.dump() + "\n";
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "commands are read once, in order, and only those that came later") {
+  send(line("old", "stop"));
+  ControlReader reader(run.path());
+  CHECK(reader.poll(journal).empty());
+  send(line("a", "pause") + line("b", "resume"));
+  send(line("c", "checkpoint"));
+  const auto commands = reader.poll(journal);
+  REQUIRE(commands.size() == 3);
+  CHECK(commands[0].id == "a");
+  CHECK(commands[0].command == Command::pause);
+  CHECK(commands[1].command == Command::resume);
+  CHECK(commands[2].command == Command::checkpoint);
+  CHECK(reader.poll(journal).empty());
+  CHECK(events().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "the file may appear later and lines may come in pieces") {
+  ControlReader reader(run.path());
+  CHECK(reader.poll(journal).empty());
+  const auto text = line("a", "stop");
+  send(text.substr(0, 20));
+  CHECK(reader.poll(journal).empty());
+  send(text.substr(20));
+  const auto commands = reader.poll(journal);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].command == Command::stop);
+}
+
+TEST_CASE_FIXTURE(Fixture, "malformed lines are answered and the good ones behind them are read") {
+  ControlReader reader(run.path());
+  send("garbage\n[]\n{\"v\":1,\"command\":\"stop\"}\n\n");
+  send(line("bad id!", "stop") + line("x1", "explode"));
+  send("{\"v\":2,\"id\":\"x2\",\"command\":\"stop\"}\n{\"v\":1,\"id\":\"x3\"}\n{\"v\":1,\"id\":7,\"command\":\"stop\"}\n");
+  send(line("good", "stop"));
+  const auto commands = reader.poll(journal);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].id == "good");
+  std::vector<std::string> refused;
+  int warnings = 0;
+  for (const auto& event : events()) {
+    if (event.at("type") == "log") warnings += event.at("level") == "warning";
+    else if (event.at("type") == "acknowledged" && event.at("accepted") == false) refused.push_back(event.at("command_id"));
+  }
+  CHECK(refused == std::vector<std::string>{"x1", "x2", "x3"});
+  CHECK(warnings == 5);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
+  ControlReader reader(run.path());
+  send(read_text(STARPO_REPOSITORY "/docs/formats/examples/control.jsonl"));
+  const auto commands = reader.poll(journal);
+  REQUIRE(commands.size() == 4);
+  CHECK(commands[0].command == Command::pause);
+  CHECK(commands[1].command == Command::resume);
+  CHECK(commands[2].command == Command::checkpoint);
+  CHECK(commands[3].command == Command::stop);
+  CHECK(events().empty());
+}

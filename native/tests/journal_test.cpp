@@ -1,0 +1,195 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "error_code.h"
+#include "journal/journal.h"
+#include "journal/journal_tail.h"
+#include "journal/metric_names.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+std::vector<json> events_of(const TemporaryFolder& run) {
+  std::vector<json> events;
+  std::istringstream text(read_text(run.path() / "events.jsonl"));
+  for (std::string line; std::getline(text, line);) events.push_back(json::parse(line, nullptr, false));
+  return events;
+}
+
+StartedEvent start() { return {.resume = std::nullopt, .isa = "avx2", .device = "cpu", .threads = 2, .iterations = 3, .parameters = 999680}; }
+
+}  // namespace
+
+TEST_CASE("every event has its fields, and seq without a gap") {
+  TemporaryFolder run;
+  {
+    Journal journal(run.path());
+    auto started = start();
+    started.resume = ResumedFrom{"checkpoints/000002", 2};
+    journal.started(started);
+    journal.phase("rollout", 3, 4, 128);
+    journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
+    journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
+    journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
+    journal.checkpoint(3, "checkpoints/000003");
+    journal.acknowledged("id-1", true, "stopping");
+    journal.paused(3);
+    journal.resumed(3);
+    journal.info("half a rune: \xE2\x88");
+    journal.warning("careful");
+    journal.stopped("completed", 3);
+    journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
+    CHECK(journal.next_seq() == 13);
+  }
+  const auto events = events_of(run);
+  REQUIRE(events.size() == 13);
+  const std::vector<json> expected{
+      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"isa", "avx2"}, {"device", "cpu"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
+      {{"type", "phase"}, {"name", "rollout"}, {"iteration", 3}, {"done", 4}, {"total", 128}},
+      {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}},
+      {{"type", "evaluation"}, {"iteration", 3}, {"label", "frozen-lake"}, {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
+      {{"type", "rollout"}, {"iteration", 3}, {"split", "train"}, {"file", "rollouts/000003-train.jsonl.zst"}, {"index", "rollouts/000003-train.index.json"}, {"episodes", 128}},
+      {{"type", "checkpoint"}, {"iteration", 3}, {"path", "checkpoints/000003"}},
+      {{"type", "acknowledged"}, {"command_id", "id-1"}, {"accepted", true}, {"message", "stopping"}},
+      {{"type", "paused"}, {"iteration", 3}},
+      {{"type", "resumed"}, {"iteration", 3}},
+      {{"type", "log"}, {"level", "info"}, {"message", "half a rune: \xEF\xBF\xBD"}},
+      {{"type", "log"}, {"level", "warning"}, {"message", "careful"}},
+      {{"type", "stopped"}, {"reason", "completed"}, {"iteration", 3}},
+      {{"type", "failed"}, {"code", "non_finite_loss"}, {"message", "the loss is NaN"}, {"hint", "lower the learning rate"}, {"iteration", 3}},
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    auto event = events[i];
+    CHECK(event.at("v") == 1);
+    CHECK(event.at("seq") == i);
+    CHECK(event.at("time").get<std::int64_t>() > 1'600'000'000'000);
+    for (const char* key : {"v", "seq", "time"}) event.erase(key);
+    if (i == 0) {
+      for (const char* key : {"pid", "host", "build"}) CHECK(event.erase(key) == 1);
+    }
+    CHECK(event == expected[i]);
+  }
+}
+
+TEST_CASE("the first process has resumed from nothing") {
+  TemporaryFolder run;
+  Journal(run.path()).started(start());
+  CHECK(events_of(run).at(0).at("resume").is_null());
+}
+
+TEST_CASE("phases come at most four a second, but a new phase at once") {
+  TemporaryFolder run;
+  {
+    Journal journal(run.path());
+    for (int done = 0; done < 1000; ++done) journal.phase("rollout", 1, done, 1000);
+    journal.phase("update", 1, 0, 4);
+    journal.phase("rollout", 2, 0, 1000);
+  }
+  const auto events = events_of(run);
+  std::vector<std::int64_t> times;
+  std::string previous;
+  for (const auto& event : events) {
+    if (event.at("name") == previous) CHECK(event.at("time").get<std::int64_t>() - times.back() >= 250);
+    previous = event.at("name");
+    times.push_back(event.at("time"));
+  }
+  CHECK(events.front().at("done") == 0);
+  CHECK(events.back().at("iteration") == 2);
+  CHECK(events[events.size() - 2].at("name") == "update");
+}
+
+TEST_CASE("a journal goes on after its last whole event, and says what it repaired") {
+  TemporaryFolder run;
+  {
+    Journal journal(run.path());
+    journal.started(start());
+    journal.info("kept");
+  }
+  append_text(run.path() / "events.jsonl", "not json\n[1]\n{\"seq\": \"x\"}\n{\"v\":1,\"seq\":2,\"ty");
+  {
+    Journal journal(run.path());
+    CHECK(journal.next_seq() == 2);
+    journal.started(start());
+  }
+  const auto text = read_text(run.path() / "events.jsonl");
+  CHECK(text.find("not json\n[1]\n{\"seq\": \"x\"}\n{\"v\":1,\"seq\":2,\"time\"") != std::string::npos);  // the cut line is gone
+  const auto events = events_of(run);
+  REQUIRE(events.size() == 8);
+  CHECK(events[5].at("type") == "started");
+  CHECK(events[6].at("level") == "warning");
+  CHECK(events[7].at("level") == "warning");
+  CHECK(events[7].at("seq") == 4);
+}
+
+TEST_CASE("the last event is found in journals of any length") {
+  TemporaryFolder run;
+  const auto path = run.path() / "events.jsonl";
+  for (const std::string& text : {std::string(), std::string("cut"), std::string("\n\n"), std::string("garbage\ncut")}) {
+    write_text(path, text);
+    CHECK(read_journal_tail(path).last_seq == -1);
+  }
+  write_text(path, "{\"seq\":7,\"padding\":\"" + std::string(300'000, 'x') + "\"}\n" + std::string(200'000, 'y'));
+  const auto tail = read_journal_tail(path);
+  CHECK(tail.last_seq == 7);
+  CHECK(tail.cut_bytes == 200'000);
+  CHECK(tail.garbage_lines == 0);
+  CHECK(read_journal_tail(run.path() / "none").last_seq == -1);
+}
+
+TEST_CASE("the last complete iteration is that of the newest process") {
+  TemporaryFolder run;
+  const auto path = run.path() / "events.jsonl";
+  const auto iteration = [&] { return last_complete_iteration(path); };
+  CHECK(iteration() == 0);
+  append_text(path, R"({"seq":0,"type":"started","resume":null})" "\n");
+  CHECK(iteration() == 0);
+  append_text(path, R"({"seq":1,"type":"iteration","iteration":4})" "\n" R"({"seq":2,"type":"checkpoint","iteration":9})" "\ngarbage\n" R"({"seq":3,"type":"iterat)");
+  CHECK(iteration() == 4);
+  append_text(path, "\n" R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2}})" "\n");
+  CHECK(iteration() == 2);
+}
+
+TEST_CASE("a run has one trainer at a time") {
+  TemporaryFolder run;
+  CHECK_FALSE(find_lock_holder(run.path()).has_value());
+  {
+    Journal journal(run.path());
+    const auto holder = find_lock_holder(run.path());
+    REQUIRE(holder.has_value());
+    CHECK(holder->pid == ::getpid());
+    CHECK(holder->host == host_name());
+    CHECK(holder->started > 1'600'000'000'000);
+    const auto before = read_text(run.path() / "events.jsonl");
+    CHECK(error_code_of([&] { Journal second(run.path()); }) == "run_locked");
+    CHECK(read_text(run.path() / "events.jsonl") == before);
+  }
+  CHECK_FALSE(find_lock_holder(run.path()).has_value());
+  Journal(run.path()).info("free again");
+}
+
+TEST_CASE("a run directory that isn't there") {
+  TemporaryFolder folder;
+  CHECK(error_code_of([&] { Journal journal(folder.path() / "none"); }) == "run_missing");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
+}
+
+TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
+  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/examples/events.jsonl"));
+  std::int64_t seq = 0;
+  std::set<std::string> types;
+  for (std::string line; std::getline(text, line); ++seq) {
+    const auto event = json::parse(line);
+    CHECK(event.at("v") == 1);
+    CHECK(event.at("seq") == seq);
+    types.insert(event.at("type"));
+  }
+  CHECK(types == std::set<std::string>{"started", "phase", "iteration", "evaluation", "rollout", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
+}

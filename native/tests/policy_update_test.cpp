@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+
+#include "journal/metric_names.h"
+#include "rollout/rollout.h"
+#include "tiny_policy.h"
+#include "train/levels.h"
+#include "train/policy_update.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+namespace {
+
+struct Updated {
+  std::vector<float> weights;
+  UpdateResult result;
+};
+
+// One iteration's update on the tiny policy's own rollout, with advantages +1 and -1 in turn.
+Updated update(const RunConfig& config, const std::filesystem::path& folder, double scale = 1) {
+  auto state = tiny_state(config, folder);
+  Decoder decoder(state->model, 8, config.rollout.context);
+  const auto specs = training_episodes(config, 1);
+  const RolloutRequest request{specs, state->rules, state->prototype_pointers, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const auto episodes = run_rollout(state->model, decoder, request);
+  std::vector<const Episode*> pointers;
+  std::vector<double> advantages;
+  for (const Episode& episode : episodes) {
+    advantages.push_back(pointers.size() % 2 == 0 ? scale : -scale);
+    pointers.push_back(&episode);
+  }
+  TrainingPass pass(state->model);
+  auto result = update_policy(*state, pass, 1, pointers, advantages, [](int, int) {});
+  return {{state->model.weights().begin(), state->model.weights().end()}, std::move(result)};
+}
+
+}  // namespace
+
+TEST_CASE("micro-batches and threads change no bit of an update") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  const auto reference = update(config, folder.path);
+  config.optimizer.micro_batch_tokens = 100;
+  CHECK(update(config, folder.path).weights == reference.weights);
+  config.threads = 3;
+  CHECK(update(config, folder.path).weights == reference.weights);
+}
+
+TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio is exactly 1") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  config.policy_loss.epochs = 2;
+  const auto updated = update(config, folder.path);
+  CHECK(updated.result.updates.at("actor/grad_norm").size() == 6);  // 12 episodes, 4 a mini-batch, twice
+  CHECK(updated.result.metrics.at(std::string(metric::rollout_logprob_gap)) == 0);
+  CHECK(updated.result.metrics.at(std::string(metric::actor_grad_norm)) > 0);
+}
+
+TEST_CASE("without advantages and entropy bonus only weight decay moves the weights") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  config.policy_loss.entropy_coefficient = 0;
+  config.optimizer.weight_decay = 0;
+  const auto still = update(config, folder.path, 0);
+  CHECK(still.weights == update(config, folder.path, 0).weights);
+  const auto state = tiny_state(config, folder.path);
+  CHECK(still.weights == std::vector<float>(state->model.weights().begin(), state->model.weights().end()));
+  CHECK(update(config, folder.path, 1).weights != still.weights);
+}

@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+
+#include "env/frozen_lake.h"
+#include "tiny_policy.h"
+#include "train/demonstrations.h"
+#include "train/learning_rate.h"
+#include "train/levels.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+TEST_CASE("level seeds follow the iteration and the group, and a pool makes them repeat") {
+  RunConfig config = small_run_config();
+  const auto episodes = training_episodes(config, 3);
+  REQUIRE(episodes.size() == 12);
+  CHECK(episodes[0].seed == 10000 + 2 * 3);
+  CHECK(episodes[4].seed == 10000 + 2 * 3 + 1);
+  CHECK(episodes[5].group == 1);
+  CHECK(episodes[5].member == 1);
+  config.levels.pool = 4;
+  CHECK(training_episodes(config, 3)[0].seed == 10000 + 2);
+  const auto fixed = evaluation_episodes(config, 0);
+  CHECK(fixed.size() == 256);
+  CHECK(fixed[5].seed == 128);
+}
+
+TEST_CASE("shared noise is the level's own, independent noise differs by member") {
+  RunConfig config = small_run_config();
+  CHECK(training_episodes(config, 1)[3].noise == 0);
+  config.environments[0].noise = Noise::independent;
+  const auto episodes = training_episodes(config, 1);
+  CHECK(episodes[0].noise != episodes[1].noise);
+}
+
+TEST_CASE("environments share the groups by largest remainder") {
+  RunConfig config = small_run_config();
+  config.environments.resize(3, config.environments[0]);
+  config.environments[0].share = 0.5;
+  config.environments[1].share = 0.3;
+  config.environments[2].share = 0;
+  config.rollout.groups = 8;
+  CHECK(groups_by_environment(config) == std::vector<int>{5, 3, 0});
+}
+
+TEST_CASE("warm-up and schedules of the learning rate") {
+  RunConfig config = small_run_config();
+  config.iterations = 10;
+  config.optimizer.learning_rate = 0.1;
+  config.optimizer.warmup = 3;
+  CHECK(learning_rate(config, 1, 0) == doctest::Approx(0.025));
+  CHECK(learning_rate(config, 1, 3) == doctest::Approx(0.1));
+  CHECK(learning_rate(config, 1, 100) == doctest::Approx(0.1));
+  config.optimizer.schedule = LearningRateSchedule::linear;
+  CHECK(learning_rate(config, 6, 100) == doctest::Approx(0.05));
+  config.optimizer.schedule = LearningRateSchedule::cosine;
+  CHECK(learning_rate(config, 6, 100) == doctest::Approx(0.05));
+  CHECK(learning_rate(config, 1, 100) == doctest::Approx(0.1));
+}
+
+TEST_CASE("demonstrations are functions of seed and index; careful ones without mistakes always arrive") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path);
+  RunConfig config = small_run_config();
+  config.rollout.max_response_tokens = 100;
+  config.rollout.context = 1000;
+  config.warm_start.plain = config.warm_start.positions = config.warm_start.mistakes = 0;
+  config.warm_start.careful = 1;
+  const auto state = tiny_state(config, folder.path);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const Episode episode = play_demonstration(*state, i);
+    CHECK(episode.success);
+    CHECK(episode.score == 1);
+    CHECK(play_demonstration(*state, i).turns[0].ids == episode.turns[0].ids);
+  }
+  CHECK(play_demonstration(*state, 0).turns[0].response != play_demonstration(*state, 1).turns[0].response);
+}

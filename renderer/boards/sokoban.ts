@@ -1,0 +1,86 @@
+import type { Frame } from '../../core/api/contract.ts';
+import { type Cell, type Move, moveAt, trail } from './lake.ts';
+
+export type Ground = 'wall' | 'floor' | 'target';
+
+export interface Room {
+  rows: number;
+  columns: number;
+  /** Row by row. */
+  ground: Ground[];
+  boxes: Cell[];
+  agent: Cell | null;
+}
+
+const groundOf: Record<string, Ground> = {
+  '#': 'wall',
+  _: 'floor',
+  O: 'target',
+  '√': 'target',
+  X: 'floor',
+  P: 'floor',
+  S: 'target',
+};
+
+/**
+ * Reads Sokoban's text grid: `#` wall, `_` floor, `O` target, `√` box on a target, `X` box, `P` agent, `S` agent on a target.
+ * Null for anything else, and where there is no wall: a room is always within walls.
+ */
+export function parseRoom(board: string): Room | null {
+  const lines = board
+    .trim()
+    .split('\n')
+    .map((line) => [...line.trim()]);
+  const columns = lines[0]?.length ?? 0;
+  if (columns === 0 || lines.some((line) => line.length !== columns) || !board.includes('#')) return null;
+  const room: Room = { rows: lines.length, columns, ground: [], boxes: [], agent: null };
+  for (const [row, line] of lines.entries()) {
+    for (const [column, symbol] of line.entries()) {
+      const ground = groundOf[symbol];
+      if (!ground) return null;
+      room.ground.push(ground);
+      if (symbol === 'X' || symbol === '√') room.boxes.push({ row, column });
+      if (symbol === 'P' || symbol === 'S') room.agent = { row, column };
+    }
+  }
+  return room;
+}
+
+export function groundAt(room: Room, cell: Cell): Ground {
+  return room.ground[cell.row * room.columns + cell.column] ?? 'wall';
+}
+
+export const isStored = (room: Room, box: Cell) => groundAt(room, box) === 'target';
+
+export const sameCell = (a: Cell, b: Cell) => a.row === b.row && a.column === b.column;
+
+const agentOf = (board: string) => parseRoom(board)?.agent ?? null;
+
+/** Cells the agent stood on up to frame `index`. */
+export const roomTrail = (frames: readonly Frame[], index: number) => trail(frames, index, agentOf);
+
+/** What led to frame `index`: the agent's move, and the box that it pushed. */
+export interface RoomMove {
+  agent: Move;
+  box: Move | null;
+  /** What the push did for the box: brought it onto a target, took it off one, or neither. */
+  change: 'stored' | 'unstored' | null;
+}
+
+/** Null for the first frame, or where a board can't be read. */
+export function roomMoveAt(frames: readonly Frame[], index: number): RoomMove | null {
+  const agent = moveAt(frames, index, agentOf);
+  const before = agent && parseRoom(frames[index - 1]!.board!);
+  const after = agent && parseRoom(frames[index]!.board!);
+  if (!before || !after) return null;
+  const from = before.boxes.find((box) => !after.boxes.some((other) => sameCell(box, other)));
+  const to = after.boxes.find((box) => !before.boxes.some((other) => sameCell(box, other)));
+  if (!from || !to) return { agent, box: null, change: null };
+  const was = isStored(before, from);
+  const is = isStored(after, to);
+  return {
+    agent,
+    box: { from, to, intent: agent.intent, slipped: false },
+    change: was === is ? null : is ? 'stored' : 'unstored',
+  };
+}

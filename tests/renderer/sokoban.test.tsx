@@ -1,0 +1,170 @@
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import { describe, expect, test } from 'vitest';
+import type { Frame, Replay } from '../../core/api/contract.ts';
+import { describeBoard, describeFrame, outcome } from '../../renderer/boards/describe.ts';
+import { parseLake } from '../../renderer/boards/lake.ts';
+import { isStored, parseRoom, roomMoveAt, roomTrail } from '../../renderer/boards/sokoban.ts';
+import { SokobanBoard } from '../../renderer/boards/sokoban-board.tsx';
+
+const boards = {
+  start: '######\n#PX_O#\n######',
+  pushed: '######\n#_PXO#\n######',
+  blocked: '######\n#_PXO#\n######',
+  solved: '######\n#__P√#\n######',
+};
+const still: Frame = {
+  turn: 0,
+  step: -1,
+  action: null,
+  board: boards.start,
+  reward: 0,
+  total: 0,
+  effective: false,
+  slipped: false,
+  done: false,
+  success: false,
+};
+const acted = (change: Partial<Frame>): Frame => ({ ...still, step: 0, effective: true, ...change });
+const frames: Frame[] = [
+  still,
+  acted({ action: 'Right', board: boards.pushed }),
+  acted({ step: 1, action: 'Up', board: boards.blocked, effective: false }),
+  acted({ turn: 1, action: 'Right', board: boards.solved, done: true, success: true }),
+];
+
+describe('a room', () => {
+  test('is read with its boxes, its targets and the agent', () => {
+    const room = parseRoom('####\n#S√#\n#XO#\n####\n')!;
+    expect(room).toMatchObject({ rows: 4, columns: 4, agent: { row: 1, column: 1 } });
+    expect(room.ground.slice(4, 12)).toEqual([
+      'wall',
+      'target',
+      'target',
+      'wall',
+      'wall',
+      'floor',
+      'target',
+      'wall',
+    ]);
+    expect(room.boxes).toEqual([
+      { row: 1, column: 2 },
+      { row: 2, column: 1 },
+    ]);
+    expect(room.boxes.map((box) => isStored(room, box))).toEqual([true, false]);
+  });
+
+  test.each(['', '###\n#', 'P_O', '#A#', 'P__O\n_O__\n___O\nO__√'])('is not read from %j', (text) => {
+    expect(parseRoom(text)).toBeNull();
+  });
+
+  test('is no lake', () => {
+    for (const board of Object.values(boards)) expect(parseLake(board)).toBeNull();
+  });
+});
+
+describe('a move', () => {
+  test('that pushes takes the box along', () => {
+    const step = (from: number, to: number) => ({
+      from: { row: 1, column: from },
+      to: { row: 1, column: to },
+      intent: { row: 0, column: 1 },
+      slipped: false,
+    });
+    expect(roomMoveAt(frames, 1)).toEqual({ agent: step(1, 2), box: step(2, 3), change: null });
+    expect(roomMoveAt(frames, 3)).toMatchObject({ box: step(3, 4), change: 'stored' });
+  });
+
+  test('that is blocked pushes nothing, and none leads to the first frame', () => {
+    expect(roomMoveAt(frames, 2)).toMatchObject({ box: null, change: null });
+    expect(roomMoveAt(frames, 0)).toBeNull();
+  });
+
+  test('leaves a trail', () => {
+    expect(roomTrail(frames, 3).map(({ column }) => column)).toEqual([1, 2, 3]);
+  });
+});
+
+test('outcomes and their words', () => {
+  expect(frames.map(outcome)).toEqual(['still', 'move', 'bump', 'solved']);
+  const off = acted({ action: 'Right', board: '########\n#__SX__#\n########' });
+  const walked = acted({ action: 'Left', board: '########\n#_POX__#\n########' });
+  const more = [
+    acted({ board: '########\n#_P√___#\n########' }),
+    off,
+    walked,
+    acted({ action: 'Right', board: '########\n#__SX__#\n########' }),
+    acted({ action: 'Right', board: '########\n#__OPX_#\n########' }),
+  ];
+  expect(frames.map((_, index) => describeFrame(frames, index))).toEqual([
+    'Start',
+    'Turn 1, action 1: Right, pushed a box',
+    'Turn 1, action 2: Up, blocked',
+    'Turn 2, action 1: Right, pushed the last box onto its target',
+  ]);
+  expect(more.map((_, index) => describeFrame(more, index).split(', ').at(-1))).toEqual([
+    'Start',
+    'pushed a box off its target',
+    'moved',
+    'moved',
+    'pushed a box',
+  ]);
+  const two = [
+    acted({ board: '#######\n#PXO_O#\n#__X__#\n#######' }),
+    acted({ action: 'Right', board: '#######\n#_P√_O#\n#__X__#\n#######' }),
+  ];
+  expect(describeFrame(two, 1)).toBe('Turn 1, action 1: Right, pushed a box onto a target');
+});
+
+test('the text twin names agent, boxes and targets', () => {
+  expect(describeBoard({ frames } as Replay, 1)).toBe(
+    'Turn 1, action 1: Right, pushed a box. Room of 3 by 6. Agent at row 2, column 3. Boxes at row 2, column 4. Targets without a box at row 2, column 5.',
+  );
+  expect(describeBoard({ frames } as Replay, 3)).toContain(
+    'Boxes on targets at row 2, column 5. No target without a box.',
+  );
+  const onTarget = [{ ...still, board: '####\n#S_#\n####' }];
+  expect(describeBoard({ frames: onTarget } as unknown as Replay, 0)).toContain(
+    'Agent at row 2, column 2, on a target.',
+  );
+});
+
+test('the board draws what the frame holds', async () => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  const host = document.createElement('div');
+  const root = createRoot(host);
+  const draw = (index: number, progress: number) =>
+    act(() =>
+      root.render(
+        <SokobanBoard
+          room={parseRoom(frames[index]!.board!)!}
+          move={roomMoveAt(frames, index)}
+          progress={progress}
+          trail={roomTrail(frames, index)}
+          label="in words"
+        />,
+      ),
+    );
+  const placeOf = (selector: string) => host.querySelector(selector)!.getAttribute('transform');
+
+  await draw(0, 1);
+  expect(host.querySelectorAll('.sokoban-wall')).toHaveLength(14);
+  expect(host.querySelectorAll('.sokoban-floor')).toHaveLength(4);
+  expect(host.querySelectorAll('.sokoban-target')).toHaveLength(1);
+  expect(host.querySelector('svg')?.getAttribute('aria-label')).toBe('in words');
+  expect(placeOf('.sokoban-box')).toBe('translate(128 64)');
+
+  await draw(1, 0.5);
+  expect(placeOf('.sokoban-keeper')).toBe('translate(96 64)');
+  expect(placeOf('.sokoban-box')).toBe('translate(160 64)');
+
+  await draw(2, 1);
+  expect(host.querySelector('[data-kind="blocked"]')).not.toBeNull();
+
+  await draw(3, 0.5);
+  expect(host.querySelector('.sokoban-box')!.getAttribute('data-stored')).toBeNull();
+  await draw(3, 1);
+  expect(host.querySelector('.sokoban-box')!.getAttribute('data-stored')).toBe('true');
+  expect(placeOf('.sokoban-box')).toBe('translate(256 64)');
+  await act(() => root.unmount());
+});
