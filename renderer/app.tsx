@@ -48,7 +48,7 @@ function ConnectionNote() {
     return (
       <div className="banner" role="status">
         <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as core
-        answers again.
+        answers again. If <code>starpo serve</code> was started anew, open the address that it printed.
       </div>
     );
   }

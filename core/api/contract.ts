@@ -223,8 +223,10 @@ export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['ou
 
 /** What core tells every connected client, unasked. A client that missed some asks again: every notice only says what has changed. */
 export const notices = {
-  /** A run's summary changed (status, phase, iteration); at most a few a second for each run. */
+  /** A run's summary changed: told right after the notices of the events that changed it; where only the phase did, a few times a second. */
   run: runSummary,
+  /** A run's directory is gone, and the run with it. */
+  removed: z.object({ runId }),
   /** New or replaced points: append those above, replace those equal, drop later ones where `truncateAfter` is given (a resumed run). */
   metrics: z.object({
     runId,

@@ -17,11 +17,10 @@ export function createHandlers(core: Core): Handlers {
     'system.info': () => systemInfo(core),
     'presets.list': () => presetCards(),
     'runs.list': () => runs.list(),
-    'runs.get': async ({ runId }) => ({
-      summary: runs.get(runId),
-      config: await runs.config(runId),
-      folder: runs.folder(runId),
-    }),
+    'runs.get': async ({ runId }) => {
+      const config = await runs.config(runId);
+      return { summary: runs.get(runId), config, folder: runs.folder(runId) };
+    },
     'runs.create': async ({ preset, set, start }) => {
       if (start) core.trainer.require();
       const runId = await runs.create({ preset, set });
@@ -72,7 +71,7 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
   );
 }
 
-export function presetCards(): PresetCard[] {
+function presetCards(): PresetCard[] {
   return presets
     .filter((preset) => !preset.hidden)
     .map(({ config, hidden: _, ...card }) => ({ ...card, iterations: config.iterations }));

@@ -16,7 +16,7 @@ export function applyEvent(database: HistoryDatabase, runId: string, event: Jour
         host,
         event.time,
       );
-      if (resume) dropAfter(database, runId, resume.iteration);
+      dropAfter(database, runId, resume?.iteration ?? -1);
       break;
     }
     case 'phase': {
@@ -84,10 +84,12 @@ function replaceMetrics(
   for (const [name, value] of Object.entries(metrics)) insert.run(runId, name, iteration, value);
 }
 
-/** A resumed run does the iterations after its checkpoint again. */
+/** A resumed run does the iterations after its checkpoint again; one that begins anew does all of them (-1). */
 function dropAfter(database: HistoryDatabase, runId: string, iteration: number): void {
   for (const table of ['metrics', 'evaluations', 'rollouts']) {
     database.prepare(`DELETE FROM ${table} WHERE run = ? AND iteration > ?`).run(runId, iteration);
   }
-  database.prepare('UPDATE runs SET iteration = min(iteration, ?) WHERE id = ?').run(iteration, runId);
+  database
+    .prepare('UPDATE runs SET iteration = max(0, min(iteration, ?)) WHERE id = ?')
+    .run(iteration, runId);
 }

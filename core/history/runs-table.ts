@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { presets } from '../run-config/presets.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 
@@ -55,7 +56,7 @@ export async function addRun(database: HistoryDatabase, runId: string, folder: s
     )
     .run(
       runId,
-      runId,
+      defaultName(runId, config.preset),
       config.preset,
       config.task,
       JSON.stringify(config.environments.map((each) => each.type)),
@@ -63,6 +64,12 @@ export async function addRun(database: HistoryDatabase, runId: string, folder: s
       created,
     );
   return true;
+}
+
+/** What a run is called: its preset's title and the random end of its id. */
+function defaultName(runId: string, preset: string): string {
+  const title = presets.find((each) => each.id === preset)?.title;
+  return title ? `${title} ${runId.slice(runId.lastIndexOf('-') + 1)}` : runId;
 }
 
 export function getRun(database: HistoryDatabase, runId: string): RunRow | undefined {

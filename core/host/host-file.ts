@@ -11,7 +11,7 @@ export interface HostRecord {
 
 const hostFile = (home: string) => join(home, 'host.json');
 
-export function readHost(home: string): HostRecord | null {
+function readHost(home: string): HostRecord | null {
   try {
     return JSON.parse(readFileSync(hostFile(home), 'utf8')) as HostRecord;
   } catch {

@@ -41,8 +41,7 @@ export async function startHost(core: Core, webFolder: string, port = defaultPor
   });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    const refused =
-      new URL(request.url ?? '/', 'http://host').pathname === '/api' ? refusal(request, token) : notFound;
+    const refused = request.url?.split('?')[0] === '/api' ? refusal(request, token) : notFound;
     if (refused) return refuse(socket, refused);
     sockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(core, webSocket));
   });

@@ -62,7 +62,7 @@ const placeholders = [
 ];
 
 /** The first thing in a template that is neither a known placeholder nor a doubled brace, or null. */
-export function templateProblem(template: string): string | null {
+function templateProblem(template: string): string | null {
   for (const [piece, name] of template.matchAll(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g)) {
     if (piece === '{{' || piece === '}}') continue;
     if (name === undefined) return `has a single "${piece}"; write "${piece}${piece}" for a brace`;

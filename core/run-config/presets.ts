@@ -125,7 +125,7 @@ const warmStart: Preset = {
     preset: 'starter-warm-start',
     task: 'warm_start',
     start: { ...baseConfig.start, weights: 'random' },
-    iterations: 60,
+    iterations: 100,
     environments: [
       { ...frozenLakeEnvironment, share: 0.875 },
       { ...banditEnvironment, share: 0.125 },

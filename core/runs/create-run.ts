@@ -27,8 +27,8 @@ export async function createRun(
   const preset = findPreset(name);
   const changed = applySettings(preset.config, set);
   const config = validateConfig(changed, preset.config as unknown as Tree);
-  config.start.model =
-    set['start.model'] === undefined ? join(resources, config.start.model) : resolve(config.start.model);
+  const own = set['start.model'] === undefined && config.start.model === preset.config.start.model;
+  config.start.model = own ? join(resources, config.start.model) : resolve(config.start.model);
   checkModel(config);
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await sha256OfFile(join(config.start.model, 'model.safetensors'));

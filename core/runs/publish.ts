@@ -25,9 +25,8 @@ export function publishEvents(notices: Notices, runId: string, events: readonly 
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });
     } else if (event.type === 'started') {
       const { resume } = JSON.parse(event.body);
-      if (!resume) continue;
       flush();
-      truncateAfter = resume.iteration;
+      truncateAfter = resume?.iteration ?? -1;
     }
   }
   flush();

@@ -110,6 +110,8 @@ export class Runs {
    * `trainer_not_responding` where there was no answer in a minute.
    */
   async command(runId: string, command: Command): Promise<{ accepted: boolean; message: string }> {
+    // An event that nobody was told of yet could be taken for the answer.
+    await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
     if (status !== 'running' && status !== 'paused') {
       throw new Failure(

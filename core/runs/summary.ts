@@ -30,7 +30,7 @@ export function toSummary(database: HistoryDatabase, row: RunRow, alive: boolean
 }
 
 /** Without a living trainer and without an end in its journal, a run was interrupted. */
-export function statusOf(row: RunRow, alive: boolean): RunStatus {
+function statusOf(row: RunRow, alive: boolean): RunStatus {
   const open = row.status === 'running' || row.status === 'paused';
   return open && !alive ? 'interrupted' : row.status;
 }

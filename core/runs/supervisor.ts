@@ -1,11 +1,11 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../api/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, type StoredEvent } from '../history/queries.ts';
 import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
-import { addRun, getRun, listRuns, type RunRow } from '../history/runs-table.ts';
+import { addRun, getRun, listRuns, type RunRow, removeRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -15,7 +15,7 @@ import { publishEvents } from './publish.ts';
 import { toSummary } from './summary.ts';
 
 const pollInterval = 1000;
-/** Least time between two notices about the same run's summary. */
+/** Least time between two notices about nothing but a run's phase. */
 const summaryInterval = 250;
 
 /** What is known of a run beside its row. */
@@ -73,9 +73,8 @@ export class Supervisor {
     if (this.poll) clearInterval(this.poll);
     await this.polling;
     for (const run of this.followed.values()) {
-      run.watch?.close();
-      if (run.tellTimer) clearTimeout(run.tellTimer);
       await run.refreshing;
+      letGo(run);
     }
   }
 
@@ -159,6 +158,13 @@ export class Supervisor {
   }
 
   private publish(runId: string, run: Followed): void {
+    const row = getRun(this.parts.database, runId);
+    if (row && row.last_seq < run.published) {
+      // The journal was replaced by a shorter one: nothing that clients were told holds.
+      run.published = -1;
+      this.parts.notices.emit('metrics', { runId, truncateAfter: -1, points: [] });
+      this.tell(runId, true);
+    }
     for (;;) {
       const events = eventsAfter(this.parts.database, runId, run.published);
       if (events.length === 0) return;
@@ -166,7 +172,10 @@ export class Supervisor {
       if (events.some((event) => event.type === 'started')) this.setAlive(runId, run, true);
       publishEvents(this.parts.notices, runId, events);
       for (const handler of [...this.handlers]) handler(runId, events);
-      this.tell(runId);
+      this.tell(
+        runId,
+        events.some((event) => event.type !== 'phase'),
+      );
     }
   }
 
@@ -192,6 +201,13 @@ export class Supervisor {
         if (this.closed) return;
         const run = this.followed.get(row.id);
         if (!run) continue;
+        if (!existsSync(join(runFolder(home, row.id), runFiles.config))) {
+          letGo(run);
+          this.followed.delete(row.id);
+          removeRun(database, row.id);
+          this.parts.notices.emit('removed', { runId: row.id });
+          continue;
+        }
         if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
           await this.refresh(row.id);
         if (run.alive && row.pid !== null && isLocal(row) && !processExists(row.pid))
@@ -202,22 +218,29 @@ export class Supervisor {
     }
   }
 
-  /** Tells clients a run's summary, at most every {@link summaryInterval}. */
-  private tell(runId: string): void {
+  /** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */
+  private tell(runId: string, atOnce = false): void {
     const run = this.followed.get(runId);
-    if (!run || run.tellTimer || this.closed) return;
-    const wait = Math.max(0, run.toldAt + summaryInterval - Date.now());
-    run.tellTimer = setTimeout(() => {
+    if (!run || this.closed) return;
+    const emit = () => {
+      if (run.tellTimer) clearTimeout(run.tellTimer);
       run.tellTimer = null;
       run.toldAt = Date.now();
       const row = getRun(this.parts.database, runId);
       if (row) this.parts.notices.emit('run', this.summary(row));
-    }, wait);
+    };
+    if (atOnce) emit();
+    else run.tellTimer ??= setTimeout(emit, Math.max(0, run.toldAt + summaryInterval - Date.now()));
   }
 
   private problem(what: string, error: unknown): void {
     this.parts.log(`${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function letGo(run: Followed): void {
+  run.watch?.close();
+  if (run.tellTimer) clearTimeout(run.tellTimer);
 }
 
 function journalSize(home: string, runId: string): number {

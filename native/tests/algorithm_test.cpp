@@ -48,6 +48,7 @@ TEST_CASE("the filter keeps the groups whose scores spread most") {
   SUBCASE("top-p, by summed spread, never keeps a group without any") {
     CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 0.5).kept == std::vector<bool>{false, false, false, true});
     CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 1).kept == std::vector<bool>{false, true, false, true});
+    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 0).kept == std::vector<bool>{false, false, false, true});
     const auto none = filter_groups(std::vector<double>{1, 1, 0, 0}, 2, FilterStrategy::top_p, 0.9);
     CHECK(none.kept == std::vector<bool>{false, false});
     CHECK_FALSE(none.warning.empty());

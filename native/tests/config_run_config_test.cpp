@@ -166,6 +166,10 @@ TEST_CASE("settings that are rarely meant give warnings") {
   };
   CHECK(warnings("/rollout/top_p", 0.9) == 1);
   CHECK(warnings("/rollout/group_size", 1) == 1);
+  auto alone = example();
+  alone["rollout"]["group_size"] = 1;
+  alone["advantage"]["estimator"] = "rloo";  // whose advantage is then the score itself
+  CHECK(run_config_warnings(parse_run_config(alone.dump())).empty());
   CHECK(warnings("/optimizer/learning_rate", 0) == 1);
   CHECK(warnings("/rollout/context", 64) == 1);
 }
@@ -187,7 +191,7 @@ TEST_CASE("the schema says types, ranges, choices and patterns") {
   const auto& fields = schema.at("fields");
   CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"}, {"type", "integer"}, {"nullable", false}, {"minimum", 1}, {"maximum", 4096}});
   CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"}, {"type", "number"}, {"nullable", false}, {"minimum", 0.01}, {"maximum", 10}});
-  CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit"});
+  CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit", "sokoban"});
   CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
   CHECK(field_of(fields, "rollout.think").at("type") == "boolean");
 }

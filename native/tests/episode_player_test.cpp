@@ -13,8 +13,8 @@ struct Game {
   std::unique_ptr<TrainerState> state;
 
   explicit Game(const RunConfig& config) {
-    make_tiny_model_folder(folder.path);
-    state = tiny_state(config, folder.path);
+    make_tiny_model_folder(folder.path());
+    state = tiny_state(config, folder.path());
   }
 
   EpisodePlayer player(std::uint64_t seed) const { return EpisodePlayer(state->rules[0], state->prototypes[0]->clone(), {0, 0, 0, seed, 0}); }

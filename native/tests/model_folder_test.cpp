@@ -1,45 +1,21 @@
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <string>
 
-#include "base/error.h"
+#include "error_code.h"
 #include "model/folder.h"
+#include "model/safetensors.h"
 #include "model_fixtures.h"
+#include "temporary_folder.h"
 
 namespace starpo {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "starpo-model-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-std::string code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    CHECK_FALSE(error.hint().empty());
-    CHECK_FALSE(std::string(error.what()).empty());
-    return error.code();
-  }
-  return "";
-}
-
-void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 // A safetensors file of this header, with `bytes` bytes of data.
 void write_raw(const fs::path& path, const std::string& header, std::size_t bytes) {
@@ -55,44 +31,44 @@ TEST_CASE("a model folder comes back as it was written") {
     const TemporaryFolder folder;
     const ParameterLayout layout(small_config({4, 2, 6, tied}));
     const std::vector<float> weights = lively_weights(layout);
-    write_model_folder(folder.path, layout, weights, 3);
-    CHECK(read_model_folder_config(folder.path) == layout.config());
-    CHECK(same_bits(read_model_folder_weights(folder.path, layout), weights));
-    CHECK(fs::exists(folder.path / "generation_config.json"));
+    write_model_folder(folder.path(), layout, weights, 3);
+    CHECK(read_model_folder_config(folder.path()) == layout.config());
+    CHECK(same_bits(read_model_folder_weights(folder.path(), layout), weights));
+    CHECK(fs::exists(folder.path() / "generation_config.json"));
     // Written again, over itself.
-    write_model_folder(folder.path, layout, initial_weights(layout, 1), 3);
-    CHECK(same_bits(read_model_folder_weights(folder.path, layout), initial_weights(layout, 1)));
+    write_model_folder(folder.path(), layout, initial_weights(layout, 1), 3);
+    CHECK(same_bits(read_model_folder_weights(folder.path(), layout), initial_weights(layout, 1)));
   }
 }
 
 TEST_CASE("a damaged safetensors file is refused") {
   const TemporaryFolder folder;
-  const fs::path path = folder.path / "model.safetensors";
+  const fs::path path = folder.path() / "model.safetensors";
   std::vector<float> values(6);
   const TensorDestination wanted[] = {{"a", {2, 3}, values}};
   const auto read = [&] { read_safetensors(path, wanted); };
   const auto with_header = [&](const std::string& header, std::size_t bytes = 24) {
     write_raw(path, header, bytes);
-    return code_of(read);
+    return error_code_of(read);
   };
   const auto entry = [](const std::string& name, const std::string& type, const std::string& shape, const std::string& offsets) {
     return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
   };
   const std::string good = entry("a", "F32", "[2,3]", "[0,24]");
 
-  CHECK(with_header("{" + good + "}") == "");
-  CHECK(with_header("{\"__metadata__\":{\"format\":\"pt\"}," + good + "}   ") == "");
+  CHECK(with_header("{" + good + "}") == "none");
+  CHECK(with_header("{\"__metadata__\":{\"format\":\"pt\"}," + good + "}   ") == "none");
 
   fs::remove(path);
-  CHECK(code_of(read) == "model_file_missing");
+  CHECK(error_code_of(read) == "model_file_missing");
   write_text(path, "");
-  CHECK(code_of(read) == "model_file_truncated");
+  CHECK(error_code_of(read) == "model_file_truncated");
   write_text(path, "1234567");
-  CHECK(code_of(read) == "model_file_truncated");
+  CHECK(error_code_of(read) == "model_file_truncated");
   write_text(path, std::string("\x40\0\0\0\0\0\0\0{}", 10));  // a header of 64 bytes in a file of 10
-  CHECK(code_of(read) == "model_file_truncated");
+  CHECK(error_code_of(read) == "model_file_truncated");
   write_text(path, std::string(8, '\xff') + "{}");
-  CHECK(code_of(read) == "model_file_invalid");
+  CHECK(error_code_of(read) == "model_file_invalid");
   CHECK(with_header("{" + good + "}", 23) == "model_file_truncated");
   CHECK(with_header("{" + good + "}", 25) == "model_file_invalid");
   CHECK(with_header("{" + good) == "model_file_invalid");
@@ -114,31 +90,31 @@ TEST_CASE("a damaged safetensors file is refused") {
     const std::vector<float> data = {1, 2, 3, bad, 5, 6};
     const NamedTensor tensor{"a", {2, 3}, data};
     write_safetensors(path, {&tensor, 1});
-    CHECK(code_of(read) == "model_weights_non_finite");
+    CHECK(error_code_of(read) == "model_weights_non_finite");
   }
 }
 
 TEST_CASE("a full disk or a missing folder is an error that says so, and keeps what was there") {
   const TemporaryFolder folder;
-  const fs::path path = folder.path / "model.safetensors";
+  const fs::path path = folder.path() / "model.safetensors";
   const std::vector<float> data = {1, 2, 3};
   const NamedTensor tensor{"a", {3}, data};
   write_safetensors(path, {&tensor, 1});
-  fs::create_symlink("/dev/full", folder.path / ".model.safetensors.partial");  // where the next version is written first
+  fs::create_symlink("/dev/full", folder.path() / ".model.safetensors.partial");  // where the next version is written first
   const std::vector<float> other = {4, 5, 6};
   const NamedTensor next{"a", {3}, other};
-  CHECK(code_of([&] { write_safetensors(path, {&next, 1}); }) == "disk_full");
+  CHECK(error_code_of([&] { write_safetensors(path, {&next, 1}); }) == "disk_full");
   std::vector<float> values(3);
   const TensorDestination wanted[] = {{"a", {3}, values}};
   read_safetensors(path, wanted);
   CHECK(values == data);
-  CHECK(code_of([&] { write_safetensors(folder.path / "absent" / "model.safetensors", {&next, 1}); }) == "file_unwritable");
+  CHECK(error_code_of([&] { write_safetensors(folder.path() / "absent" / "model.safetensors", {&next, 1}); }) == "file_unwritable");
 }
 
 TEST_CASE("a config.json that doesn't fit is refused") {
   const TemporaryFolder folder;
-  const fs::path path = folder.path / "config.json";
-  CHECK(code_of([&] { read_model_config(path); }) == "model_file_missing");
+  const fs::path path = folder.path() / "config.json";
+  CHECK(error_code_of([&] { read_model_config(path); }) == "model_file_missing");
   const ModelConfig config = small_config({4, 2, 6, true});
   const auto changed = [&](const std::string& from, const std::string& to) {
     write_model_config(config, path);
@@ -147,7 +123,7 @@ TEST_CASE("a config.json that doesn't fit is refused") {
     const std::size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
     write_text(path, text.replace(at, from.size(), to));
-    return code_of([&] { read_model_config(path); });
+    return error_code_of([&] { read_model_config(path); });
   };
   CHECK(changed("\"qwen2\"", "\"llama\"") == "model_unsupported");
   CHECK(changed("\"silu\"", "\"gelu\"") == "model_unsupported");
@@ -159,7 +135,7 @@ TEST_CASE("a config.json that doesn't fit is refused") {
   CHECK(changed("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3") == "model_config_invalid");
   CHECK(changed("\"head_dim\": 6", "\"head_dim\": 7") == "model_config_invalid");
   CHECK(changed("\"head_dim\": 6", "\"head_dim\": null") == "model_config_invalid");  // 20 / 4 heads = 5 is odd
-  CHECK(changed("\"rope_theta\": 1000.0", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 1000.0}") == "");
+  CHECK(changed("\"rope_theta\": 1000.0", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 1000.0}") == "none");
   CHECK(read_model_config(path) == config);
 }
 

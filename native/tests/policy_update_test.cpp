@@ -21,7 +21,7 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
   auto state = tiny_state(config, folder);
   Decoder decoder(state->model, 8, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  const RolloutRequest request{specs, state->rules, state->prototype_pointers, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
   const auto episodes = run_rollout(state->model, decoder, request);
   std::vector<const Episode*> pointers;
   std::vector<double> advantages;
@@ -38,21 +38,21 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
 
 TEST_CASE("micro-batches and threads change no bit of an update") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
-  const auto reference = update(config, folder.path);
+  const auto reference = update(config, folder.path());
   config.optimizer.micro_batch_tokens = 100;
-  CHECK(update(config, folder.path).weights == reference.weights);
+  CHECK(update(config, folder.path()).weights == reference.weights);
   config.threads = 3;
-  CHECK(update(config, folder.path).weights == reference.weights);
+  CHECK(update(config, folder.path()).weights == reference.weights);
 }
 
 TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio is exactly 1") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.policy_loss.epochs = 2;
-  const auto updated = update(config, folder.path);
+  const auto updated = update(config, folder.path());
   CHECK(updated.result.updates.at("actor/grad_norm").size() == 6);  // 12 episodes, 4 a mini-batch, twice
   CHECK(updated.result.metrics.at(std::string(metric::rollout_logprob_gap)) == 0);
   CHECK(updated.result.metrics.at(std::string(metric::actor_grad_norm)) > 0);
@@ -60,13 +60,13 @@ TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio 
 
 TEST_CASE("without advantages and entropy bonus only weight decay moves the weights") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.policy_loss.entropy_coefficient = 0;
   config.optimizer.weight_decay = 0;
-  const auto still = update(config, folder.path, 0);
-  CHECK(still.weights == update(config, folder.path, 0).weights);
-  const auto state = tiny_state(config, folder.path);
+  const auto still = update(config, folder.path(), 0);
+  CHECK(still.weights == update(config, folder.path(), 0).weights);
+  const auto state = tiny_state(config, folder.path());
   CHECK(still.weights == std::vector<float>(state->model.weights().begin(), state->model.weights().end()));
-  CHECK(update(config, folder.path, 1).weights != still.weights);
+  CHECK(update(config, folder.path(), 1).weights != still.weights);
 }

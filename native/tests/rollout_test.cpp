@@ -17,7 +17,7 @@ std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::pa
   auto state = tiny_state(config, folder);
   Decoder decoder(state->model, slots + 1, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  RolloutRequest request{specs, state->rules, state->prototype_pointers, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  RolloutRequest request{specs, state->rules, state->prototypes, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
   return run_rollout(state->model, decoder, request);
 }
 
@@ -39,22 +39,22 @@ void check_equal(const std::vector<Episode>& a, const std::vector<Episode>& b) {
 
 TEST_CASE("slots and threads change no bit of a rollout") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
-  const auto reference = roll_out(config, folder.path, 128);
-  check_equal(roll_out(config, folder.path, 7), reference);
-  check_equal(roll_out(config, folder.path, 1), reference);
+  const auto reference = roll_out(config, folder.path(), 128);
+  check_equal(roll_out(config, folder.path(), 7), reference);
+  check_equal(roll_out(config, folder.path(), 1), reference);
   for (int threads : {2, 3}) {
     config.threads = threads;
-    check_equal(roll_out(config, folder.path, 128), reference);
+    check_equal(roll_out(config, folder.path(), 128), reference);
   }
 }
 
 TEST_CASE("members of a group share the prompt and draw for themselves; another seed draws otherwise") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
-  const auto episodes = roll_out(config, folder.path, 16);
+  const auto episodes = roll_out(config, folder.path(), 16);
   std::set<std::vector<std::int32_t>> first_replies;
   for (int i = 0; i < 4; ++i) {
     CHECK(episodes[i].turns[0].context_ids == episodes[0].turns[0].context_ids);
@@ -63,15 +63,15 @@ TEST_CASE("members of a group share the prompt and draw for themselves; another 
   CHECK(first_replies.size() > 1);
   CHECK(episodes[4].turns[0].context_ids != episodes[0].turns[0].context_ids);
   config.seed += 1;
-  CHECK(roll_out(config, folder.path, 16)[0].turns[0].ids != episodes[0].turns[0].ids);
+  CHECK(roll_out(config, folder.path(), 16)[0].turns[0].ids != episodes[0].turns[0].ids);
 }
 
 TEST_CASE("what was sampled is what is trained: the update's log-probabilities are the rollout's, to the bit") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   const RunConfig config = small_run_config();
-  const auto episodes = roll_out(config, folder.path, 5);
-  auto state = tiny_state(config, folder.path);
+  const auto episodes = roll_out(config, folder.path(), 5);
+  auto state = tiny_state(config, folder.path());
   TrainingPass pass(state->model);
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
@@ -86,11 +86,11 @@ TEST_CASE("what was sampled is what is trained: the update's log-probabilities a
 
 TEST_CASE("a turn that the token limit cuts is repaired in the context, and an episode ends where the context would overflow") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.rollout.max_response_tokens = 2;  // a random policy hardly ever ends a turn in two tokens
-  const auto episodes = roll_out(config, folder.path, 16);
-  const auto state = tiny_state(config, folder.path);
+  const auto episodes = roll_out(config, folder.path(), 16);
+  const auto state = tiny_state(config, folder.path());
   int cut = 0;
   for (const Episode& episode : episodes) {
     CHECK(episode.ended == Ended::max_turns);
@@ -106,7 +106,7 @@ TEST_CASE("a turn that the token limit cuts is repaired in the context, and an e
 
   const int prompt = static_cast<int>(episodes[0].turns[0].context_ids.size());
   config.rollout.context = prompt + 2 + 10;
-  for (const Episode& episode : roll_out(config, folder.path, 16)) {
+  for (const Episode& episode : roll_out(config, folder.path(), 16)) {
     CHECK(episode.ended == Ended::context);
     CHECK(episode.turns.size() == 1);
     CHECK(episode.total_tokens() <= config.rollout.context);

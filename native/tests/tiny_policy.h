@@ -1,30 +1,15 @@
 #pragma once
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "model/folder.h"
+#include "temporary_folder.h"
 #include "train/trainer_state.h"
 
 namespace starpo::test {
-
-// A folder of its own that goes with the object.
-struct TemporaryFolder {
-  std::filesystem::path path;
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "starpo-test-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-};
 
 inline std::filesystem::path repository() { return STARPO_REPOSITORY; }
 

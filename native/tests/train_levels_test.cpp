@@ -59,13 +59,13 @@ TEST_CASE("warm-up and schedules of the learning rate") {
 
 TEST_CASE("demonstrations are functions of seed and index; careful ones without mistakes always arrive") {
   TemporaryFolder folder;
-  make_tiny_model_folder(folder.path);
+  make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.rollout.max_response_tokens = 100;
   config.rollout.context = 1000;
   config.warm_start.plain = config.warm_start.positions = config.warm_start.mistakes = 0;
   config.warm_start.careful = 1;
-  const auto state = tiny_state(config, folder.path);
+  const auto state = tiny_state(config, folder.path());
   for (std::uint32_t i = 0; i < 40; ++i) {
     const Episode episode = play_demonstration(*state, i);
     CHECK(episode.success);

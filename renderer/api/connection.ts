@@ -9,7 +9,13 @@ const longestDelay = 8000;
 type Handler = (notice: never) => void;
 
 /** Written out, since the contract's own table would bring its schemas into the page; the type keeps it whole. */
-const noticeNames: Record<NoticeName, true> = { run: true, metrics: true, log: true, rollout: true };
+const noticeNames: Record<NoticeName, true> = {
+  run: true,
+  removed: true,
+  metrics: true,
+  log: true,
+  rollout: true,
+};
 
 /**
  * Keeps a client connected: opens a channel, and another with growing pauses whenever that fails or closes.

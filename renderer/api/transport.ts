@@ -13,8 +13,9 @@ const tokenKey = 'starpo-token';
 export function chooseTransport(): () => Promise<Channel> {
   const bridge = (window as { starpo?: Bridge }).starpo;
   if (bridge) return () => Promise.resolve(bridgeChannel(bridge));
-  const token = takeToken();
-  return () => openWebSocket(location.origin, token);
+  // A new address may be opened in a tab that is there already, which then doesn't load anew.
+  addEventListener('hashchange', takeToken);
+  return () => openWebSocket(location.origin, takeToken());
 }
 
 /** The bridge lives as long as the window, so it never closes. */

@@ -67,7 +67,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       low: 0,
       lines: [
         { metric: 'rollout/reward_std_in_group', label: 'std', color: 'chart-2' },
-        { metric: 'rollout/zero_std_groups', label: 'no spread', color: 'chart-4', dashed: true },
+        { metric: 'rollout/zero_std_groups', label: 'zero', color: 'chart-4', dashed: true },
       ],
     },
     {

@@ -1,4 +1,4 @@
-import type { Phase, PresetCard, RunStatus, RunSummary } from '../../core/api/contract.ts';
+import type { Phase, RunStatus, RunSummary } from '../../core/api/contract.ts';
 
 /** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
 export function successOf({ latest }: RunSummary): {
@@ -37,11 +37,4 @@ export const isStartable = (status: RunStatus) =>
 /** Share done in [0, 1], the present iteration's phase not counted. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;
-}
-
-/** What a run is called: by its name, or where it has none but its id, by its preset's title and the id's last part. */
-export function titleOf({ id, name, preset }: RunSummary, presets: readonly PresetCard[] | null): string {
-  if (name !== id) return name;
-  const card = presets?.find((each) => each.id === preset || each.alias === preset);
-  return card ? `${card.title} ${id.slice(id.lastIndexOf('-') + 1)}` : name;
 }

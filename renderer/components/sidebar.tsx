@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/api/contract.ts';
 import { formatRoute, type Route } from '../router.ts';
-import { useApp, useRunTitle } from '../stores/app-store.ts';
+import { useApp } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
@@ -63,16 +63,15 @@ export function Sidebar({ route }: { route: Route }) {
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = run.status === 'running' || run.status === 'paused';
   const success = run.latest['rollout/success_rate'];
-  const title = useRunTitle()(run);
   return (
     <a
       className="run-link"
       href={formatRoute({ page: 'run', runId: run.id })}
       aria-current={current ? 'page' : undefined}
-      title={`${title}: ${statusWords[run.status]}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${statusWords[run.status]}, iteration ${run.iteration} of ${run.iterations}`}
     >
       <StatusDot status={run.status} />
-      <span className="run-link-name wide">{title}</span>
+      <span className="run-link-name wide">{run.name}</span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
       <span className="run-link-detail wide">
         {active
@@ -85,7 +84,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
         <span className="run-link-progress wide">
           <Progress
             value={run.iteration / run.iterations}
-            label={`Progress of ${title}`}
+            label={`Progress of ${run.name}`}
             status={run.status}
           />
         </span>

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/api/contract.ts';
 import { asFailure } from '../../core/api/failure.ts';
 import type { Api, ConnectionState } from '../api/api.ts';
-import { titleOf } from '../components/run-facts.ts';
+import { createCatchUp } from './catch-up.ts';
 
 interface AppState {
   connection: ConnectionState;
@@ -43,12 +43,6 @@ export function useRunSummary(runId: string): RunSummary | undefined {
   return useApp(({ runs }) => runs?.find(({ id }) => id === runId));
 }
 
-/** For calling runs by their titles, wherever they are shown. */
-export function useRunTitle(): (run: RunSummary) => string {
-  const presets = useApp((state) => state.presets);
-  return (run) => titleOf(run, presets);
-}
-
 /** Puts a summary into the list, newest run first. */
 export function withRun(runs: RunSummary[] | null, summary: RunSummary): RunSummary[] {
   const others = (runs ?? []).filter(({ id }) => id !== summary.id);
@@ -58,23 +52,34 @@ export function withRun(runs: RunSummary[] | null, summary: RunSummary): RunSumm
 /** Keeps the store in step with core; after every reconnection all is asked for again, since notices may have been missed. */
 export function followCore(api: Api): () => void {
   const { report } = useApp.getState();
-  async function refresh(): Promise<void> {
-    try {
-      const [runs, presets, system] = await Promise.all([
-        api.call('runs.list', {}),
-        api.call('presets.list', {}),
-        api.call('system.info', {}),
-      ]);
-      useApp.setState({ runs: runs.reduce<RunSummary[]>(withRun, []), presets, system });
-    } catch (cause) {
-      report(cause);
-    }
+  const catchUp = createCatchUp();
+  // Each by itself: what the machine has takes longer to find out than which runs there are.
+  function refresh(): void {
+    const askRuns = () => api.call('runs.list', {});
+    catchUp
+      .snapshot(askRuns, (runs) => useApp.setState({ runs: runs.reduce<RunSummary[]>(withRun, []) }))
+      .catch(report);
+    api
+      .call('presets.list', {})
+      .then((presets) => useApp.setState({ presets }))
+      .catch(report);
+    api
+      .call('system.info', {})
+      .then((system) => useApp.setState({ system }))
+      .catch(report);
   }
   const stops = [
-    api.on('run', (summary) => useApp.setState(({ runs }) => ({ runs: withRun(runs, summary) }))),
+    api.on('run', (summary) =>
+      catchUp.notice(() => useApp.setState(({ runs }) => ({ runs: withRun(runs, summary) }))),
+    ),
+    api.on('removed', ({ runId }) =>
+      catchUp.notice(() =>
+        useApp.setState(({ runs }) => ({ runs: runs?.filter(({ id }) => id !== runId) ?? null })),
+      ),
+    ),
     api.onState((connection) => {
       useApp.setState({ connection });
-      if (connection === 'open') void refresh();
+      if (connection === 'open') refresh();
     }),
   ];
   return () => {

@@ -1,8 +1,9 @@
 import { create } from 'zustand';
-import type { LogLine, RolloutFile } from '../../core/api/contract.ts';
+import type { LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
+import { asFailure } from '../../core/api/failure.ts';
 import type { Api } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
-import { useApp, withRun } from './app-store.ts';
+import { createCatchUp } from './catch-up.ts';
 
 const keptLogLines = 2000;
 
@@ -36,50 +37,57 @@ export const useRun = create<RunState>()(() => ({ runId: null, ...empty() }));
 export function followRun(api: Api, runId: string): () => void {
   if (useRun.getState().runId !== runId) useRun.setState({ runId, ...empty() });
   let followed = true;
+  const catchUp = createCatchUp();
 
-  async function refresh(): Promise<void> {
-    try {
-      const [run, series, log, rollouts] = await Promise.all([
-        api.call('runs.get', { runId }),
-        api.call('runs.series', { runId }),
-        api.call('runs.log', { runId }),
-        api.call('rollouts.list', { runId }),
-      ]);
-      if (!followed) return;
-      useApp.setState(({ runs }) => ({ runs: withRun(runs, run.summary) }));
-      useRun.getState().series.load(series);
-      useRun.setState({
-        loaded: true,
-        problem: null,
-        config: run.config,
-        folder: run.folder,
-        log: log.reduce(withLine, []),
-        rollouts: rollouts.reduce(withFile, []),
-      });
-    } catch (problem) {
-      if (followed) useRun.setState({ problem });
-    }
+  const ask = () =>
+    Promise.all([
+      api.call('runs.get', { runId }),
+      api.call('runs.series', { runId }),
+      api.call('runs.log', { runId }),
+      api.call('rollouts.list', { runId }),
+    ]);
+  type Answers = Awaited<ReturnType<typeof ask>>;
+
+  function load([{ config, folder }, series, log, rollouts]: Answers): void {
+    if (!followed) return;
+    useRun.getState().series.load(series);
+    useRun.setState({
+      loaded: true,
+      problem: null,
+      config,
+      folder,
+      log: log.reduce(withLine, []),
+      rollouts: rollouts.reduce(withFile, []),
+    });
+  }
+
+  function fail(problem: unknown): void {
+    // What a lost connection left unanswered is asked for again when it is back.
+    if (followed && asFailure(problem).code !== 'connection_lost') useRun.setState({ problem });
+  }
+
+  function applyMetrics(notice: Notice<'metrics'>): void {
+    const { truncateAfter } = notice;
+    useRun.getState().series.apply(notice);
+    if (truncateAfter === null) return;
+    useRun.setState(({ rollouts }) => ({
+      rollouts: rollouts.filter(({ iteration }) => iteration <= truncateAfter),
+    }));
   }
 
   const stops = [
     api.on('metrics', (notice) => {
-      if (notice.runId !== runId) return;
-      useRun.getState().series.apply(notice);
-      const { truncateAfter } = notice;
-      if (truncateAfter !== null) {
-        useRun.setState(({ rollouts }) => ({
-          rollouts: rollouts.filter(({ iteration }) => iteration <= truncateAfter),
-        }));
-      }
+      if (notice.runId === runId) catchUp.notice(() => applyMetrics(notice));
     }),
     api.on('log', ({ runId: id, line }) => {
-      if (id === runId) useRun.setState(({ log }) => ({ log: withLine(log, line) }));
+      if (id === runId) catchUp.notice(() => useRun.setState(({ log }) => ({ log: withLine(log, line) })));
     }),
     api.on('rollout', ({ runId: id, file }) => {
-      if (id === runId) useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }));
+      if (id === runId)
+        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) })));
     }),
     api.onState((state) => {
-      if (state === 'open') void refresh();
+      if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),
   ];
   return () => {

@@ -138,17 +138,49 @@ describe('the history', { timeout: 60_000 }, () => {
     const folder = world.run(id, [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2)]);
     const core = await world.core();
     writeFileSync(join(folder, 'events.jsonl'), `${journal.started(0)}\n`);
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'metrics') told.push(payload);
+    });
     await core.supervisor.refresh(id);
     expect(seqs(core)).toEqual([0]);
     expect(success(core)).toBeUndefined();
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 1, 0.5)}\n`);
+    await core.supervisor.refresh(id);
+    expect(told).toContainEqual({ runId: id, truncateAfter: -1, points: [] });
+    expect(told.at(-1)).toMatchObject({
+      points: [{ iteration: 1, metrics: { 'rollout/success_rate': 0.5 } }],
+    });
   });
 
-  test('a run directory that is gone leaves the history at the next start, one that appears enters it', async () => {
-    const folder = world.run(id);
+  test('a run that begins anew has nothing of what came before', async () => {
+    world.run(id, [
+      journal.started(0),
+      journal.evaluation(1, 0, 0.4),
+      journal.iteration(2, 1),
+      journal.iteration(3, 2),
+      journal.started(4),
+      journal.iteration(5, 1, 0.9),
+    ]);
+    const core = await world.core();
+    expect(success(core)).toMatchObject({ iterations: [1], values: [0.9] });
+    expect(core.runs.get(id).iteration).toBe(1);
+    expect(core.runs.get(id).latest).not.toHaveProperty('evaluation/frozen-lake/success_rate');
+  });
+
+  test('a run directory that is gone leaves the history, one that appears enters it', async () => {
+    const folder = world.run(id, [journal.started(0)]);
     const first = await world.core();
     world.run('late-run', [journal.started(0), journal.stopped(1, 0)]);
     await untilRun(first, 'late-run', (run) => run.status === 'completed');
+    const removed = new Promise((resolve) => {
+      first.notices.on((name, payload) => {
+        if (name === 'removed') resolve(payload);
+      });
+    });
     rmSync(folder, { recursive: true });
+    expect(await removed).toEqual({ runId: id });
+    expect(first.runs.list().map((run) => run.id)).toEqual(['late-run']);
     const second = await world.core();
     expect(second.runs.list().map((run) => run.id)).toEqual(['late-run']);
   });

@@ -35,6 +35,7 @@ describe('the host', { timeout: 60_000 }, () => {
     expect(script.headers['content-type']).toContain('text/javascript');
     for (const { headers } of [page, script, await rawRequest(host.origin, '/nothing')]) {
       expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'/);
+      expect(headers['content-security-policy']).not.toContain('unsafe');
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
@@ -90,8 +91,18 @@ describe('the host', { timeout: 60_000 }, () => {
     expect((await rawRequest(host.origin, '/api', headers)).status).toBe(status);
   });
 
-  test('there is no WebSocket elsewhere', async () => {
-    expect((await rawRequest(host.origin, '/other', upgrade(`starpo, ${host.token}`))).status).toBe(404);
+  test.each(['/other', '//', '//api', '/%zz', '*', 'http://'])(
+    'there is no WebSocket at %s',
+    async (path) => {
+      const headers = upgrade(`starpo, ${host.token}`);
+      expect((await rawRequest(host.origin, path, headers)).status).toBe(404);
+      expect((await rawRequest(host.origin, '/api?from=page', headers)).status).toBe(101);
+    },
+  );
+
+  test.each(['//', '*', 'http://', 'http://evil.example/'])('a request for %s does no harm', async (path) => {
+    expect((await rawRequest(host.origin, path)).status).toBeGreaterThanOrEqual(200);
+    expect((await rawRequest(host.origin, '/')).status).toBe(200);
   });
 
   test('a wrong token is told of by code', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Notice } from '../../core/api/contract.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { runIdPattern } from '../../core/run-directory/names.ts';
@@ -35,6 +36,7 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(config.start.model).toBe(join(world.resources, 'starter'));
     expect(config.start.sha256).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
     expect(core.runs.get(runId)).toMatchObject({ status: 'created', iteration: 0, startedAt: null });
+    expect(core.runs.get(runId).name).toBe(`FrozenLake ${runId.slice(-4)}`);
   });
 
   test.each([
@@ -61,6 +63,26 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(run.latest['evaluation/frozen-lake/success_rate']).toBeTypeOf('number');
     expect(readSeries(core.database, runId, ['actor/grad_norm'])[0]!.iterations).toEqual([1, 2, 3, 4, 5, 6]);
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_completed' });
+  });
+
+  test('clients never know of an iteration longer than of the summary that has it', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+    const runId = await make();
+    const told: string[] = [];
+    const held = new Promise<void>((resolve) => {
+      core.notices.on((name, payload) => {
+        if (name === 'run') told.push(`summary ${(payload as Notice<'run'>).iteration}`);
+        if (name !== 'metrics') return;
+        const newest = (payload as Notice<'metrics'>).points.at(-1)?.iteration ?? 0;
+        told.push(`metrics ${newest}`);
+        // Whatever follows in the same breath is looked at; timers come later.
+        if (newest === 2) queueMicrotask(resolve);
+      });
+    });
+    await core.runs.start(runId);
+    await held;
+    expect(told.slice(-2)).toEqual(['metrics 2', 'summary 2']);
+    await core.runs.command(runId, 'stop');
   });
 
   test('is paused, resumed and stopped by commands, and goes on later', async () => {

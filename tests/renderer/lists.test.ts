@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
-import { titleOf } from '../../renderer/components/run-facts.ts';
 import { counterpart, fileOf, listed } from '../../renderer/pages/replay/episode-list.ts';
 import { withRun } from '../../renderer/stores/app-store.ts';
 import { withFile, withLine } from '../../renderer/stores/run-store.ts';
-import { presets, sampleRuns } from './fake-data.ts';
+import { sampleRuns } from './fake-data.ts';
 
 const episode = (change: Partial<EpisodeSummary>): EpisodeSummary => ({
   id: '',
@@ -109,12 +108,4 @@ test('numbers for people', () => {
   expect(percent(0.6567)).toBe('65.7 %');
   expect([1, -0.1, 0, 0.30000000000000004].map(signed)).toEqual(['+1', '−0.1', '0', '+0.3']);
   expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
-});
-
-test('a run is called by its name, or by its preset where it has none', () => {
-  const run = { ...sampleRuns()[0]!, id: 'starter-bandit-20260503-1400-9ea5', preset: 'starter-bandit' };
-  expect(titleOf(run, presets)).toBe(run.name);
-  const unnamed = { ...run, name: run.id };
-  expect(titleOf(unnamed, presets)).toBe('Two-armed bandit 9ea5');
-  expect(titleOf(unnamed, null)).toBe(run.id);
 });

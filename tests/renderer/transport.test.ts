@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { takeToken } from '../../renderer/api/transport.ts';
+import { chooseTransport, takeToken } from '../../renderer/api/transport.ts';
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -24,6 +24,14 @@ test('a newer token replaces the one before', () => {
   takeToken();
   history.replaceState(null, '', '#token=new');
   expect(takeToken()).toBe('new');
+});
+
+test('an address opened in a tab that is there already brings its token', () => {
+  chooseTransport();
+  history.replaceState(null, '', '#token=later/run/x');
+  dispatchEvent(new HashChangeEvent('hashchange'));
+  expect(location.hash).toBe('#/run/x');
+  expect(takeToken()).toBe('later');
 });
 
 test('no token is an empty one', () => {

@@ -32,7 +32,7 @@ FilterResult filter_groups(std::span<const double> scores, int group_size, Filte
   const double wanted = keep * std::accumulate(result.spread.begin(), result.spread.end(), 0.0);
   double sum = 0;
   for (int group : order) {
-    if (result.spread[group] == 0 || sum >= wanted) break;
+    if (result.spread[group] == 0 || (sum > 0 && sum >= wanted)) break;
     result.kept[group] = true;
     sum += result.spread[group];
   }

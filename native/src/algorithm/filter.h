@@ -18,7 +18,7 @@ struct FilterResult {
 // carries no learning signal.
 //   fraction: the floor(keep * groups) groups of largest spread, at least one. Ties go to the earlier group; groups without spread come last and only
 //             fill the quota.
-//   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2); groups without spread never.
+//   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2), at least one; groups without spread never.
 // scores: [groups * group_size], group by group. With group_size 1 nothing is filtered and a warning is given.
 FilterResult filter_groups(std::span<const double> scores, int group_size, FilterStrategy, double keep);
 

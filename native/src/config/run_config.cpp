@@ -48,11 +48,11 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   std::vector<std::string> warnings;
   const auto& rollout = config.rollout;
   if (rollout.max_response_tokens >= rollout.context)
-    warnings.push_back("rollout.context leaves no room for rollout.max_response_tokens: every episode would end before its first reply");
+    warnings.push_back("rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with context_too_small");
   if (config.task == Task::warm_start) return warnings;
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
     warnings.push_back("rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of the whole one: the update is biased");
-  if (rollout.group_size == 1) warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
+  if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo) warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
   if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0) warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
   if (config.optimizer.learning_rate == 0) warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
   return warnings;

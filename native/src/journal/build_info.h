@@ -4,7 +4,7 @@
 
 namespace starpo {
 
-// The source's version as `git describe --always --dirty` gave it when the build was configured; empty outside a git checkout.
+// The checkout's commit at the time of the build, as `git describe --always` names it, with "-dirty" where tracked files differ; empty outside a git checkout.
 std::string_view build_version();
 
 }  // namespace starpo

@@ -16,12 +16,12 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void invalid(const std::filesystem::path& path, const std::string& what) {
-  throw Error("model_config_invalid", path.string() + ": " + what, "Use the config.json of a Qwen2 model as transformers writes it.");
+  throw Error("model_config_invalid", path.string() + ": " + what, "use the config.json of a Qwen2 model as transformers writes it");
 }
 
 [[noreturn]] void unsupported(const std::filesystem::path& path, const std::string& what) {
   throw Error("model_unsupported", path.string() + ": " + what,
-              "Use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct.");
+              "use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct");
 }
 
 class ConfigReader {
@@ -66,7 +66,7 @@ class ConfigReader {
 ModelConfig read_model_config(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    throw Error("model_file_missing", path.string() + " can't be read", "Name a Hugging Face model folder with config.json and model.safetensors.");
+    throw Error("model_file_missing", path.string() + " can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
   const json object = json::parse(file, nullptr, false);
   if (!object.is_object()) invalid(path, "not a JSON object");
   const ConfigReader read(object, path);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "files/temporary_file.h"
+#include "model/safetensors.h"
 
 namespace starpo {
 

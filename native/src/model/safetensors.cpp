@@ -1,3 +1,5 @@
+#include "model/safetensors.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,7 +12,6 @@
 
 #include "base/error.h"
 #include "files/temporary_file.h"
-#include "model/folder.h"
 
 namespace starpo {
 
@@ -30,10 +31,10 @@ struct StoredTensor {
   throw Error(code, path.string() + ": " + what, hint);
 }
 [[noreturn]] void truncated(const std::filesystem::path& path) {
-  fail("model_file_truncated", path, "the file ends before its content does", "Copy or download the file again, or use an earlier checkpoint.");
+  fail("model_file_truncated", path, "the file ends before its content does", "copy or download the file again, or use an earlier checkpoint");
 }
 [[noreturn]] void invalid(const std::filesystem::path& path, const std::string& what) {
-  fail("model_file_invalid", path, what, "The file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint.");
+  fail("model_file_invalid", path, what, "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
 }
 
 // Bytes of an element; 0 for a type that isn't known, whose size can't be checked.
@@ -90,7 +91,7 @@ std::vector<StoredTensor> parse_header(const std::filesystem::path& path, const 
 void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file || std::filesystem::is_directory(path))
-    fail("model_file_missing", path, "the file can't be read", "Name a Hugging Face model folder with config.json and model.safetensors.");
+    fail("model_file_missing", path, "the file can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
   const std::uint64_t file_size = static_cast<std::uint64_t>(file.tellg());
   std::uint64_t header_size = 0;
   if (file_size < sizeof header_size) truncated(path);
@@ -108,12 +109,12 @@ void read_safetensors(const std::filesystem::path& path, std::span<const TensorD
   for (const TensorDestination& wanted : required) {
     const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) { return tensor.name == wanted.name; });
     if (found == tensors.end())
-      fail("model_tensor_missing", path, wanted.name + " is missing", "Use weights that belong to the folder's config.json.");
+      fail("model_tensor_missing", path, wanted.name + " is missing", "use weights that belong to the folder's config.json");
     if (found->type != "F32")
-      fail("model_tensor_type", path, wanted.name + " is " + found->type + ", not F32", "Save the model in float32 (torch_dtype=torch.float32).");
+      fail("model_tensor_type", path, wanted.name + " is " + found->type + ", not F32", "save the model in float32 (torch_dtype=torch.float32)");
     if (found->shape != wanted.shape)
       fail("model_tensor_shape", path, wanted.name + " has shape " + text(found->shape) + " instead of " + text(wanted.shape),
-           "Use weights that belong to the folder's config.json.");
+           "use weights that belong to the folder's config.json");
     if (wanted.data.size_bytes() != found->end - found->begin) throw std::invalid_argument("a destination's size isn't its shape's");
   }
   for (const TensorDestination& wanted : required) {
@@ -122,7 +123,7 @@ void read_safetensors(const std::filesystem::path& path, std::span<const TensorD
     file.read(reinterpret_cast<char*>(wanted.data.data()), static_cast<std::streamsize>(wanted.data.size_bytes()));
     if (!file) truncated(path);
     if (!std::all_of(wanted.data.begin(), wanted.data.end(), [](float value) { return std::isfinite(value); }))
-      fail("model_weights_non_finite", path, wanted.name + " holds values that are not finite numbers", "Use an earlier checkpoint.");
+      fail("model_weights_non_finite", path, wanted.name + " holds values that are not finite numbers", "use an earlier checkpoint");
   }
 }
 

@@ -1,23 +1,15 @@
 #include "rollout/episode_player.h"
 
 #include <algorithm>
-#include <cctype>
+#include <map>
 
 #include "base/error.h"
+#include "env/action_name.h"
 #include "env/python_number.h"
 #include "rollout/reply_parser.h"
 
 namespace starpo {
 namespace {
-
-bool equal_without_case(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-bool is_known(const std::vector<std::string>& names, const std::string& action) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return equal_without_case(name, action); });
-}
 
 // Sampled tokens before the one that completes </think>; all of them where none does.
 int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
@@ -124,7 +116,7 @@ void EpisodePlayer::execute(Turn& turn) {
   const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
   std::vector<std::string> valid;
   for (std::size_t i = 0; i < limit; ++i)
-    if (is_known(names, turn.actions[i])) valid.push_back(turn.actions[i]);
+    if (find_action(turn.actions[i], names)) valid.push_back(turn.actions[i]);
   turn.action_valid = !valid.empty() && valid.size() == limit;
   if (!turn.action_valid) turn.penalty = rules_.reward.format_penalty;
 

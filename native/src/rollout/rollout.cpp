@@ -1,5 +1,6 @@
 #include "rollout/rollout.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,10 +15,10 @@ namespace starpo {
 struct RolloutRequest {
   std::span<const EpisodeSpec> episodes;         // group by group
   std::span<const EpisodeRules> rules;           // by environment
-  std::span<const Environment* const> prototypes; // by environment; cloned for each episode
+  std::span<const std::unique_ptr<Environment>> prototypes;  // by environment; cloned for each episode
   SamplingSettings sampling;
   Philox random;                                 // key of all draws
-  std::uint32_t iteration;                       // first counter word; evaluations use 0 so that every one draws alike
+  std::uint32_t iteration;                       // first counter word; evaluations give their environment's index, so that every one draws alike
 
   // Called after every decoding step with the number of finished episodes. May hold (pause) or throw to give the rollout up.
   std::function<void(int finished)> progress;

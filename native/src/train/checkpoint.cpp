@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/error.h"
+#include "files/descriptor.h"
 #include "files/temporary_file.h"
 #include "model/folder.h"
+#include "model/safetensors.h"
 
 namespace starpo {
 namespace {
@@ -19,12 +22,28 @@ using json = nlohmann::json;
 constexpr auto state_tensors = "trainer-state.safetensors";
 constexpr auto state_json = "trainer-state.json";
 
-void copy_tokenizer(const fs::path& from, const fs::path& to) {
-  for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
-    if (!fs::exists(from / name)) continue;
-    std::ifstream source(from / name, std::ios::binary);
-    write_file_atomically(to / name, std::string(std::istreambuf_iterator<char>(source), {}));
+constexpr std::string_view partial_ending = ".partial";    // being written
+constexpr std::string_view replaced_ending = ".replaced";  // moved out of the way of its successor
+
+// checkpoints/.000050.partial
+fs::path hidden(const fs::path& folder, std::string_view ending) { return folder.parent_path() / ("." + folder.filename().string() + std::string(ending)); }
+
+void require(const std::error_code& error, const fs::path& path) {
+  if (error) throw write_error(path, error.value());
+}
+
+// Puts a whole folder in the place of another. Whenever the process is killed, one of the two is left, under a name that remove_partial_files knows.
+void replace_folder(const fs::path& partial, const fs::path& destination) {
+  const fs::path replaced = hidden(destination, replaced_ending);
+  std::error_code error, ignored;
+  if (fs::exists(destination)) {
+    fs::rename(destination, replaced, error);
+    require(error, destination);
   }
+  fs::rename(partial, destination, error);
+  require(error, destination);
+  fsync_directory(destination.parent_path());
+  fs::remove_all(replaced, ignored);
 }
 
 void write_optimizer(const fs::path& folder, const AdamW& optimizer) {
@@ -49,28 +68,27 @@ std::string checkpoint_path(int iteration) {
   return name;
 }
 
-void write_checkpoint(const fs::path& run_directory, const TrainerState& state, int iteration, const fs::path& tokenizer_folder, Journal& journal) {
-  const fs::path final_folder = run_directory / checkpoint_path(iteration);
-  const fs::path partial = final_folder.parent_path() / ("." + final_folder.filename().string() + ".partial");
-  std::error_code ignored;
+void write_checkpoint(const fs::path& run_directory, const TrainerState& state, int iteration, Journal& journal) {
+  const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
+  std::error_code error, ignored;
   fs::remove_all(partial, ignored);
-  fs::create_directories(partial);
+  fs::create_directories(partial, error);
+  require(error, partial);
 
   write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
-  copy_tokenizer(tokenizer_folder, partial);
+  for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(partial / name, content);
   write_optimizer(partial, state.optimizer);
   const json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
   write_file_atomically(partial / state_json, about.dump(2) + "\n");
   fsync_directory(partial);
   journal.sync();
 
-  // A resumed run comes by here again: what it writes is equal, so the old one may go.
-  fs::remove_all(final_folder, ignored);
-  fs::rename(partial, final_folder);
-  fsync_directory(final_folder.parent_path());
+  replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
 
-  const auto with_state = resumable_checkpoints(run_directory);
+  // A newer one that is still there couldn't be read: it must not count among those that are kept to resume from.
+  auto with_state = resumable_checkpoints(run_directory);
+  std::erase_if(with_state, [&](int other) { return other > iteration; });
   for (std::size_t i = state.config.checkpoint.keep; i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
 }
 
@@ -79,8 +97,8 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() == 6 && std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= '0' && c <= '9'; }) && fs::exists(entry.path() / state_tensors))
-      iterations.push_back(std::stoi(name));
+    const bool is_number = name.size() >= 6 && name.size() <= 7 && name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
+    if (is_number && fs::exists(entry.path() / state_tensors, missing)) iterations.push_back(std::stoi(name));
   }
   std::sort(iterations.rbegin(), iterations.rend());
   return iterations;
@@ -110,13 +128,20 @@ void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState&
 
 void remove_partial_files(const fs::path& run_directory) {
   for (const char* folder : {"checkpoints", "rollouts"}) {
-    std::error_code missing;
-    std::vector<fs::path> partial;
-    for (const auto& entry : fs::directory_iterator(run_directory / folder, missing)) {
+    std::error_code ignored;
+    std::vector<fs::path> partial, replaced;
+    for (const auto& entry : fs::directory_iterator(run_directory / folder, ignored)) {
       const std::string name = entry.path().filename().string();
-      if (name.starts_with(".") && name.ends_with(".partial")) partial.push_back(entry.path());
+      if (name.starts_with(".") && name.ends_with(partial_ending)) partial.push_back(entry.path());
+      if (name.starts_with(".") && name.ends_with(replaced_ending)) replaced.push_back(entry.path());
     }
-    for (const auto& path : partial) fs::remove_all(path, missing);
+    for (const auto& path : partial) fs::remove_all(path, ignored);
+    for (const auto& path : replaced) {
+      const auto name = path.filename().string();
+      const auto destination = path.parent_path() / name.substr(1, name.size() - 1 - replaced_ending.size());
+      if (fs::exists(destination, ignored)) fs::remove_all(path, ignored);
+      else fs::rename(path, destination, ignored);
+    }
   }
 }
 

@@ -13,9 +13,9 @@ namespace starpo {
 // checkpoints/ of docs/formats/checkpoint.md.
 std::string checkpoint_path(int iteration);  // relative to the run directory
 
-// Writes checkpoints/<iteration> whole or not at all; the journal is flushed before it appears. tokenizer_folder: where the tokenizer's files are copied from. Then
-// takes the optimiser state away from checkpoints older than the newest `keep`. Errors: disk_full, file_unwritable.
-void write_checkpoint(const std::filesystem::path& run_directory, const TrainerState&, int iteration, const std::filesystem::path& tokenizer_folder, Journal&);
+// Writes checkpoints/<iteration> whole or not at all; the journal is flushed before it appears. One that is already there stays until the new one is whole. Then takes the
+// optimiser state away from checkpoints older than the newest `keep` up to this one. Errors: disk_full, file_unwritable.
+void write_checkpoint(const std::filesystem::path& run_directory, const TrainerState&, int iteration, Journal&);
 
 // Iterations of the checkpoints that hold an optimiser state, newest first.
 std::vector<int> resumable_checkpoints(const std::filesystem::path& run_directory);
@@ -23,7 +23,7 @@ std::vector<int> resumable_checkpoints(const std::filesystem::path& run_director
 // Loads weights and optimiser of one. Errors: checkpoint_corrupt.
 void load_checkpoint(const std::filesystem::path& run_directory, int iteration, TrainerState&);
 
-// Removes what a killed trainer left half written.
+// Removes what a killed trainer left half written, and puts back a checkpoint that it was about to replace.
 void remove_partial_files(const std::filesystem::path& run_directory);
 
 }  // namespace starpo

@@ -43,6 +43,18 @@ std::vector<std::string> random_plan(const std::vector<std::string>& names, Draw
   return plan;
 }
 
+// "Down 1,3 Left 1,2": each of the plan's moves and where it leads, so that every step can be held against the holes.
+std::string stepwise(const FrozenLake& lake, const std::vector<std::string>& plan) {
+  const std::vector<std::string> names = lake.actions();
+  std::string text;
+  int cell = lake.player();
+  for (const auto& action : plan) {
+    cell = neighbour(lake.level(), cell, static_cast<Direction>(std::find(names.begin(), names.end(), action) - names.begin()));
+    text += " " + action + place(cell, lake.level().size);
+  }
+  return text;
+}
+
 // "Down 2 Right 1": the plan's moves, counted.
 std::string counted(const std::vector<std::string>& plan) {
   std::string text;
@@ -74,7 +86,7 @@ Reply lake_reply(const FrozenLake& lake, Style style, bool mistake, int limit, D
       thought = "player" + place(lake.player(), level.size) + " goal" + place(level.goal, level.size);
       for (int cell = 0; cell < level.size * level.size; ++cell)
         if (level.holes[cell]) thought += " hole" + place(cell, level.size);
-      thought += ". safe path" + counted(plan);
+      thought += ". safe path" + stepwise(lake, plan);
       break;
   }
   return {thought, plan};
@@ -93,7 +105,7 @@ Reply bandit_reply(const Environment& bandit, Style style, Draws& draws) {
 
 Reply reply_to(const Environment& environment, const WarmStartConfig& config, int limit, Draws& draws) {
   const Style style = draw_style(config, draws);
-  const bool mistake = draws.uniform() < config.mistakes && style != Style::careful;
+  const bool mistake = draws.uniform() < config.mistakes;
   if (const auto* lake = dynamic_cast<const FrozenLake*>(&environment)) return lake_reply(*lake, style, mistake, limit, draws);
   if (!environment.arms().empty()) return bandit_reply(environment, style, draws);
   throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "use frozen-lake or bandit");

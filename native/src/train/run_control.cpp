@@ -29,8 +29,13 @@ void RunControl::read_commands() {
   for (const ControlCommand& command : reader_.poll(journal_)) {
     switch (command.command) {
       case Command::pause:
-        journal_.acknowledged(command.id, !paused_, paused_ ? "already paused" : "pausing");
-        if (!paused_) journal_.paused(iteration_);
+        // What a stop leaves to be done isn't held up again.
+        if (paused_ || stop_requested()) {
+          journal_.acknowledged(command.id, false, paused_ ? "already paused" : "already stopping");
+          break;
+        }
+        journal_.acknowledged(command.id, true, "pausing");
+        journal_.paused(iteration_);
         paused_ = true;
         break;
       case Command::resume:
@@ -52,10 +57,14 @@ void RunControl::read_commands() {
 
 void RunControl::poll() {
   read_commands();
+  if (!paused_) return;
+  const auto start = std::chrono::steady_clock::now();
   while (paused_ && !stop_requested()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     read_commands();
   }
+  paused_ = false;
+  paused_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void RunControl::poll_discardable() {

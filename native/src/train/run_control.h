@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -8,7 +9,7 @@
 
 namespace starpo {
 
-// Thrown out of a rollout or an evaluation that a stop discards.
+// Thrown out of a rollout that a stop discards.
 struct Discarded {};
 
 // What a person may ask of a living trainer: lines of control.jsonl and signals.
@@ -27,6 +28,7 @@ class RunControl {
   bool stop_requested() const { return !stop_reason_.empty(); }
   const std::string& stop_reason() const { return stop_reason_; }  // command, signal
   bool take_checkpoint_request();
+  double paused_seconds() const { return paused_seconds_; }  // held so far, all pauses together
 
  private:
   void read_commands();
@@ -36,7 +38,23 @@ class RunControl {
   int iteration_ = 0;
   bool paused_ = false;
   bool checkpoint_requested_ = false;
+  double paused_seconds_ = 0;
   std::string stop_reason_;
+};
+
+// Seconds of work since it was made: those held by a pause don't count.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const RunControl& control) : control_(control), paused_before_(control.paused_seconds()) {}
+  double seconds() const {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    return elapsed.count() - (control_.paused_seconds() - paused_before_);
+  }
+
+ private:
+  const RunControl& control_;
+  double paused_before_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace starpo

@@ -1,6 +1,8 @@
 #include "train/trainer_state.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/error.h"
@@ -11,12 +13,20 @@ namespace {
 
 int thread_count(int configured) { return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+std::map<std::string, std::string> read_tokenizer_files(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
+    if (std::ifstream file(folder / name, std::ios::binary); file) files[name].assign(std::istreambuf_iterator<char>(file), {});
+  return files;
+}
+
 }  // namespace
 
 TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& model_folder)
     : config(std::move(run_config)),
       threads(thread_count(config.threads)),
       tokenizer(Tokenizer::load(model_folder)),
+      tokenizer_files(read_tokenizer_files(model_folder)),
       chat(tokenizer, config.rollout.think),
       model(read_model_folder_config(model_folder), threads),
       optimizer(model.layout().size()),
@@ -35,7 +45,6 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
     if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
   for (const auto& environment : config.environments) {
     prototypes.push_back(make_environment(environment.type, environment.config));
-    prototype_pointers.push_back(prototypes.back().get());
     rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});
   }
 }

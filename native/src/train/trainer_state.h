@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "config/run_config.h"
@@ -24,12 +26,12 @@ struct TrainerState {
   RunConfig config;
   ThreadPool threads;
   Tokenizer tokenizer;
+  std::map<std::string, std::string> tokenizer_files;  // their content by name, for checkpoints: the folder they came from may go while the run goes on
   ChatFormat chat;
   Model model;
   AdamW optimizer;
   std::vector<std::uint8_t> decayed;  // [weights] 1 where weight decay applies
   std::vector<std::unique_ptr<Environment>> prototypes;
-  std::vector<const Environment*> prototype_pointers;
   std::vector<EpisodeRules> rules;
 };
 

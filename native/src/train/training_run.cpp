@@ -1,7 +1,6 @@
 #include "train/training_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <sys/resource.h>
 
 #include "algorithm/advantage.h"
@@ -22,14 +21,6 @@
 
 namespace starpo {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 double peak_memory_bytes() {
   rusage usage{};
@@ -71,8 +62,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   const auto checkpoints = resumable_checkpoints(directory_);
   for (int iteration : checkpoints) {
     try {
-      tokenizer_folder_ = directory_ / checkpoint_path(iteration);
-      state_ = std::make_unique<TrainerState>(config, tokenizer_folder_);
+      state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
       load_checkpoint(directory_, iteration, *state_);
       iteration_ = checkpointed_ = iteration;
       resumed_ = true;
@@ -84,20 +74,19 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   }
   if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
 
-  tokenizer_folder_ = config.start.model;
-  state_ = std::make_unique<TrainerState>(config, tokenizer_folder_);
+  state_ = std::make_unique<TrainerState>(config, config.start.model);
   load_initial_weights(config);
   return {};
 }
 
 void TrainingRun::load_initial_weights(const RunConfig& config) {
-  const auto file = tokenizer_folder_ / "model.safetensors";
+  const std::filesystem::path folder = config.start.model;
   std::vector<float> weights;
   if (config.start.weights == StartWeights::random) {
     weights = initial_weights(state_->model.layout(), config.seed);
   } else {
-    weights = read_model_folder_weights(tokenizer_folder_, state_->model.layout());
-    if (!config.start.sha256.empty() && sha256_of_file(file) != config.start.sha256)
+    weights = read_model_folder_weights(folder, state_->model.layout());
+    if (!config.start.sha256.empty() && sha256_of_file(folder / "model.safetensors") != config.start.sha256)
       throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
   }
   std::copy(weights.begin(), weights.end(), state_->model.mutable_weights().begin());
@@ -126,15 +115,15 @@ std::string TrainingRun::run() {
     --iteration_;
     checkpoint();
   }
-  return iteration_ == config.iterations ? "completed" : control_.stop_reason();
+  return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
 }
 
 void TrainingRun::train_iteration() {
-  const Stopwatch watch;
+  const Stopwatch watch(control_);
   Metrics metrics;
   Updates updates;
   if (state_->config.task == Task::warm_start) {
-    const Stopwatch update;
+    const Stopwatch update(control_);
     auto result = warm_start_iteration(*state_, *pass_, iteration_, [&](int done, int total) {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
@@ -174,7 +163,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
   if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
 
-  const Stopwatch watch;
+  const Stopwatch watch(control_);
   auto result = update_policy(*state_, *pass_, iteration_, kept, kept_advantages, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
     control_.poll();
@@ -188,10 +177,10 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
-  const Stopwatch watch;
+  const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
   const auto specs = training_episodes(state_->config, iteration_);
-  RolloutRequest request{specs, state_->rules, state_->prototype_pointers, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
+  RolloutRequest request{specs, state_->rules, state_->prototypes, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
   request.sampling = {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
@@ -212,14 +201,14 @@ void TrainingRun::evaluate() {
   for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
     const EnvironmentConfig& environment = state_->config.environments[e];
     if (!environment.validate) continue;
-    const Stopwatch watch;
+    const Stopwatch watch(control_);
     // The draws are keyed by the environment, not the iteration: every evaluation plays the same levels with the same luck, so two can be compared in pairs.
     const auto specs = evaluation_episodes(state_->config, static_cast<int>(e));
-    RolloutRequest request{specs, state_->rules, state_->prototype_pointers, {}, {state_->config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(e), {}};
+    RolloutRequest request{specs, state_->rules, state_->prototypes, {}, {state_->config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(e), {}};
     request.sampling.temperature = static_cast<float>(state_->config.evaluation.temperature);
     request.progress = [&](int finished) {
       journal_.phase("evaluate", iteration_, finished, static_cast<std::int64_t>(specs.size()));
-      control_.poll();
+      control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
     };
     const auto episodes = run_rollout(state_->model, *decoder_, request);
     write_rollout(environment.label, episodes, {}, {});
@@ -246,7 +235,7 @@ void TrainingRun::write_rollout(const std::string& split, std::span<const Episod
 void TrainingRun::checkpoint() {
   if (checkpointed_ == iteration_) return;
   journal_.phase("checkpoint", iteration_, 0, 1);
-  write_checkpoint(directory_, *state_, iteration_, tokenizer_folder_, journal_);
+  write_checkpoint(directory_, *state_, iteration_, journal_);
   checkpointed_ = iteration_;
 }
 

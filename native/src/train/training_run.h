@@ -38,7 +38,6 @@ class TrainingRun {
   void write_rollout(const std::string& split, std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const double> advantages);
 
   std::filesystem::path directory_;
-  std::filesystem::path tokenizer_folder_;
   Journal& journal_;
   RunControl control_;
   std::unique_ptr<TrainerState> state_;

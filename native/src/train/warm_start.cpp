@@ -20,8 +20,8 @@ std::vector<Sequence> demonstration_batch(TrainerState& state, std::uint32_t fir
   return sequences;
 }
 
-// Mean negative log-probability of the batch's reply tokens; adds its gradient.
-double cross_entropy(TrainerState& state, TrainingPass& pass, const std::vector<Sequence>& sequences, std::vector<float>& gradients) {
+// Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
+double cross_entropy(TrainerState& state, TrainingPass& pass, const std::vector<Sequence>& sequences, std::vector<float>& gradients, const std::function<void()>& progress) {
   double targets = 0, loss = 0;
   for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
   for (const MicroBatch& micro : pack(sequences, state.config.optimizer.micro_batch_tokens)) {
@@ -30,6 +30,7 @@ double cross_entropy(TrainerState& state, TrainingPass& pass, const std::vector<
     pass.forward(micro.batch, 1, logprobs, entropies);
     for (float logprob : logprobs) loss -= logprob / targets;
     pass.backward(std::vector<float>(count, static_cast<float>(-1 / targets)), std::vector<float>(count, 0.0f), gradients);
+    progress();
   }
   return loss;
 }
@@ -45,12 +46,11 @@ UpdateResult warm_start_iteration(TrainerState& state, TrainingPass& pass, int i
     const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
     const auto sequences = demonstration_batch(state, index);
     std::fill(gradients.begin(), gradients.end(), 0.0f);
-    const double loss = cross_entropy(state, pass, sequences, gradients);
+    const double loss = cross_entropy(state, pass, sequences, gradients, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
     rate = learning_rate(state.config, iteration, state.optimizer.steps);
     norms.push_back(optimizer_step(state, iteration, gradients));
     losses.push_back(loss);
-    progress(step + 1, config.steps_per_iteration);
   }
   Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},
                   {std::string(metric::actor_grad_norm), mean(norms)},

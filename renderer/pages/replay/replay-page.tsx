@@ -7,7 +7,7 @@ import { isLive } from '../../components/run-facts.ts';
 import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
-import { useRunSummary, useRunTitle } from '../../stores/app-store.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
 import { useReplay } from '../../stores/replay-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { Conversation } from './conversation.tsx';
@@ -19,8 +19,7 @@ import { useEpisode, useEpisodes } from './use-episodes.ts';
 export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: string | null }) {
   const api = useApi();
   const run = useRunSummary(runId);
-  const title = useRunTitle();
-  const name = run ? title(run) : runId;
+  const name = run?.name ?? runId;
   const files = useRun((state) => state.rollouts);
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);

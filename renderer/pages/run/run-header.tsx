@@ -6,16 +6,15 @@ import { duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
-import { useApp, useRunTitle } from '../../stores/app-store.ts';
+import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../stores/run-store.ts';
 
 export function RunHeader({ run }: { run: RunSummary }) {
-  const title = useRunTitle()(run);
   const newest = useRun((state) => state.rollouts[0]);
   return (
     <header className="run-head">
       <div className="run-title">
-        <h1 title={run.id}>{title}</h1>
+        <h1 title={run.id}>{run.name}</h1>
         <StatusBadge status={run.status} />
         <code className="faint">{run.preset}</code>
         <span className="spacer" />

@@ -7,7 +7,7 @@ import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
 import { useCharts } from '../../charts/charts-store.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
-import { useRunSummary, useRunTitle } from '../../stores/app-store.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { ConfigPanel } from './config-panel.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
@@ -17,8 +17,7 @@ import { RunHeader } from './run-header.tsx';
 export function RunPage({ runId }: { runId: string }) {
   const api = useApi();
   const run = useRunSummary(runId);
-  const title = useRunTitle();
-  const name = run && title(run);
+  const name = run?.name;
   const problem = useRun((state) => state.problem);
   useEffect(() => {
     useCharts.setState({ zoom: null, cursor: null });

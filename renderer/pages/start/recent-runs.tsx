@@ -2,13 +2,12 @@ import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
-import { useApp, useRunTitle } from '../../stores/app-store.ts';
+import { useApp } from '../../stores/app-store.ts';
 
 const shown = 8;
 
 export function RecentRuns() {
   const runs = useApp((state) => state.runs);
-  const title = useRunTitle();
   if (!runs || runs.length === 0) return null;
   const now = Date.now();
   return (
@@ -41,7 +40,7 @@ export function RecentRuns() {
               return (
                 <tr key={run.id}>
                   <th scope="row">
-                    <a href={formatRoute({ page: 'run', runId: run.id })}>{title(run)}</a>
+                    <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
                     <span className="faint table-sub">{run.preset}</span>
                   </th>
                   <td>
@@ -50,7 +49,7 @@ export function RecentRuns() {
                   <td className="table-progress">
                     <Progress
                       value={run.iteration / run.iterations}
-                      label={`Progress of ${title(run)}`}
+                      label={`Progress of ${run.name}`}
                       status={run.status}
                     />
                     <span className="faint">

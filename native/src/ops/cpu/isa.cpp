@@ -53,7 +53,7 @@ Isa selected_isa() { return current(); }
 void select_isa(Isa isa) {
   if (!isa_supported(isa))
     throw Error("isa_unsupported", std::string("this processor has no ") + isa_name(isa),
-                std::string("Leave the choice to the program, which takes ") + isa_name(best_isa()) + " here.");
+                std::string("leave the choice to the program, which takes ") + isa_name(best_isa()) + " here");
   current() = isa;
 }
 

@@ -1,0 +1,21 @@
+# Run at every build: writes OUTPUT only where the checkout's version changed, so that a build without news compiles nothing.
+# Takes SOURCE_DIR, GIT (may be empty) and OUTPUT.
+set(version "")
+if(GIT)
+  execute_process(COMMAND ${GIT} describe --always WORKING_DIRECTORY ${SOURCE_DIR}
+                  OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  # Not describe's own --dirty, which locks the index and so could make a commit fail that is under way.
+  execute_process(COMMAND ${GIT} --no-optional-locks status --porcelain --untracked-files=no WORKING_DIRECTORY ${SOURCE_DIR}
+                  OUTPUT_VARIABLE changes OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(changes)
+    string(APPEND version "-dirty")
+  endif()
+endif()
+set(content "#define STARPO_BUILD \"${version}\"\n")
+set(before "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} before)
+endif()
+if(NOT content STREQUAL before)
+  file(WRITE ${OUTPUT} "${content}")
+endif()

@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include "error_code.h"
+#include "tiny_policy.h"
+#include "train/checkpoint.h"
+
+using namespace starpo;
+using namespace starpo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+  TemporaryFolder model, run;
+  RunConfig config = small_run_config();
+  std::unique_ptr<TrainerState> state;
+  Journal journal{run.path()};
+
+  Fixture() {
+    make_tiny_model_folder(model.path());
+    config.checkpoint.keep = 1;
+    state = tiny_state(config, model.path());
+  }
+
+  void write(int iteration) { write_checkpoint(run.path(), *state, iteration, journal); }
+  fs::path checkpoints() const { return run.path() / "checkpoints"; }
+  std::vector<int> resumable() const { return resumable_checkpoints(run.path()); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's folder") {
+  fs::remove_all(model.path());
+  state->model.mutable_weights()[7] = 0.25f;
+  state->optimizer.first_moment[7] = 0.5f;
+  state->optimizer.steps = 3;
+  write(5);
+  TrainerState read(config, run.path() / checkpoint_path(5));
+  load_checkpoint(run.path(), 5, read);
+  CHECK(std::equal(read.model.weights().begin(), read.model.weights().end(), state->model.weights().begin(), state->model.weights().end()));
+  CHECK(read.optimizer.first_moment == state->optimizer.first_moment);
+  CHECK(read.optimizer.steps == 3);
+  CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {
+  for (const int iteration : {0, 5, 1000000}) write(iteration);
+  CHECK(resumable() == std::vector<int>{1000000});
+  CHECK(fs::exists(checkpoints() / "000000/model.safetensors"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
+  write(50);
+  write_text(checkpoints() / "000050/trainer-state.json", "{");
+  write(45);
+  CHECK(resumable() == std::vector<int>{50, 45});
+  CHECK(error_code_of([&] { load_checkpoint(run.path(), 50, *state); }) == "checkpoint_corrupt");
+  load_checkpoint(run.path(), 45, *state);
+}
+
+TEST_CASE_FIXTURE(Fixture, "writing a checkpoint again replaces it") {
+  write(5);
+  write_text(checkpoints() / "000005/trainer-state.json", "{");
+  write(5);
+  load_checkpoint(run.path(), 5, *state);
+  CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a checkpoint that can't be replaced stays") {
+  write(5);
+  fs::create_directories(checkpoints() / ".000005.replaced/in the way");
+  CHECK(error_code_of([&] { write(5); }) == "file_unwritable");
+  load_checkpoint(run.path(), 5, *state);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement loses no checkpoint") {
+  write(5);
+  fs::rename(checkpoints() / "000005", checkpoints() / ".000005.replaced");
+  fs::create_directories(checkpoints() / ".000005.partial");
+  remove_partial_files(run.path());
+  load_checkpoint(run.path(), 5, *state);
+  CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
+
+  fs::create_directories(checkpoints() / ".000005.replaced/left behind");
+  remove_partial_files(run.path());
+  load_checkpoint(run.path(), 5, *state);
+  CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a folder that can't be made is an error that a person can act on") {
+  write_text(checkpoints(), "a file");
+  CHECK(error_code_of([&] { write(0); }) == "file_unwritable");
+}

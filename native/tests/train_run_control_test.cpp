@@ -1,0 +1,103 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "temporary_folder.h"
+#include "train/run_control.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+struct Fixture {
+  TemporaryFolder run;
+  Journal journal{run.path()};
+  RunControl control{run.path(), journal};
+
+  ~Fixture() {
+    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, SIG_DFL);
+  }
+
+  // Appends commands whose ids are their names.
+  void send(std::initializer_list<const char*> commands) {
+    for (const char* command : commands) append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
+  }
+
+  // "pause+ paused" and so on: answers with + or - for accepted, and other events by type.
+  std::string events() const {
+    std::string text;
+    std::istringstream lines(read_text(run.path() / "events.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto event = json::parse(line);
+      const bool answer = event.at("type") == "acknowledged";
+      text += (text.empty() ? "" : " ") + (answer ? event.at("command_id").get<std::string>() + (event.at("accepted") == true ? "+" : "-") : event.at("type").get<std::string>());
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "each command is answered, and refused where it changes nothing") {
+  send({"resume", "checkpoint", "pause", "pause", "resume"});
+  control.poll();
+  CHECK(events() == "resume- checkpoint+ pause+ paused pause- resume+ resumed");
+  CHECK_FALSE(control.stop_requested());
+  CHECK(control.take_checkpoint_request());
+  CHECK_FALSE(control.take_checkpoint_request());
+}
+
+TEST_CASE_FIXTURE(Fixture, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
+  send({"pause", "stop"});
+  CHECK_THROWS_AS(control.poll_discardable(), Discarded);
+  CHECK(control.stop_reason() == "command");
+  send({"pause", "resume"});
+  control.poll();
+  CHECK(events() == "pause+ paused stop+ pause- resume-");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a pause holds until it is lifted, and its time isn't work") {
+  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(control);
+  send({"pause"});
+  std::thread person([this] {
+    while (events() != "pause+ paused") std::this_thread::yield();
+    send({"resume"});
+  });
+  control.poll();
+  person.join();
+  CHECK(events() == "pause+ paused resume+ resumed");
+  CHECK(control.paused_seconds() > 0);
+  const double worked = watch.seconds();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  CHECK(worked >= 0);
+  CHECK(worked + control.paused_seconds() <= elapsed.count() + 1e-9);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a signal stops, and ends a pause") {
+  send({"pause"});
+  std::raise(SIGTERM);
+  control.poll();
+  CHECK(control.stop_reason() == "signal");
+  CHECK_THROWS_AS(control.poll_discardable(), Discarded);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the second signal ends the process at once") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::raise(SIGTERM);
+    std::raise(SIGINT);
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 128 + SIGINT);
+}

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tiny_policy.h"
+#include "train/train.h"
+#include "train/warm_start.h"
+
+using namespace starpo;
+using namespace starpo::test;
+using nlohmann::json;
+
+namespace {
+
+// A run of the tiny policy: evaluations and checkpoints at the start and the end alone.
+struct Fixture {
+  TemporaryFolder model, run;
+  json config = json::parse(read_text(repository() / "docs/formats/examples/run.json"));
+
+  Fixture() {
+    make_tiny_model_folder(model.path());
+    config["start"]["model"] = model.path().string();
+    config["iterations"] = 2;
+    config["threads"] = 1;
+    config["rollout"].update({{"groups", 3}, {"group_size", 4}, {"max_response_tokens", 12}, {"context", 300}});
+    config["filter"]["strategy"] = "none";
+    config["policy_loss"]["mini_batch"] = 4;
+    config["evaluation"].update({{"every", 0}, {"levels", 3}});
+    config["checkpoint"]["every"] = 0;
+  }
+
+  int train() {
+    write_text(run.path() / "run.json", config.dump());
+    return run_training(run.path());
+  }
+
+  std::vector<json> events(const std::string& type) const {
+    std::vector<json> found;
+    std::istringstream lines(read_text(run.path() / "events.jsonl"));
+    for (std::string line; std::getline(lines, line);)
+      if (auto event = json::parse(line); event.at("type") == type) found.push_back(std::move(event));
+    return found;
+  }
+
+  // "0 frozen-lake, 2 frozen-lake": iteration and another field of all events of a type.
+  std::string listed(const std::string& type, const std::string& field) const {
+    std::string text;
+    for (const auto& event : events(type)) text += (text.empty() ? "" : ", ") + event.at("iteration").dump() + " " + event.at(field).get<std::string>();
+    return text;
+  }
+
+  std::string weights(const std::string& checkpoint) const { return read_text(run.path() / "checkpoints" / checkpoint / "model.safetensors"); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do when started again") {
+  json bandit = config["environments"][0];
+  bandit.update(json{{"label", "bandit"},
+                     {"type", "bandit"},
+                     {"config", {{"lo_arm_name", "Phoenix"}, {"hi_arm_name", "Dragon"}, {"lo_arm_score", 0.1}, {"hi_arm_loscore", 0}, {"hi_arm_hiscore", 1}, {"hi_arm_hiscore_prob", 0.25}}},
+                     {"share", 0.5},
+                     {"prompt", {{"system", ""}, {"first", "{arm_1} or {arm_2}?"}, {"next", "{state}"}}}});
+  config["environments"].push_back(bandit);
+  CHECK(train() == 0);
+  CHECK(listed("evaluation", "label") == "0 frozen-lake, 0 bandit, 2 frozen-lake, 2 bandit");
+  CHECK(listed("checkpoint", "path") == "0 checkpoints/000000, 2 checkpoints/000002");
+  CHECK(listed("stopped", "reason") == "2 completed");
+  CHECK(events("iteration").size() == 2);
+
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("resume") == json{{"checkpoint", "checkpoints/000002"}, {"iteration", 2}});
+  CHECK(events("iteration").size() == 2);
+  CHECK(events("evaluation").size() == 4);
+  CHECK(listed("stopped", "reason") == "2 completed, 2 completed");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an iteration whose groups are all dropped makes no update") {
+  config["filter"] = {{"strategy", "top_p"}, {"keep", 0.9}};
+  config["rollout"]["max_response_tokens"] = 1;  // nothing valid fits into one token, so all scores are equal
+  CHECK(train() == 0);
+  for (const auto& event : events("iteration")) {
+    CHECK(event.at("metrics").at("filter/kept_groups") == 0);
+    CHECK_FALSE(event.at("metrics").contains("actor/loss"));
+    CHECK(event.at("updates").empty());
+  }
+  CHECK(weights("000002") == weights("000000"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "groups of one, a mini-batch larger than the batch, and two epochs") {
+  config["rollout"]["group_size"] = 1;
+  config["policy_loss"].update({{"mini_batch", 64}, {"epochs", 2}});
+  CHECK(train() == 0);
+  for (const auto& event : events("iteration")) {
+    CHECK(event.at("updates").at("actor/grad_norm").size() == 2);
+    CHECK(event.at("metrics").at("filter/kept_groups") == 3);
+    CHECK_FALSE(event.at("metrics").contains("rollout/reward_std_in_group"));
+    CHECK_FALSE(event.at("metrics").contains("rollout/zero_std_groups"));
+  }
+  CHECK(weights("000002") != weights("000000"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a damaged checkpoint is passed over with a warning, and the iterations after the one before give the same weights again") {
+  config["checkpoint"]["every"] = 1;
+  CHECK(train() == 0);
+  const auto whole = weights("000002");
+  write_text(run.path() / "checkpoints/000002/model.safetensors", whole.substr(0, whole.size() / 2));
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("resume").at("iteration") == 1);
+  CHECK(events("log").back().at("message").get<std::string>().find("000002") != std::string::npos);
+  CHECK(weights("000002") == whole);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a start that fails says why in the journal") {
+  std::filesystem::remove(model.path() / "model.safetensors");
+  CHECK(train() == 1);
+  CHECK(listed("failed", "code") == "0 model_file_missing");
+  CHECK_FALSE(events("failed").at(0).at("hint").get<std::string>().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a warm start looks for commands after every micro-batch") {
+  RunConfig warm = small_run_config();
+  warm.warm_start.steps_per_iteration = 2;
+  warm.warm_start.batch = 3;
+  warm.optimizer.micro_batch_tokens = 1;  // one demonstration each
+  const auto state = tiny_state(warm, model.path());
+  TrainingPass pass(state->model);
+  std::vector<int> steps_done;
+  warm_start_iteration(*state, pass, 1, [&](int done, int total) {
+    CHECK(total == 2);
+    steps_done.push_back(done);
+  });
+  CHECK(steps_done == std::vector<int>{0, 0, 0, 1, 1, 1});
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Notice, NoticeName } from '../../core/api/contract.ts';
+import { Failure } from '../../core/api/failure.ts';
+import type { Api } from '../../renderer/api/api.ts';
+import { followCore, useApp } from '../../renderer/stores/app-store.ts';
+import { followRun, useRun } from '../../renderer/stores/run-store.ts';
+import { sampleRuns } from './fake-data.ts';
+
+/** An API whose answers are given by hand, so that notices come before them. */
+function handAnswered() {
+  const handlers = new Map<string, (notice: never) => void>();
+  const asked = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();
+  const api: Api = {
+    call: (name) => new Promise((resolve, reject) => asked.set(name, { resolve: resolve as never, reject })),
+    on(name, handler) {
+      handlers.set(name, handler as never);
+      return () => {};
+    },
+    onState(handler) {
+      handler('open');
+      return () => {};
+    },
+  };
+  const settled = () => new Promise((resolve) => setTimeout(resolve));
+  return {
+    api,
+    tell: <N extends NoticeName>(name: N, notice: Notice<N>) => handlers.get(name)!(notice as never),
+    async answer(answers: Record<string, unknown>) {
+      for (const [name, value] of Object.entries(answers)) asked.get(name)!.resolve(value as never);
+      await settled();
+    },
+    async refuse(name: string, cause: Error) {
+      asked.get(name)!.reject(cause);
+      await settled();
+    },
+  };
+}
+
+const [run] = sampleRuns() as [ReturnType<typeof sampleRuns>[number]];
+const runId = run.id;
+const reset = () => {
+  useApp.setState(useApp.getInitialState());
+  useRun.setState(useRun.getInitialState());
+};
+beforeEach(reset);
+afterEach(reset);
+
+test('a list of runs that is older than a notice does not take it back', async () => {
+  const { api, tell, answer } = handAnswered();
+  followCore(api);
+  tell('run', { ...run, status: 'completed' });
+  tell('run', { ...run, id: 'made-since' });
+  tell('removed', { runId: 'deleted-since' });
+  await answer({ 'runs.list': [{ ...run, status: 'running' }, { ...run, id: 'deleted-since' }] });
+  const statuses = useApp.getState().runs!.map(({ id, status }) => [id, status]);
+  expect(Object.fromEntries(statuses)).toEqual({ [runId]: 'completed', 'made-since': run.status });
+});
+
+test('runs are shown before it is known what the machine has', async () => {
+  const { api, answer } = handAnswered();
+  followCore(api);
+  await answer({ 'runs.list': [run] });
+  expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
+});
+
+test('points, lines and files that come while the stored ones are on their way stay', async () => {
+  const { api, tell, answer } = handAnswered();
+  followRun(api, runId);
+  const point = (iteration: number) => ({ iteration, metrics: { loss: iteration } });
+  tell('metrics', { runId, truncateAfter: 1, points: [point(2), point(3)] });
+  tell('log', { runId, line: { seq: 9, time: 0, level: 'info', message: 'new' } });
+  tell('rollout', { runId, file: { iteration: 3, split: 'train', episodes: 1 } });
+  await answer({
+    'runs.get': { summary: run, config: {}, folder: '' },
+    'runs.series': [{ name: 'loss', iterations: [1, 2, 5], values: [1, 20, 50] }],
+    'runs.log': [{ seq: 1, time: 0, level: 'info', message: 'old' }],
+    'rollouts.list': [
+      { iteration: 5, split: 'train', episodes: 1 },
+      { iteration: 1, split: 'train', episodes: 1 },
+    ],
+  });
+  const { series, log, rollouts, loaded } = useRun.getState();
+  expect(loaded).toBe(true);
+  expect([...series.get('loss')!.iterations()]).toEqual([1, 2, 3]);
+  expect([...series.get('loss')!.values()]).toEqual([1, 2, 3]);
+  expect(log.map(({ seq }) => seq)).toEqual([1, 9]);
+  expect(rollouts.map(({ iteration }) => iteration)).toEqual([3, 1]);
+});
+
+test.each([
+  [new Failure('connection_lost', '', ''), null],
+  [new Failure('run_unknown', '', ''), expect.objectContaining({ code: 'run_unknown' })],
+])('%o while a run loads leaves it with %o', async (cause, problem) => {
+  const { api, refuse } = handAnswered();
+  followRun(api, runId);
+  await refuse('runs.series', cause);
+  expect(useRun.getState().problem).toEqual(problem);
+});
