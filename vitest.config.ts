@@ -8,8 +8,9 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
-          include: ['{core,electron}/**/*.test.ts', 'tests/**/*.test.ts'],
+          include: ['electron/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['tests/e2e/**', 'tests/renderer/**'],
+          testTimeout: 60_000,
         },
       },
       {
@@ -17,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'renderer',
           environment: 'jsdom',
-          include: ['renderer/**/*.test.{ts,tsx}', 'tests/renderer/**/*.test.{ts,tsx}'],
+          include: ['tests/renderer/**/*.test.{ts,tsx}'],
         },
       },
       {

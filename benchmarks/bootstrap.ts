@@ -1,5 +1,5 @@
 /** Numbers in [0, 1) from a seed (mulberry32), so that a result can be computed again. */
-function randomNumbers(seed: number) {
+export function randomNumbers(seed: number) {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

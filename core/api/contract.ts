@@ -227,7 +227,7 @@ export const notices = {
   run: runSummary,
   /** A run's directory is gone, and the run with it. */
   removed: z.object({ runId }),
-  /** New or replaced points: append those above, replace those equal, drop later ones where `truncateAfter` is given (a resumed run). */
+  /** New or replaced points: append those above, replace those equal. Where `truncateAfter` is given (a trainer has started), first drop points and rollouts of later iterations. */
   metrics: z.object({
     runId,
     truncateAfter: z.number().int().nullable(),

@@ -2,7 +2,7 @@ import type { LogLine, RolloutFile, Series } from '../api/contract.ts';
 import type { EventType } from '../run-directory/events.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
-import { getRun } from './runs-table.ts';
+import { getRun, type RunRow } from './runs-table.ts';
 
 export interface StoredEvent {
   seq: number;
@@ -129,15 +129,14 @@ export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
     .all(runId)
     .flatMap((event) => toLogLine(event) ?? []);
   const run = getRun(database, runId);
-  if (run?.journal_problem) {
-    lines.unshift({
-      seq: -1,
-      time: run.last_time ?? run.created_at,
-      level: 'warning',
-      message: run.journal_problem,
-    });
-  }
-  return lines;
+  const problem = run && journalProblem(run);
+  return problem ? [problem, ...lines] : lines;
+}
+
+/** What is wrong with a run's journal itself. */
+export function journalProblem({ journal_problem, last_time, created_at }: RunRow): LogLine | null {
+  if (journal_problem === null) return null;
+  return { seq: -1, time: last_time ?? created_at, level: 'warning', message: journal_problem };
 }
 
 /** Null for events that say nothing to people. */

@@ -4,6 +4,7 @@ import { processExists } from '../runs/liveness.ts';
 
 /** How the host of a data folder is reached; for the owner's eyes alone. */
 export interface HostRecord {
+  /** `http://127.0.0.1:7717` */
   address: string;
   token: string;
   pid: number;
@@ -11,7 +12,8 @@ export interface HostRecord {
 
 const hostFile = (home: string) => join(home, 'host.json');
 
-function readHost(home: string): HostRecord | null {
+/** The host that announced itself last, which may have died since; null where there is none. */
+export function readHost(home: string): HostRecord | null {
   try {
     return JSON.parse(readFileSync(hostFile(home), 'utf8')) as HostRecord;
   } catch {

@@ -8,7 +8,7 @@ import { serveChannel } from '../api/server.ts';
 import { subProtocol } from '../api/web-socket.ts';
 import type { Core } from '../index.ts';
 import { isOwnHost, newToken, refusal } from './access.ts';
-import { announceHost } from './host-file.ts';
+import { announceHost, readHost } from './host-file.ts';
 import { createWebApp } from './web-app.ts';
 
 export const defaultPort = 7717;
@@ -45,12 +45,12 @@ export async function startHost(core: Core, webFolder: string, port = defaultPor
     if (refused) return refuse(socket, refused);
     sockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(core, webSocket));
   });
-  await listen(server, port);
-  const origin = `http://${loopback}:${(server.address() as AddressInfo).port}`;
+  await listen(server, port, core.home);
+  const origin = originOf((server.address() as AddressInfo).port);
   const withdraw = announceHost(core.home, { address: origin, token, pid: process.pid });
   return {
     origin,
-    address: `${origin}/#token=${token}`,
+    address: pageOf(origin, token),
     token,
     close: () =>
       new Promise((closed) => {
@@ -82,19 +82,27 @@ function refuse(socket: Duplex, { status, reason }: { status: number; reason: st
   );
 }
 
-function listen(server: Server, port: number): Promise<void> {
+const originOf = (port: number) => `http://${loopback}:${port}`;
+const pageOf = (origin: string, token: string) => `${origin}/#token=${token}`;
+
+function listen(server: Server, port: number, home: string): Promise<void> {
   return new Promise((listening, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) => failed(listenFailure(error, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => failed(listenFailure(error, port, home)));
     server.listen(port, loopback, listening);
   });
 }
 
-function listenFailure(error: NodeJS.ErrnoException, port: number): Error {
+function listenFailure(error: NodeJS.ErrnoException, port: number, home: string): Error {
   if (error.code === 'EADDRINUSE') {
+    const present = readHost(home);
+    const running =
+      present?.address === originOf(port)
+        ? `StarPO Studio is running already at ${pageOf(present.address, present.token)}`
+        : 'Another program has it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,
-      'StarPO Studio may be running already; otherwise choose another port with --port, or --port 0 for any.',
+      `${running}; choose another port with --port, or --port 0 for any.`,
     );
   }
   if (error.code === 'EACCES') {

@@ -6,6 +6,7 @@ const inputCodes = new Set([
   'usage_invalid',
   'input_invalid',
   'config_invalid',
+  'config_unreadable',
   'config_version_unsupported',
   'preset_unknown',
   'run_unknown',

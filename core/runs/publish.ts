@@ -6,12 +6,9 @@ type Point = Notice<'metrics'>['points'][number];
 
 /** Tells clients what a batch of events means for charts, log and list of rollouts. */
 export function publishEvents(notices: Notices, runId: string, events: readonly StoredEvent[]): void {
-  let truncateAfter: number | null = null;
   let points: Point[] = [];
   const flush = () => {
-    if (points.length > 0 || truncateAfter !== null)
-      notices.emit('metrics', { runId, truncateAfter, points });
-    truncateAfter = null;
+    if (points.length > 0) notices.emit('metrics', { runId, truncateAfter: null, points });
     points = [];
   };
   for (const event of events) {
@@ -26,7 +23,8 @@ export function publishEvents(notices: Notices, runId: string, events: readonly 
     } else if (event.type === 'started') {
       const { resume } = JSON.parse(event.body);
       flush();
-      truncateAfter = resume?.iteration ?? -1;
+      // At once, since it also takes back the rollouts that were told before it, and none of those after.
+      notices.emit('metrics', { runId, truncateAfter: resume?.iteration ?? -1, points: [] });
     }
   }
   flush();

@@ -46,10 +46,20 @@ export class Runs {
     return this.parts.supervisor.summary(this.row(runId));
   }
 
-  /** run.json as it is, also where it is of a newer version. */
+  /** run.json as it is, also where it is of a newer version. Throws `run_unknown` or `config_unreadable`. */
   async config(runId: string): Promise<unknown> {
     this.row(runId);
-    return JSON.parse(await readFile(join(this.folder(runId), runFiles.config), 'utf8'));
+    const path = join(this.folder(runId), runFiles.config);
+    try {
+      return JSON.parse(await readFile(path, 'utf8'));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Failure(
+        'config_unreadable',
+        `${path} can't be read: ${reason}`,
+        'Restore the file, or make a new run.',
+      );
+    }
   }
 
   /** See {@link createRun}. */
@@ -61,7 +71,7 @@ export class Runs {
 
   /**
    * Starts a run's trainer, or resumes it from its last checkpoint; answers once the trainer has written its first event.
-   * Throws `run_unknown`, `run_completed`, `run_active`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
+   * Throws `run_unknown`, `run_completed`, `run_active`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
    */
   async start(runId: string): Promise<void> {
     const { supervisor, trainer } = this.parts;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RunSummary } from '../api/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { ingestAll } from '../history/ingest.ts';
-import { eventsAfter, type StoredEvent } from '../history/queries.ts';
+import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
 import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
 import { addRun, getRun, listRuns, type RunRow, removeRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
@@ -23,6 +23,8 @@ interface Followed {
   /** Last `seq` that clients were told of. */
   published: number;
   alive: boolean;
+  /** Whether clients know that something is wrong with the journal. */
+  problemTold: boolean;
   watch: FolderWatch | null;
   refreshing: Promise<void> | null;
   again: boolean;
@@ -125,6 +127,7 @@ export class Supervisor {
     const run: Followed = {
       published: row.last_seq,
       alive: false,
+      problemTold: row.journal_problem !== null,
       watch: null,
       refreshing: null,
       again: false,
@@ -165,6 +168,9 @@ export class Supervisor {
       this.parts.notices.emit('metrics', { runId, truncateAfter: -1, points: [] });
       this.tell(runId, true);
     }
+    const problem = row ? journalProblem(row) : null;
+    if (problem && !run.problemTold) this.parts.notices.emit('log', { runId, line: problem });
+    run.problemTold = problem !== null;
     for (;;) {
       const events = eventsAfter(this.parts.database, runId, run.published);
       if (events.length === 0) return;

@@ -48,6 +48,7 @@ TEST_CASE("an action that reaches the goal ends the episode with its reward") {
   CHECK(episode.score == 1);
   CHECK(episode.turns[0].response == "<think>left it is</think><answer>Left</answer>");
   CHECK(episode.turns[0].think == "left it is");
+  CHECK(episode.turns[0].think_tokens == static_cast<int>(game.state->tokenizer.encode("left it is").size()));
   CHECK(episode.turns[0].executed.size() == 1);
   CHECK(episode.initial == "__GP\nOO__\n_OO_\nO___");
 }

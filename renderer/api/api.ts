@@ -1,4 +1,5 @@
 import type { Client } from '../../core/api/client.ts';
+import { Failure } from '../../core/api/failure.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused';
 
@@ -7,3 +8,7 @@ export interface Api extends Pick<Client, 'call' | 'on'> {
   /** Calls back at once with the present state, then at every change. */
   onState(handler: (state: ConnectionState) => void): () => void;
 }
+
+/** The answer will never come; who needs it asks again when the connection is back. */
+export const isConnectionLost = (cause: unknown): boolean =>
+  cause instanceof Failure && cause.code === 'connection_lost';

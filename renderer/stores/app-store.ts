@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/api/contract.ts';
 import { asFailure } from '../../core/api/failure.ts';
-import type { Api, ConnectionState } from '../api/api.ts';
+import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
 
 interface AppState {
@@ -51,22 +51,24 @@ export function withRun(runs: RunSummary[] | null, summary: RunSummary): RunSumm
 
 /** Keeps the store in step with core; after every reconnection all is asked for again, since notices may have been missed. */
 export function followCore(api: Api): () => void {
-  const { report } = useApp.getState();
+  const fail = (cause: unknown) => {
+    if (!isConnectionLost(cause)) useApp.getState().report(cause);
+  };
   const catchUp = createCatchUp();
   // Each by itself: what the machine has takes longer to find out than which runs there are.
   function refresh(): void {
     const askRuns = () => api.call('runs.list', {});
     catchUp
       .snapshot(askRuns, (runs) => useApp.setState({ runs: runs.reduce<RunSummary[]>(withRun, []) }))
-      .catch(report);
+      .catch(fail);
     api
       .call('presets.list', {})
       .then((presets) => useApp.setState({ presets }))
-      .catch(report);
+      .catch(fail);
     api
       .call('system.info', {})
       .then((system) => useApp.setState({ system }))
-      .catch(report);
+      .catch(fail);
   }
   const stops = [
     api.on('run', (summary) =>

@@ -1,7 +1,6 @@
 import { create } from 'zustand';
 import type { LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
-import { asFailure } from '../../core/api/failure.ts';
-import type { Api } from '../api/api.ts';
+import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';
 
@@ -62,8 +61,7 @@ export function followRun(api: Api, runId: string): () => void {
   }
 
   function fail(problem: unknown): void {
-    // What a lost connection left unanswered is asked for again when it is back.
-    if (followed && asFailure(problem).code !== 'connection_lost') useRun.setState({ problem });
+    if (followed && !isConnectionLost(problem)) useRun.setState({ problem });
   }
 
   function applyMetrics(notice: Notice<'metrics'>): void {

@@ -6,7 +6,7 @@ import { eventsAfter, listRollouts, readLog, readSeries } from '../../core/histo
 import { rebuildHistory } from '../../core/history/rebuild.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
-import { untilRun, untilSeq, World } from './fixtures/world.ts';
+import { untilRun, World } from './fixtures/world.ts';
 
 const id = 'some-run';
 const seqs = (core: Core) => eventsAfter(core.database, id, -1).map((event) => event.seq);
@@ -59,6 +59,20 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(warnings[0]!.message).toContain('skipped');
   });
 
+  test('garbage that comes while a run is followed is told of once', async () => {
+    const folder = world.run(id, [journal.started(0)]);
+    const core = await world.core();
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'log') told.push(payload);
+    });
+    for (const seq of [1, 2]) {
+      appendFileSync(join(folder, 'events.jsonl'), `garbage\n${journal.iteration(seq, seq)}\n`);
+      await core.supervisor.refresh(id);
+    }
+    expect(told).toMatchObject([{ line: { seq: -1, message: expect.stringContaining('skipped') } }]);
+  });
+
   test('a line that stands twice counts once', async () => {
     world.run(id, [journal.started(0), journal.iteration(1, 1, 0.5), journal.iteration(1, 1, 0.9)]);
     expect(success(await world.core())).toMatchObject({ values: [0.5] });
@@ -75,28 +89,34 @@ describe('the history', { timeout: 60_000 }, () => {
       journal.evaluation(6, 3, 0.5),
     ]);
     const core = await world.core();
-    const truncated = new Promise((resolve) => {
-      core.notices.on((name, payload) => {
-        if (name === 'metrics') resolve(payload);
-      });
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'metrics' || name === 'rollout') told.push(payload);
     });
     const lines = [
       journal.started(7, { checkpoint: 'checkpoints/000001', iteration: 1 }),
-      journal.iteration(8, 2, 0.7),
+      journal.rollout(8, 2),
+      journal.iteration(9, 2, 0.7),
     ];
     appendFileSync(join(folder, 'events.jsonl'), lines.map((line) => `${line}\n`).join(''));
-    await untilSeq(core, id, 8);
+    await core.supervisor.refresh(id);
     expect(success(core)).toMatchObject({ iterations: [1, 2], values: [0.1, 0.7] });
     expect(readSeries(core.database, id, ['evaluation/frozen-lake/success_rate'])[0]).toMatchObject({
       iterations: [0],
     });
-    expect(listRollouts(core.database, id)).toEqual([]);
-    expect(seqs(core)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(await truncated).toEqual({
-      runId: id,
-      truncateAfter: 1,
-      points: [{ iteration: 2, metrics: { 'rollout/success_rate': 0.7 } }],
-    });
+    const again = { iteration: 2, split: 'train', episodes: 128 };
+    expect(listRollouts(core.database, id)).toEqual([again]);
+    expect(seqs(core)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    // In this order: what clients drop must not be what was told after it.
+    expect(told).toEqual([
+      { runId: id, truncateAfter: 1, points: [] },
+      { runId: id, file: again },
+      {
+        runId: id,
+        truncateAfter: null,
+        points: [{ iteration: 2, metrics: { 'rollout/success_rate': 0.7 } }],
+      },
+    ]);
   });
 
   test('an ended run that is resumed is open again', async () => {

@@ -122,7 +122,11 @@ describe('the host', { timeout: 60_000 }, () => {
 
   test('a busy port is told of with a way out', async () => {
     const busy = startHost(core, world.folder, Number(new URL(host.origin).port));
-    await expect(busy).rejects.toMatchObject({ code: 'port_busy', hint: expect.stringContaining('--port') });
+    await expect(busy).rejects.toMatchObject({
+      code: 'port_busy',
+      hint: expect.stringMatching(/already at (\S+);.*--port/),
+    });
+    await expect(busy).rejects.toMatchObject({ hint: expect.stringContaining(host.address) });
     expect(JSON.parse(readFileSync(join(world.home, 'host.json'), 'utf8')).token).toBe(host.token);
   });
 });

@@ -103,6 +103,16 @@ describe('runs', { timeout: 60_000 }, () => {
     );
   });
 
+  test('a command to a trainer that another core has just started gets its own answer', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const runId = await make();
+    const other = await world.core();
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ iteration }) => iteration === 1);
+    expect(await other.runs.command(runId, 'pause')).toEqual({ accepted: true, message: 'pause' });
+    expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
+  });
+
   test('a command follows a line that was cut short', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const runId = await make();
@@ -156,6 +166,13 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(core.runs.get(runId).status).toBe('created');
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'config_version_unsupported' });
     expect(existsSync(join(core.runs.folder(runId), 'trainer.lock'))).toBe(false);
+  });
+
+  test('a run.json that was damaged later is told of', async () => {
+    const runId = await make();
+    writeFileSync(join(core.runs.folder(runId), 'run.json'), '{"preset"');
+    const error = { code: 'config_unreadable', hint: expect.stringMatching(/./) };
+    await expect(core.runs.start(runId)).rejects.toMatchObject(error);
   });
 
   test('a run directory without a readable run.json is passed over', async () => {

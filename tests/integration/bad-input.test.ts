@@ -1,10 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { journalReaches, newRun, readJournal, root, startTrainer, temporaryHome, train, trainer } from './trainer-process.ts';
+import {
+  journalReaches,
+  newRun,
+  readJournal,
+  root,
+  startTrainer,
+  temporaryHome,
+  train,
+  trainer,
+} from './trainer-process.ts';
 
 /** Within this long every bad input is refused, however busy the machine. */
 const limit = 5000;
@@ -25,13 +43,22 @@ interface Refusal {
 
 /** Runs a program to its end and takes apart what it says of an error. */
 async function refusal(program: string, ...args: string[]): Promise<Refusal> {
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], timeout: limit, killSignal: 'SIGKILL' });
+  const child = spawn(program, args, {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: limit,
+    killSignal: 'SIGKILL',
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
   const [status] = await once(child, 'close');
-  return { status, code: /^ {2}code: (\w+)$/m.exec(errors)?.[1], hint: /^ {2}hint: (.+)$/m.exec(errors)?.[1] };
+  return {
+    status,
+    code: /^ {2}code: (\w+)$/m.exec(errors)?.[1],
+    hint: /^ {2}hint: (.+)$/m.exec(errors)?.[1],
+  };
 }
 
 const cli = (...args: string[]) => refusal(process.execPath, 'core/host/cli.ts', ...args, '--home', home);
@@ -70,20 +97,21 @@ test.each([
 });
 
 test.each([
-  ['text that is no JSON', '{"version": 1,', 'config_invalid'],
-  ['nothing', '', 'config_invalid'],
+  ['text that is no JSON', '{"version": 1,', 'config_unreadable'],
+  ['nothing', '', 'config_unreadable'],
 ])('the trainer refuses a configuration that is %s', async (name, text, code) => {
   expectRefusal(await refusal(trainer, 'train', runWith(name.replaceAll(' ', '-'), text)), 2, code);
 });
 
 test.each([
-  ['an unknown key', ['--set', 'rollout.gruops=4'], 'config_invalid'],
-  ['a mistyped value', ['--set', 'iterations=many'], 'config_invalid'],
-  ['a value out of range', ['--set', 'rollout.temperature=0'], 'config_invalid'],
-  ['a model that is not there', ['--set', 'start.model=nowhere'], 'model_missing'],
+  ['an unknown key', ['starter-bandit', '--set', 'rollout.gruops=4'], 'config_invalid'],
+  ['a mistyped value', ['starter-bandit', '--set', 'iterations=many'], 'config_invalid'],
+  ['a value out of range', ['starter-bandit', '--set', 'rollout.temperature=0'], 'config_invalid'],
+  ['a model that is not there', ['starter-bandit', '--set', 'start.model=nowhere'], 'model_missing'],
+  ['a preset that is not there', ['starter-bandti'], 'preset_unknown'],
+  ['an unknown option', ['starter-bandit', '--sed', '5'], 'usage_invalid'],
 ])('the command line refuses %s and makes no run', async (_, args, code) => {
-  expectRefusal(await cli('new', 'starter-bandit', ...args), 2, code);
-  expectRefusal(await cli('new', 'starter-bandti'), 2, 'preset_unknown');
+  expectRefusal(await cli('new', ...args), 2, code);
   expect(existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')) : []).toEqual([]);
 });
 
@@ -101,15 +129,25 @@ test.each([
   expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
 });
 
-test('a journal with garbage and a cut line is gone on with: nothing whole is lost, the sequence has no gap', { timeout: 60_000 }, async () => {
-  const folder = await newRun(home, 'starter-bandit', { iterations: 2, 'rollout.groups': 2, 'evaluation.levels': 4, 'checkpoint.every': 1 });
+test('a journal with garbage and a cut line is gone on with: nothing whole is lost, the sequence has no gap', {
+  timeout: 60_000,
+}, async () => {
+  const folder = await newRun(home, 'starter-bandit', {
+    iterations: 2,
+    'rollout.groups': 2,
+    'evaluation.levels': 4,
+    'checkpoint.every': 1,
+  });
   expect(await train(folder)).toBe(0);
   const before = readFileSync(join(folder, 'events.jsonl'), 'utf8');
   appendFileSync(join(folder, 'events.jsonl'), 'garbage\n{"v":1,"seq":99');
   expect(await train(folder)).toBe(0);
   const after = readFileSync(join(folder, 'events.jsonl'), 'utf8');
   expect(after.startsWith(`${before}garbage\n`)).toBe(true);
-  const seqs = after.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).seq);
+  const seqs = after
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line).seq);
   expect(seqs).toEqual(seqs.map((_, index) => index));
 });
 
@@ -130,6 +168,5 @@ test('a busy port is refused', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  expectRefusal(await cli('serve', '--port', String(port)), 1, 'port_busy');
-  server.close();
+  expectRefusal(await cli('serve', '--port', String(port)).finally(() => server.close()), 1, 'port_busy');
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import {
   journalReaches,
   keptMetrics,
@@ -21,17 +22,6 @@ const settings = {
   'checkpoint.every': 2,
 };
 const weights = (folder: string) => sha256(join(folder, 'checkpoints/000006/model.safetensors'));
-
-/** Numbers in [0, 1) that a printed seed gives again (mulberry32). */
-function randomNumbers(seed: number) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 let home: string;
 let dispose: () => Promise<void>;

@@ -6,6 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+import { isMachineMetric } from '../../core/run-directory/metrics.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const trainer = join(root, 'native/build/starpo-trainer');
@@ -42,8 +44,12 @@ export async function newRun(
   return stdout.trim();
 }
 
+/** Starts a trainer, which doesn't outlive the test. */
 export function startTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
-  return spawn(trainer, ['train', folder], { stdio: 'ignore', env: { ...process.env, ...environment } });
+  const env = { ...process.env, ...environment };
+  const child = spawn(trainer, ['train', folder], { stdio: 'ignore', env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
 }
 
 /** Trains to the end; gives the exit status (null: killed). */
@@ -88,17 +94,17 @@ export function journalReaches(
   });
 }
 
-const mayDiffer = /^(time|throughput|memory)\//;
-
 /** What a reader keeps of a journal: the last metrics of each iteration and evaluation, less those that depend on the machine's speed. */
 export function keptMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
   let kept: [number, string, Record<string, number>][] = [];
   for (const event of events) {
-    const resumedFrom = event.type === 'started' ? event.resume?.iteration : undefined;
-    if (resumedFrom !== undefined) kept = kept.filter(([iteration]) => iteration <= resumedFrom);
+    if (event.type === 'started') {
+      const from = event.resume?.iteration ?? -1;
+      kept = kept.filter(([iteration]) => iteration <= from);
+    }
     if (!event.metrics || event.iteration === undefined) continue;
     const metrics = Object.fromEntries(
-      Object.entries(event.metrics).filter(([name]) => !mayDiffer.test(name)),
+      Object.entries(event.metrics).filter(([name]) => !isMachineMetric(name)),
     );
     kept.push([event.iteration, `${event.iteration} ${event.label ?? 'train'}`, metrics]);
   }

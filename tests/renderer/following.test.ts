@@ -51,7 +51,12 @@ test('a list of runs that is older than a notice does not take it back', async (
   tell('run', { ...run, status: 'completed' });
   tell('run', { ...run, id: 'made-since' });
   tell('removed', { runId: 'deleted-since' });
-  await answer({ 'runs.list': [{ ...run, status: 'running' }, { ...run, id: 'deleted-since' }] });
+  await answer({
+    'runs.list': [
+      { ...run, status: 'running' },
+      { ...run, id: 'deleted-since' },
+    ],
+  });
   const statuses = useApp.getState().runs!.map(({ id, status }) => [id, status]);
   expect(Object.fromEntries(statuses)).toEqual({ [runId]: 'completed', 'made-since': run.status });
 });
@@ -95,4 +100,14 @@ test.each([
   followRun(api, runId);
   await refuse('runs.series', cause);
   expect(useRun.getState().problem).toEqual(problem);
+});
+
+test.each([
+  [new Failure('connection_lost', '', ''), 0],
+  [new Failure('internal', '', ''), 1],
+])('%o while the app loads is reported %i times', async (cause, times) => {
+  const { api, refuse } = handAnswered();
+  followCore(api);
+  for (const name of ['runs.list', 'presets.list', 'system.info']) await refuse(name, cause);
+  expect(useApp.getState().errors).toHaveLength(times);
 });

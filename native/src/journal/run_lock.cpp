@@ -35,13 +35,14 @@ LockHolder parse_holder(const std::string& text) {
   return holder;
 }
 
-// A reader that asks who holds the lock takes it for an instant, so a trainer must try more than once.
-bool lock_patiently(int descriptor) {
+// A reader that asks who holds the lock takes it for an instant, so a trainer must try more than once. Returns 0 or errno: EWOULDBLOCK where another holds it.
+int lock_patiently(int descriptor) {
   for (int attempt = 0; attempt < 25; ++attempt) {
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno != EWOULDBLOCK && errno != EINTR) return errno;  // a file system without locks
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return false;
+  return EWOULDBLOCK;
 }
 
 }  // namespace
@@ -58,9 +59,10 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
   const auto path = run_directory / lock_name;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(path, errno);
-  if (!lock_patiently(descriptor_)) {
+  if (const int error = lock_patiently(descriptor_)) {
     const auto holder = parse_holder(read_text(descriptor_));
     ::close(descriptor_);
+    if (error != EWOULDBLOCK) throw write_error(path, error);
     throw Error("run_locked", "another trainer works on " + run_directory.string() + " (process " + std::to_string(holder.pid) + " on " + holder.host + ")",
                 "stop that trainer, or wait for it");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "base/error.h"
 #include "env/action_name.h"
@@ -13,10 +14,12 @@ namespace {
 
 // Sampled tokens before the one that completes </think>; all of them where none does.
 int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
+  constexpr std::string_view close = "</think>";
   std::string text;
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::size_t unseen = text.size() < close.size() ? 0 : text.size() - close.size() + 1;
     text += tokenizer.decode(std::span(ids).subspan(i, 1));
-    if (text.find("</think>") != std::string::npos) return static_cast<int>(i);
+    if (text.find(close, unseen) != std::string::npos) return static_cast<int>(i);
   }
   return static_cast<int>(ids.size());
 }
