@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
+
+let home: string;
+let dispose: () => Promise<void>;
+beforeAll(async () => {
+  ({ home, dispose } = await temporaryHome());
+});
+afterAll(() => dispose());
+
+/** Successes on the fixed levels before and after, as counts. */
+async function learn(preset: string, label: string, settings: Record<string, string | number>) {
+  const levels = 128;
+  const folder = await newRun(home, preset, {
+    ...settings,
+    'evaluation.levels': levels,
+    'evaluation.every': 0,
+  });
+  expect(await train(folder)).toBe(0);
+  return readJournal(folder)
+    .filter((event) => event.type === 'evaluation')
+    .map((event) => Math.round(levels * (event.metrics?.[`evaluation/${label}/success_rate`] ?? Number.NaN)));
+}
+
+// The counts are exact: the trainer gives the same bits on every x86-64. Whoever changes the starter policy, a preset or the arithmetic on purpose, puts the new ones here.
+test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 120_000 }, async () => {
+  expect(await learn('starter-bandit', 'bandit', { iterations: 10 })).toEqual([86, 120]);
+});
+
+test('and FrozenLake', { timeout: 240_000 }, async () => {
+  expect(await learn('starter-frozen-lake', 'frozen-lake', { iterations: 15 })).toEqual([49, 70]);
+});
