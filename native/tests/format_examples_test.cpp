@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "files/rollout_writer.h"
+#include "journal/metric_names.h"
+#include "rollout/episode_json.h"
+#include "rollout/rollout.h"
+#include "tiny_policy.h"
+#include "train/checkpoint.h"
+#include "train/levels.h"
+
+using namespace starpo;
+using namespace starpo::test;
+using nlohmann::json;
+
+namespace {
+
+json read(const std::filesystem::path& file) { return json::parse(std::ifstream(file)); }
+json example(const char* name) { return read(repository() / "docs/formats/examples" / name); }
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the example of a checkpoint's state has the keys that the trainer writes") {
+  TemporaryFolder model, run;
+  make_tiny_model_folder(model.path());
+  const auto state = tiny_state(small_run_config(), model.path());
+  Journal journal(run.path());
+  write_checkpoint(run.path(), *state, 1, journal);
+  CHECK(keys(example("trainer-state.json")) == keys(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
+}
+
+TEST_CASE("the example of metrics names known ones only") {
+  for (const auto& name : keys(example("metrics.json"))) {
+    CAPTURE(name);
+    const bool evaluation = name.starts_with("evaluation/") && std::ranges::find(metric::evaluation_names, name.substr(name.rfind('/') + 1)) != metric::evaluation_names.end();
+    CHECK((evaluation || std::ranges::find(metric::iteration_names, name) != metric::iteration_names.end()));
+  }
+}
+
+TEST_CASE("the examples of an episode and its index have the keys that the trainer writes") {
+  TemporaryFolder model, run;
+  make_tiny_model_folder(model.path());
+  RunConfig config = small_run_config();
+  config.rollout.groups = 1;
+  const auto state = tiny_state(config, model.path());
+  Decoder decoder(state->model, 5, config.rollout.context);
+  const auto specs = training_episodes(config, 1);
+  const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const auto episodes = run_rollout(state->model, decoder, request);
+
+  const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, 0.5};
+  const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->tokenizer));
+  const json shown = example("episode.json");
+  CHECK(keys(shown) == keys(written));
+  CHECK(keys(shown["steps"][0]) == keys(written["steps"][0]));
+  CHECK(keys(shown["steps"][0]["tokens"]) == keys(written["steps"][0]["tokens"]));
+
+  RolloutWriter writer(run.path(), 1, "train");
+  writer.add(written.dump(), episode_summary_json(episodes[0], record, config.environments[0]));
+  const json index = read(run.path() / writer.finish().index), shown_index = example("rollout.index.json");
+  CHECK(keys(shown_index) == keys(index));
+  CHECK(keys(shown_index["episodes"][0]) == keys(index["episodes"][0]));
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { episodeSummary } from '../../core/api/contract.ts';
+import { episode } from '../../core/replay/episode.ts';
+import { toReplay } from '../../core/replay/replay.ts';
+import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
+
+const example = (name: string) =>
+  JSON.parse(readFileSync(resolve(import.meta.dirname, '../../docs/formats/examples', name), 'utf8'));
+
+test('the example of an episode is one, and can be replayed', () => {
+  const parsed = episode.parse(example('episode.json'));
+  const { frames, turns, summary } = toReplay(parsed);
+  expect(frames).toHaveLength(1 + summary.actions);
+  expect(turns).toHaveLength(summary.turns);
+});
+
+test('the example of an index lists episodes with their places in the file', () => {
+  const index = example('rollout.index.json');
+  for (const entry of index.episodes) expect(episodeSummary.parse(entry).id).toBe(entry.id);
+  expect(index.episodes[1].offset).toBe(index.episodes[0].length);
+});
+
+test('the example of metrics names known ones only', () => {
+  const evaluation = (name: string) =>
+    name.startsWith('evaluation/') &&
+    (evaluationMetricNames as readonly string[]).includes(name.split('/')[2] ?? '');
+  const unknown = Object.keys(example('metrics.json')).filter(
+    (name) => !(metricNames as readonly string[]).includes(name) && !evaluation(name),
+  );
+  expect(unknown).toEqual([]);
+});
