@@ -2,7 +2,7 @@ import type { App, Session, WebContents } from 'electron';
 
 /** Where the app's own page lives. A scheme of our own, since file:// gives a page more rights than it needs. */
 export const appScheme = 'app';
-export const appOrigin = 'app://studio';
+export const appOrigin = `${appScheme}://studio`;
 
 const grantedPermissions = new Set(['notifications', 'clipboard-sanitized-write']);
 const externalHosts = new Set(['huggingface.co', 'arxiv.org']);

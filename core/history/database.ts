@@ -23,11 +23,19 @@ export function openDatabase(home: string): HistoryDatabase {
     throw new Failure(
       'data_folder_unusable',
       `The data folder ${home} can't be used: ${reason}`,
-      'Check its permissions and free space, or choose another with --home or STARPO_HOME.',
+      meansDamage(error)
+        ? 'Its history is damaged: `starpo history rebuild` makes it again from the run folders.'
+        : 'Check its permissions and free space, or choose another with --home or STARPO_HOME.',
     );
   }
   database.pragma('synchronous = NORMAL');
   database.pragma('foreign_keys = ON');
   migrate(database);
   return database;
+}
+
+/** Whether SQLite says that it can't make sense of a file. What has another reason (rights, a full disk) is no damage. */
+export function meansDamage(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT)/.test(code);
 }

@@ -48,6 +48,11 @@ export async function ingestAll(
   while (ingestBatch(database, runId, journal, limit)) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The same at one go, for the inside of a transaction. */
+export function ingestAtOnce(database: HistoryDatabase, runId: string, journal: string): void {
+  while (ingestBatch(database, runId, journal));
+}
+
 function storeEvents(database: HistoryDatabase, runId: string, events: (JournalEvent | null)[]): void {
   const insert = database.prepare(
     'INSERT INTO events (run, seq, time, type, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',

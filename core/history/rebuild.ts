@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
-import { ingestAll } from './ingest.ts';
-import { addRun, listRunIds, removeRun } from './runs-table.ts';
+import { ingestAll, ingestAtOnce } from './ingest.ts';
+import { addRun, listRunIds, listRuns, removeRun } from './runs-table.ts';
 
 /** Names of the run directories that are there. */
 export function runsOnDisk(home: string): string[] {
@@ -23,13 +23,60 @@ export async function syncHistory(database: HistoryDatabase, home: string): Prom
   }
   for (const runId of runsOnDisk(home)) {
     const folder = runFolder(home, runId);
-    if (await addRun(database, runId, folder))
-      await ingestAll(database, runId, join(folder, runFiles.journal));
+    if (addRun(database, runId, folder)) await ingestAll(database, runId, join(folder, runFiles.journal));
   }
 }
 
-/** Makes the history again from the run directories alone. */
-export async function rebuildHistory(database: HistoryDatabase, home: string): Promise<void> {
-  for (const runId of listRunIds(database)) removeRun(database, runId);
-  await syncHistory(database, home);
+/** What a rebuild found in the data folder. */
+export interface RebuildReport {
+  runs: number;
+  events: number;
+  /** Files of episodes. */
+  rollouts: number;
+  /** Folders under runs/ that hold no run: no name of one, or no readable run.json. */
+  skipped: string[];
+  /** Runs that the history had and whose folder is gone. */
+  forgotten: string[];
+  /** Runs with lines in their journal that are no events. */
+  damaged: string[];
+}
+
+/**
+ * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that other processes on the same
+ * data folder see it whole all the time, and one that dies on the way leaves a history that holds.
+ */
+export async function rebuildHistory(database: HistoryDatabase, home: string): Promise<RebuildReport> {
+  const present = runsOnDisk(home);
+  const forgotten = listRunIds(database).filter((runId) => !present.includes(runId));
+  for (const runId of forgotten) removeRun(database, runId);
+  const replace = database.transaction((runId: string) => {
+    const folder = runFolder(home, runId);
+    removeRun(database, runId);
+    if (addRun(database, runId, folder)) ingestAtOnce(database, runId, join(folder, runFiles.journal));
+  });
+  for (const runId of present) {
+    replace.immediate(runId);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten };
+}
+
+function countHistory(
+  database: HistoryDatabase,
+): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged'> {
+  const count = (table: string) =>
+    database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+  const damaged = listRuns(database).filter((run) => run.journal_problem !== null);
+  return {
+    runs: count('runs'),
+    events: count('events'),
+    rollouts: count('rollouts'),
+    damaged: damaged.map((run) => run.id),
+  };
+}
+
+/** A name with a dot in front is a run that is just being made. */
+function foldersWithoutRun(database: HistoryDatabase, home: string): string[] {
+  const known = new Set(listRunIds(database));
+  return readdirSync(runsFolder(home)).filter((name) => !name.startsWith('.') && !known.has(name));
 }

@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { presets } from '../run-config/presets.ts';
@@ -38,13 +37,13 @@ const head = z.looseObject({
 });
 
 /** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
-export async function addRun(database: HistoryDatabase, runId: string, folder: string): Promise<boolean> {
+export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
   if (getRun(database, runId)) return true;
   const path = join(folder, runFiles.config);
   let config: z.infer<typeof head>;
   let created: number;
   try {
-    config = head.parse(JSON.parse(await readFile(path, 'utf8')));
+    config = head.parse(JSON.parse(readFileSync(path, 'utf8')));
     created = Math.round(statSync(path).mtimeMs);
   } catch {
     return false;

@@ -3,6 +3,7 @@ import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../api/failure.ts';
 import { parseSettings } from '../run-config/settings.ts';
 import { doctor } from './commands/doctor.ts';
+import { rebuild } from './commands/history.ts';
 import { newRun } from './commands/new.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
@@ -100,6 +101,14 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(showRun);
+  root
+    .command('history')
+    .description('the index over all runs of a data folder')
+    .command('rebuild')
+    .description('make it again from the run folders; training and open apps go on')
+    .option(...json)
+    .option(...home)
+    .action(rebuild);
   root
     .command('doctor')
     .description('check what the app needs')

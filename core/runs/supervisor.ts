@@ -96,7 +96,7 @@ export class Supervisor {
   /** Begins to follow a run directory that has just been made or found. */
   async add(runId: string): Promise<void> {
     const { database, home } = this.parts;
-    if (!(await addRun(database, runId, runFolder(home, runId)))) return;
+    if (!addRun(database, runId, runFolder(home, runId))) return;
     const row = getRun(database, runId);
     if (row && !this.followed.has(runId)) await this.attach({ ...row, last_seq: -1 });
     await this.refresh(runId);

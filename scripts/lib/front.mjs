@@ -14,7 +14,6 @@ export function chooseFront({ platform, environment, superuser }) {
 
 /** Electron's executable, fetched at its first use; undefined where it can't be had. */
 export async function electronExecutable() {
-  if (process.env.ELECTRON_EXEC_PATH) return process.env.ELECTRON_EXEC_PATH;
   const found = installedElectron();
   if (found) return found;
   console.log('fetching Electron (about 110 MB, only once) ...');
@@ -23,7 +22,9 @@ export async function electronExecutable() {
   return result.status === 0 ? installedElectron() : undefined;
 }
 
-function installedElectron() {
+/** Electron's executable where it is on this machine already. @returns {string | undefined} */
+export function installedElectron() {
+  if (process.env.ELECTRON_EXEC_PATH) return process.env.ELECTRON_EXEC_PATH;
   const marker = join(root, 'node_modules/electron/path.txt');
   if (!existsSync(marker)) return undefined;
   const file = join(root, 'node_modules/electron/dist', readFileSync(marker, 'utf8').trim());

@@ -154,6 +154,26 @@ describe('the history', { timeout: 60_000 }, () => {
     }
   });
 
+  test('made again run by run, it is whole for whoever looks meanwhile', async () => {
+    const names = ['one', 'two', 'three'];
+    for (const name of names) world.run(name, [journal.started(0), journal.iteration(1, 1)]);
+    const core = await world.core();
+    const other = openDatabase(world.home);
+    let done = false;
+    const rebuilding = rebuildHistory(other, world.home).finally(() => {
+      done = true;
+    });
+    const seen: number[] = [];
+    while (!done) {
+      seen.push(core.runs.list().filter((run) => run.iteration === 1).length);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await rebuilding).toMatchObject({ runs: 3, events: 6 });
+    other.close();
+    expect(seen.length).toBeGreaterThanOrEqual(names.length);
+    expect(new Set(seen)).toEqual(new Set([names.length]));
+  });
+
   test('a journal that was replaced is read anew', async () => {
     const folder = world.run(id, [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2)]);
     const core = await world.core();

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { pinnedNode, root } from '../../scripts/lib/process.mjs';
 
-const screenshots = join(root, 'tests/e2e/output');
+export const screenshots = join(root, 'tests/e2e/output');
 
 /** `starpo serve` on a free port, with a data folder of its own that lasts as long as it. */
 export interface Studio {
@@ -50,7 +50,7 @@ function printedAddress(core: ChildProcess): Promise<string> {
   });
 }
 
-async function end(core: ChildProcess): Promise<void> {
+export async function end(core: ChildProcess): Promise<void> {
   if (core.exitCode !== null || core.signalCode !== null) return;
   const ended = once(core, 'exit');
   core.kill('SIGTERM');
@@ -60,7 +60,7 @@ async function end(core: ChildProcess): Promise<void> {
 }
 
 /** Trainers outlive core on purpose; those of a test must not outlive the test. A lock file may outlive its trainer, so the process is looked at first. */
-function endTrainers(home: string): void {
+export function endTrainers(home: string): void {
   for (const lock of globSync(join(home, 'runs/*/trainer.lock'))) {
     try {
       const { pid } = JSON.parse(readFileSync(lock, 'utf8'));
@@ -86,17 +86,12 @@ export async function visit(
   { colorScheme = 'light' }: { colorScheme?: 'light' | 'dark' } = {},
 ): Promise<Visitor> {
   const browser: Browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    executablePath: chromiumPath(),
   });
   const page = await browser.newPage({ colorScheme, viewport: { width: 1360, height: 880 } });
   // An evaluation of the first policy on a loaded machine takes its time; what hangs ends before the test's own limit.
   page.setDefaultTimeout(200_000);
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  const complaints = hearComplaints(page);
   await page.goto(address);
   return {
     page,
@@ -107,4 +102,17 @@ export async function visit(
     expectNoComplaints: () => expect(complaints).toEqual([]),
     close: () => browser.close(),
   };
+}
+
+export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+/** Collects errors and warnings of a page's console, uncaught exceptions and failed requests from now on. */
+export function hearComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  return complaints;
 }

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Failure } from '../api/failure.ts';
+import { databaseFile, meansDamage } from './database.ts';
+
+/**
+ * Deletes the history's files where they are damaged, so that it can be made again; a healthy one is left alone. Gives whether it did.
+ * Throws `history_in_use` where another process has the damaged file open: it would go on writing to a file that is no longer there.
+ */
+export function dropDamagedHistory(home: string): boolean {
+  const file = databaseFile(home);
+  if (!existsSync(file) || !isDamaged(file)) return false;
+  const users = usersOf(file);
+  if (users.length > 0) {
+    throw new Failure(
+      'history_in_use',
+      `The history ${file} is damaged, and another StarPO Studio has it open (process ${users.join(', ')}).`,
+      'Close the app and end the other commands on this data folder, then run `starpo history rebuild` again. Training goes on meanwhile.',
+    );
+  }
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  return true;
+}
+
+function isDamaged(file: string): boolean {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(file, { fileMustExist: true, timeout: 30_000 });
+    return database.pragma('quick_check(1)', { simple: true }) !== 'ok';
+  } catch (error) {
+    return meansDamage(error);
+  } finally {
+    database?.close();
+  }
+}
+
+/** Other processes that have a file open, as far as this system tells (Linux, the same user's). */
+function usersOf(file: string): number[] {
+  const target = realpathSync(file);
+  return list('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid)
+    .filter((pid) => list(`/proc/${pid}/fd`).some((fd) => opened(join(`/proc/${pid}/fd`, fd)) === target));
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function opened(link: string): string | null {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,31 @@
+import { dropDamagedHistory } from '../../history/damage.ts';
+import { openDatabase } from '../../history/database.ts';
+import { type RebuildReport, rebuildHistory } from '../../history/rebuild.ts';
+import { dataFolder } from '../../home.ts';
+import { print } from '../output.ts';
+
+/** Makes the index over all runs again and says what was found; other cores on the data folder may go on. Throws `history_in_use`. */
+export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
+  const folder = dataFolder(home);
+  const replaced = dropDamagedHistory(folder);
+  const database = openDatabase(folder);
+  try {
+    const report = await rebuildHistory(database, folder);
+    print(
+      json ? JSON.stringify({ folder, replaced, ...report }, null, 2) : describe(folder, replaced, report),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+function describe(folder: string, replaced: boolean, report: RebuildReport): string {
+  const { runs, events, rollouts, skipped, forgotten, damaged } = report;
+  return [
+    ...(replaced ? ['The history was damaged; it was deleted.'] : []),
+    `Rebuilt the history of ${folder}: runs ${runs}, events ${events}, files of episodes ${rollouts}.`,
+    ...skipped.map((name) => `  skipped ${name}: not a run folder, or its run.json can't be read`),
+    ...damaged.map((name) => `  ${name}: its journal has lines that are no events; they were skipped`),
+    ...forgotten.map((name) => `  forgot ${name}: its folder is gone`),
+  ].join('\n');
+}

@@ -1,0 +1,123 @@
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { databaseFile, openDatabase } from '../../core/history/database.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilSeq, World } from './fixtures/world.ts';
+
+describe('starpo history rebuild', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+    world.run('first-run', [journal.started(0), journal.rollout(1, 1), journal.iteration(2, 1)]);
+    world.run('other-run', [journal.started(0), journal.log(1, 'hello'), journal.stopped(2, 0)]);
+  });
+  afterEach(() => world.close());
+
+  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+  const listed = async () => JSON.parse((await run('runs', '--json')).output);
+
+  test('makes a history that was deleted again', async () => {
+    const before = await listed();
+    expect(before).toHaveLength(2);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    const { status, output, errors } = await run('history', 'rebuild', '--json');
+    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    expect(JSON.parse(output)).toEqual({
+      folder: world.home,
+      replaced: false,
+      runs: 2,
+      events: 6,
+      rollouts: 1,
+      skipped: [],
+      forgotten: [],
+      damaged: [],
+    });
+    expect(await listed()).toEqual(before);
+  });
+
+  test('says what it left out, and why', async () => {
+    const gone = world.run('gone-run', [journal.started(0)]);
+    await listed();
+    rmSync(gone, { recursive: true });
+    mkdirSync(join(world.home, 'runs/Not a run'));
+    writeFileSync(join(world.run('broken-run'), 'run.json'), '{');
+    appendFileSync(join(world.home, 'runs/first-run/events.jsonl'), 'garbage\n');
+    const { status, output } = await run('history', 'rebuild');
+    expect(status).toBe(0);
+    expect(output).toContain('runs 2, events 6, files of episodes 1.');
+    expect(output).toContain('skipped Not a run: ');
+    expect(output).toContain('skipped broken-run: ');
+    expect(output).toContain('first-run: its journal has lines that are no events');
+    expect(output).toContain('forgot gone-run: ');
+  });
+
+  test.each([
+    ['is no database', (file: string) => writeFileSync(file, 'this is some text and no database at all')],
+    ['was cut short', (file: string) => truncateSync(file, 3 * 4096)],
+  ])('replaces a history that %s', async (_, damage) => {
+    const before = await listed();
+    damage(databaseFile(world.home));
+    const { status, output } = await run('history', 'rebuild', '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(output)).toMatchObject({ replaced: true, runs: 2, events: 6 });
+    expect(await listed()).toEqual(before);
+  });
+
+  test('is what the other commands send to where the history is damaged', async () => {
+    writeFileSync(databaseFile(world.home), 'this is some text and no database at all');
+    const { status, errors } = await run('runs');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/code: data_folder_unusable\n {2}hint: .*starpo history rebuild/);
+  });
+
+  // Who has a file open can be told on Linux alone.
+  test.runIf(process.platform === 'linux')('leaves a damaged history that is in use alone', async () => {
+    const file = databaseFile(world.home);
+    const text = 'this is some text and no database at all';
+    writeFileSync(file, text);
+    const held = openSync(file, 'r');
+    const { status, output, errors } = await run('history', 'rebuild');
+    closeSync(held);
+    expect({ status, output }).toEqual({ status: 1, output: '' });
+    expect(errors).toMatch(/^error: .+\n {2}code: history_in_use\n {2}hint: .+\n$/);
+    expect(errors).toContain(String(process.pid));
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('leaves a history of a newer version alone', async () => {
+    const database = openDatabase(world.home);
+    database.pragma('user_version = 999');
+    database.close();
+    const { status, errors } = await run('history', 'rebuild');
+    expect(status).toBe(1);
+    expect(errors).toContain('code: history_version_unsupported');
+  });
+
+  test('disturbs no other core: it goes on with what it follows, and its clients hear nothing', async () => {
+    const core = await world.core();
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'removed' || name === 'metrics') told.push(payload);
+    });
+    expect(await run('history', 'rebuild')).toMatchObject({ status: 0 });
+    const events = join(world.home, 'runs/first-run/events.jsonl');
+    appendFileSync(events, `${journal.iteration(3, 2)}\n`);
+    await untilSeq(core, 'first-run', 3);
+    expect(told).toMatchObject([{ runId: 'first-run', truncateAfter: null, points: [{ iteration: 2 }] }]);
+    expect(core.runs.list().map((each) => each.id)).toEqual(
+      expect.arrayContaining(['first-run', 'other-run']),
+    );
+    expect(world.logged).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { _electron, chromium, type Page } from 'playwright-core';
+import { chooseFront, installedElectron } from '../../scripts/lib/front.mjs';
+import { pinnedNode, root } from '../../scripts/lib/process.mjs';
+import { chromiumPath, end } from './studio.ts';
+
+/** The desktop app, running with its window open. */
+export interface Shell {
+  page: Page;
+  /** Exit status; settles when the app has ended by itself. */
+  ended: Promise<number | null>;
+  /** Ends it whatever it does. */
+  close(): Promise<void>;
+}
+
+/** Opens the built app on a data folder, as often as one likes. */
+export interface Desktop {
+  open(home: string): Promise<Shell>;
+  close(): Promise<void>;
+}
+
+/** The built main process, preload and page, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
+export async function standInDesktop(): Promise<Desktop> {
+  const profile = mkdtempSync(join(tmpdir(), 'starpo-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: chromiumPath(),
+    viewport: { width: 1360, height: 880 },
+    args: ['--remote-debugging-port=0'],
+  });
+  const [port] = readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n');
+  return {
+    open: async (home) => {
+      const opened = context.waitForEvent('page', { timeout: 60_000 });
+      const app = spawn(pinnedNode(), ['tests/e2e/stand-in/run.ts', root], {
+        cwd: root,
+        env: { ...process.env, STARPO_HOME: home, STAND_IN_BROWSER: `http://127.0.0.1:${port}` },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      return { ...(await shellOf(app, opened)), close: () => end(app) };
+    },
+    close: async () => {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<Shell, 'close'>> {
+  let output = '';
+  for (const stream of [app.stdout, app.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk;
+    });
+  const ended = once(app, 'exit').then(([status]: (number | null)[]) => status ?? null);
+  const early = ended.then((status) => {
+    throw new Error(`The app ended with status ${status} before its window opened:\n${output}`);
+  });
+  return { page: await Promise.race([opened, early]), ended };
+}
+
+/** Why Electron itself can't be tested on this machine, or null. */
+export function electronMissing(): string | null {
+  if (!installedElectron())
+    return "Electron's binary is not installed; `node node_modules/electron/install.js` fetches it";
+  const machine = { platform: process.platform, environment: process.env };
+  if (chooseFront({ ...machine, superuser: process.getuid?.() === 0 }) !== 'electron')
+    return 'Electron needs a display and a user that is not root';
+  return null;
+}
+
+/** Electron itself, with a profile of its own so that a running app isn't taken for a first start. */
+export function electronDesktop(): Desktop {
+  const profile = mkdtempSync(join(tmpdir(), 'starpo-electron-'));
+  return {
+    open: async (home) => {
+      const app = await _electron.launch({
+        executablePath: installedElectron()!,
+        args: [root],
+        env: { ...definedOnly(process.env), STARPO_HOME: home, XDG_CONFIG_HOME: profile },
+      });
+      const child = app.process();
+      const ended = once(child, 'exit').then(([status]: (number | null)[]) => status ?? null);
+      return { page: await app.firstWindow(), ended, close: () => end(child) };
+    },
+    close: async () => rmSync(profile, { recursive: true, force: true, maxRetries: 10 }),
+  };
+}
+
+const definedOnly = (environment: NodeJS.ProcessEnv) =>
+  Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );

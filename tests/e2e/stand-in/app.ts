@@ -1,0 +1,74 @@
+import { EventEmitter } from 'node:events';
+import { resolve } from 'node:path';
+import { type BrowserContext, chromium } from 'playwright-core';
+
+/** An event whose consequence a listener may prevent. */
+export class Preventable {
+  prevented = false;
+  preventDefault(): void {
+    this.prevented = true;
+  }
+}
+
+interface Closable {
+  close(): void;
+}
+
+/** The life of an app: it ends by `quit`, which closes its windows first, and which a listener of `will-quit` can put off. */
+class App extends EventEmitter {
+  readonly isPackaged = false;
+  readonly browser: Promise<BrowserContext> = connect();
+  private readonly windows = new Set<Closable>();
+  private quitting = false;
+
+  getAppPath(): string {
+    return resolve(process.argv[2] ?? '.');
+  }
+
+  async whenReady(): Promise<void> {
+    await this.browser;
+  }
+
+  requestSingleInstanceLock(): boolean {
+    return true;
+  }
+
+  enableSandbox(): void {}
+
+  quit(): void {
+    this.quitting = true;
+    if (this.windows.size === 0) this.end();
+    for (const window of this.windows) window.close();
+  }
+
+  exit(status = 0): void {
+    process.exit(status);
+  }
+
+  opened(window: Closable): void {
+    this.windows.add(window);
+  }
+
+  closed(window: Closable): void {
+    this.windows.delete(window);
+    if (this.windows.size > 0) return;
+    if (this.quitting) this.end();
+    else if (!this.emit('window-all-closed')) this.quit();
+  }
+
+  private end(): void {
+    const event = new Preventable();
+    this.emit('will-quit', event);
+    if (event.prevented) this.quitting = false;
+    else this.exit();
+  }
+}
+
+async function connect(): Promise<BrowserContext> {
+  const browser = await chromium.connectOverCDP(process.env.STAND_IN_BROWSER ?? '');
+  browser.on('disconnected', () => process.exit(1));
+  return browser.contexts()[0]!;
+}
+
+export const app = new App();
+process.on('SIGTERM', () => app.quit());

@@ -1,0 +1,20 @@
+/** The part of the `electron` module that the shell uses. */
+export { app } from './app.ts';
+export { BrowserWindow, ipcMain } from './browser-window.ts';
+export { protocol } from './protocol.ts';
+
+export const Menu = { buildFromTemplate: (template: unknown) => template, setApplicationMenu() {} };
+
+export const nativeTheme = { shouldUseDarkColors: false };
+
+export const dialog = {
+  showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
+};
+
+export const shell = {
+  openExternal: async (address: string) => console.log(`opened outside: ${address}`),
+};
+
+export const session = {
+  defaultSession: { setPermissionRequestHandler() {}, setPermissionCheckHandler() {} },
+};

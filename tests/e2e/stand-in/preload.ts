@@ -1,0 +1,44 @@
+type Listener = (event: object, ...args: unknown[]) => void;
+type Preload = (require: (name: string) => unknown) => void;
+
+/** What the page and its app call each other by; the page's own code has no use for it. */
+interface Wire {
+  standInSend(channel: string, ...args: unknown[]): void;
+  standInReceive(channel: string, args: unknown[]): void;
+}
+
+/**
+ * A script that runs a preload in a page before the page's own code, with `contextBridge` and `ipcRenderer` as a sandboxed preload has them.
+ * It runs in the page's own world: that the two are isolated is Electron's part.
+ */
+export const preloadScript = (source: string) =>
+  `(${runPreload.toString()})(function (require) { const exports = {}, module = { exports };\n${source}\n});`;
+
+/** Lives in the page: it may use nothing of this file. */
+function runPreload(preload: Preload): void {
+  if (window !== window.top) return;
+  const wire = globalThis as unknown as Wire;
+  const listeners = new Map<string, Set<Listener>>();
+  const send = wire.standInSend;
+  Object.defineProperty(globalThis, 'standInReceive', {
+    value: (channel: string, args: unknown[]) => {
+      for (const listener of [...(listeners.get(channel) ?? [])]) listener({}, ...args);
+    },
+  });
+  const ipcRenderer = {
+    send: (channel: string, ...args: unknown[]) => void send(channel, ...args),
+    on: (channel: string, listener: Listener) => {
+      const known = listeners.get(channel) ?? new Set();
+      listeners.set(channel, known.add(listener));
+    },
+    off: (channel: string, listener: Listener) => void listeners.get(channel)?.delete(listener),
+  };
+  const contextBridge = {
+    exposeInMainWorld: (name: string, api: object) =>
+      Object.defineProperty(globalThis, name, { value: Object.freeze({ ...api }), enumerable: true }),
+  };
+  preload((name) => {
+    if (name !== 'electron') throw new Error(`A sandboxed preload can't require ${name}.`);
+    return { contextBridge, ipcRenderer };
+  });
+}
