@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { machine } from './machine.ts';
+import { commandArguments, machine } from './machine.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,7 +39,7 @@ function measure(isa: string) {
 }
 
 const result = {
-  command: `npm run benchmark:engine -- ${process.argv.slice(2).join(' ')}`,
+  command: `npm run benchmark:engine -- ${commandArguments()}`,
   machine: machine(),
   results: ['avx512', 'avx2'].map(measure),
 };

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bootstrapMean } from './bootstrap.ts';
-import { machine } from './machine.ts';
+import { commandArguments, machine } from './machine.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const { values, positionals } = parseArgs({
@@ -87,7 +87,7 @@ rmSync(home, { recursive: true, force: true });
 
 const pooled = bootstrapMean(runs.flatMap((run) => run.differences));
 const result = {
-  command: `npm run benchmark:learning -- ${process.argv.slice(2).join(' ')}`,
+  command: `npm run benchmark:learning -- ${commandArguments()}`,
   machine: machine(),
   preset,
   changes: values.set,

@@ -14,3 +14,10 @@ export function machine() {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
   };
 }
+
+/** What was asked for, less where the result went. */
+export function commandArguments(): string {
+  const given = process.argv.slice(2);
+  const out = given.indexOf('--out');
+  return given.filter((_, index) => out < 0 || (index !== out && index !== out + 1)).join(' ');
+}
