@@ -60,6 +60,10 @@ int main(int argc, char** argv) {
 
   add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
 
+  add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] { return starpo::score_command(path); })
+      ->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")
+      ->required();
+
   auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
   env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();
   env->add_option("--config", config, "its configuration keys as a JSON object")->required();

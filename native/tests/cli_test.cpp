@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "journal/journal.h"
+#include "model/folder.h"
+#include "model_fixtures.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -77,6 +80,8 @@ TEST_CASE("bad calls end with status 2, a code and a hint") {
       {{"env", "chess", "--config", "{}"}, "config_invalid"},
       {{"env", "frozen-lake", "--config", "{"}, "config_invalid"},
       {{"env", "frozen-lake"}, "usage"},
+      {{"score"}, "usage"},
+      {{"score", (folder.path() / "none").string()}, "model_file_missing"},
   };
   for (const auto& [arguments, code] : calls) {
     const auto result = run_trainer(arguments);
@@ -140,6 +145,30 @@ TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at 
   CHECK(answers[10].at("done") == true);
   CHECK(code(11) == "no_episode");
   CHECK(run_trainer({"env", "frozen-lake", "--config", lake_config}).status == 0);
+}
+
+TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at the end of input") {
+  TemporaryFolder folder;
+  const ParameterLayout layout(small_config({4, 2, 6, false}));
+  write_model_folder(folder.path(), layout, std::vector<float>(layout.size()), 3);
+  const auto result = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\nnonsense\n{\"ids\": [1, 37]}\n{\"ids\": [1, 2, 3]}");
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  std::vector<json> answers;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  REQUIRE(answers.size() == 4);
+  CHECK(answers[0].at("logprobs").at(0).get<double>() == doctest::Approx(-std::log(37.0)).epsilon(1e-6));
+  CHECK(answers[1].at("error").at("code") == "malformed_line");
+  CHECK(answers[2].at("error").at("code") == "token_out_of_vocabulary");
+  CHECK(answers[3].at("entropies").size() == 2);
+  CHECK(run_trainer({"score", folder.path().string()}).status == 0);
+
+  std::filesystem::resize_file(folder.path() / "model.safetensors", 100);
+  const auto refused = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\n");
+  CHECK(refused.status == 2);
+  CHECK(refused.out.empty());
+  CHECK(refused.err.find("\n  code: model_file_truncated\n  hint: ") != std::string::npos);
 }
 
 TEST_CASE("the example of the environment protocol is what env answers") {

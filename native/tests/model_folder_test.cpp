@@ -83,7 +83,9 @@ TEST_CASE("a damaged safetensors file is refused") {
   CHECK(with_header("{" + entry("a", "F32", "[2,3]", "[1000000,1000024]") + "}") == "model_file_invalid");
   CHECK(with_header("{" + good + "," + entry("b", "F32", "[6]", "[24,48]") + "}", 24) == "model_file_truncated");
   CHECK(with_header("{" + entry("b", "F32", "[2,3]", "[0,24]") + "}") == "model_tensor_missing");
-  CHECK(with_header("{" + entry("a", "BF16", "[2,3]", "[0,12]") + "}", 12) == "model_tensor_type");
+  CHECK(with_header("{" + entry("a", "BF16", "[2,3]", "[0,12]") + "}", 12) == "none");
+  CHECK(with_header("{" + entry("a", "BF16", "[2,3]", "[0,24]") + "}") == "model_file_invalid");
+  CHECK(with_header("{" + entry("a", "I16", "[2,3]", "[0,12]") + "}", 12) == "model_tensor_type");
   CHECK(with_header("{" + entry("a", "F32", "[3,2]", "[0,24]") + "}") == "model_tensor_shape");
 
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {

@@ -41,9 +41,7 @@ inline RunConfig small_run_config() {
 
 inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const std::filesystem::path& folder) {
   auto state = std::make_unique<TrainerState>(config, folder);
-  const auto weights = read_model_folder_weights(folder, state->model.layout());
-  std::copy(weights.begin(), weights.end(), state->model.mutable_weights().begin());
-  state->model.weights_changed();
+  load_model_folder_weights(folder, state->model);
   return state;
 }
 

@@ -5,12 +5,14 @@
 
 #include "base/error.h"
 #include "cli/processor.h"
+#include "cli/score.h"
 #include "config/run_config.h"
 #include "env/environment.h"
 #include "env/protocol.h"
 #include "journal/build_info.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
+#include "model/folder.h"
 #include "ops/cpu/isa.h"
 
 namespace starpo {
@@ -71,6 +73,14 @@ int devices_command(bool json) {
   } else {
     std::cout << "cpu  " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
   }
+  return 0;
+}
+
+int score_command(const std::filesystem::path& model_folder) {
+  ThreadPool threads(describe_processor().threads);
+  Model model(read_model_folder_config(model_folder), threads);
+  load_model_folder_weights(model_folder, model);
+  score_sequences(model, std::cin, std::cout);
   return 0;
 }
 

@@ -4,13 +4,20 @@
 #include <span>
 #include <vector>
 
-#include "model/parameters.h"
+#include "model/model.h"
 
 namespace starpo {
 
-// A Hugging Face model folder: config.json and model.safetensors (and lm_head.weight only where embeddings are untied).
+// A Hugging Face model folder as published: config.json, and F32, BF16 or F16 weights in model.safetensors, or else in the shards that
+// model.safetensors.index.json names. lm_head.weight is read only where embeddings are untied.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
+
+// Errors: those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
+// Every header is checked before the first weight is read.
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
+// The same, into the model, which is usable only after a call without error: no second copy of the weights is made.
+void load_model_folder_weights(const std::filesystem::path& folder, Model&);
+
 // Writes config.json, generation_config.json and model.safetensors; tokenizer files are copied by the caller.
 void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, std::span<const float> weights, int end_of_turn_id);
 

@@ -1,16 +1,15 @@
 #include "model/safetensors.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "files/float16.h"
 #include "files/temporary_file.h"
 
 namespace starpo {
@@ -21,20 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-struct StoredTensor {
-  std::string name, type;
-  std::vector<std::int64_t> shape;
-  std::uint64_t begin, end;
-};
-
 [[noreturn]] void fail(const char* code, const std::filesystem::path& path, const std::string& what, const char* hint) {
   throw Error(code, path.string() + ": " + what, hint);
-}
-[[noreturn]] void truncated(const std::filesystem::path& path) {
-  fail("model_file_truncated", path, "the file ends before its content does", "copy or download the file again, or use an earlier checkpoint");
-}
-[[noreturn]] void invalid(const std::filesystem::path& path, const std::string& what) {
-  fail("model_file_invalid", path, what, "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
 }
 
 // Bytes of an element; 0 for a type that isn't known, whose size can't be checked.
@@ -47,84 +34,118 @@ std::uint64_t element_size(const std::string& type) {
 
 std::string text(const std::vector<std::int64_t>& shape) { return json(shape).dump(); }
 
-StoredTensor parse_tensor(const std::filesystem::path& path, const std::string& name, const json& entry) {
-  const auto is_size = [](const json& value) { return value.is_number_unsigned(); };
-  const auto is_sizes = [&](const json& list) { return list.is_array() && std::all_of(list.begin(), list.end(), is_size); };
-  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") || !is_sizes(entry["shape"]) ||
-      !entry.contains("data_offsets") || !is_sizes(entry["data_offsets"]) || entry["data_offsets"].size() != 2)
-    invalid(path, "the header's entry for " + name + " is malformed");
-  StoredTensor tensor{name, entry["dtype"], {}, entry["data_offsets"][0], entry["data_offsets"][1]};
-  if (tensor.begin > tensor.end) invalid(path, name + " ends before it begins");
-  constexpr std::uint64_t most = std::uint64_t{1} << 48;
-  std::uint64_t size = element_size(tensor.type);
-  for (const json& extent : entry["shape"]) {
-    const std::uint64_t count = extent;
-    if (count != 0 && size > most / count) invalid(path, name + " is impossibly large");
-    size *= count;
-    tensor.shape.push_back(static_cast<std::int64_t>(count));
-  }
-  if (element_size(tensor.type) != 0 && size != tensor.end - tensor.begin) invalid(path, name + "'s offsets don't fit its shape " + text(tensor.shape));
-  return tensor;
-}
+bool is_readable(const std::string& type) { return type == "F32" || type == "BF16" || type == "F16"; }
 
-std::vector<StoredTensor> parse_header(const std::filesystem::path& path, const std::string& header, std::uint64_t data_size) {
-  const json object = json::parse(header, nullptr, false);
-  if (!object.is_object()) invalid(path, "the header is not a JSON object");
-  std::vector<StoredTensor> tensors;
-  for (const auto& [name, entry] : object.items())
-    if (name != "__metadata__") tensors.push_back(parse_tensor(path, name, entry));
-  std::sort(tensors.begin(), tensors.end(),
-            [](const StoredTensor& a, const StoredTensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
-  std::uint64_t position = 0;
-  for (const StoredTensor& tensor : tensors) {
-    if (tensor.begin < position) invalid(path, tensor.name + " overlaps another tensor");
-    if (tensor.begin > position) invalid(path, "there is a gap before " + tensor.name);
-    position = tensor.end;
+float widened_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+// Piece by piece, so that a tensor of half the size needs no second copy of itself.
+template <class Widen>
+void read_widened(std::istream& file, std::span<float> destination, Widen widen) {
+  std::array<std::uint16_t, 16384> piece{};
+  while (!destination.empty() && file) {
+    const std::size_t count = std::min(piece.size(), destination.size());
+    file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(count * sizeof piece[0]));
+    std::transform(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count), destination.begin(), widen);
+    destination = destination.subspan(count);
   }
-  if (position > data_size) truncated(path);
-  if (position < data_size) invalid(path, "there are bytes after the last tensor");
-  return tensors;
 }
 
 }  // namespace
 
-void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || std::filesystem::is_directory(path))
-    fail("model_file_missing", path, "the file can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
-  const std::uint64_t file_size = static_cast<std::uint64_t>(file.tellg());
-  std::uint64_t header_size = 0;
-  if (file_size < sizeof header_size) truncated(path);
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(&header_size), sizeof header_size);
-  constexpr std::uint64_t largest_header = 100'000'000;  // the format's own limit
-  if (header_size > largest_header) invalid(path, "the header's length is impossible");
-  if (header_size > file_size - sizeof header_size) truncated(path);
-  std::string header(header_size, '\0');
-  file.read(header.data(), static_cast<std::streamsize>(header_size));
-  if (!file) truncated(path);
-  const std::uint64_t data_start = sizeof header_size + header_size;
-  const std::vector<StoredTensor> tensors = parse_header(path, header, file_size - data_start);
+void SafetensorsFile::truncated() const {
+  fail("model_file_truncated", path_, "the file ends before its content does", "copy or download the file again, or use an earlier checkpoint");
+}
+void SafetensorsFile::invalid(const std::string& what) const {
+  fail("model_file_invalid", path_, what, "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
+}
 
-  for (const TensorDestination& wanted : required) {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) { return tensor.name == wanted.name; });
-    if (found == tensors.end())
-      fail("model_tensor_missing", path, wanted.name + " is missing", "use weights that belong to the folder's config.json");
-    if (found->type != "F32")
-      fail("model_tensor_type", path, wanted.name + " is " + found->type + ", not F32", "save the model in float32 (torch_dtype=torch.float32)");
-    if (found->shape != wanted.shape)
-      fail("model_tensor_shape", path, wanted.name + " has shape " + text(found->shape) + " instead of " + text(wanted.shape),
-           "use weights that belong to the folder's config.json");
-    if (wanted.data.size_bytes() != found->end - found->begin) throw std::invalid_argument("a destination's size isn't its shape's");
+SafetensorsFile::SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path_, ignored)) file_.open(path_, std::ios::binary | std::ios::ate);
+  if (!file_.is_open())
+    fail("model_file_missing", path_, "the file can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
+  const std::uint64_t file_size = static_cast<std::uint64_t>(file_.tellg());
+  std::uint64_t header_size = 0;
+  if (file_size < sizeof header_size) truncated();
+  file_.seekg(0);
+  file_.read(reinterpret_cast<char*>(&header_size), sizeof header_size);
+  constexpr std::uint64_t largest_header = 100'000'000;  // the format's own limit
+  if (header_size > largest_header) invalid("the header's length is impossible");
+  if (header_size > file_size - sizeof header_size) truncated();
+  std::string header(header_size, '\0');
+  file_.read(header.data(), static_cast<std::streamsize>(header_size));
+  if (!file_) truncated();
+  data_start_ = sizeof header_size + header_size;
+  parse_header(header, file_size - data_start_);
+}
+
+SafetensorsFile::StoredTensor SafetensorsFile::parse_tensor(const std::string& name, const json& entry) const {
+  const auto is_size = [](const json& value) { return value.is_number_unsigned(); };
+  const auto is_sizes = [&](const json& list) { return list.is_array() && std::all_of(list.begin(), list.end(), is_size); };
+  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") || !is_sizes(entry["shape"]) ||
+      !entry.contains("data_offsets") || !is_sizes(entry["data_offsets"]) || entry["data_offsets"].size() != 2)
+    invalid("the header's entry for " + name + " is malformed");
+  StoredTensor tensor{entry["dtype"], {}, entry["data_offsets"][0], entry["data_offsets"][1]};
+  if (tensor.begin > tensor.end) invalid(name + " ends before it begins");
+  constexpr std::uint64_t most = std::uint64_t{1} << 48;
+  std::uint64_t size = element_size(tensor.type);
+  for (const json& extent : entry["shape"]) {
+    const std::uint64_t count = extent;
+    if (count != 0 && size > most / count) invalid(name + " is impossibly large");
+    size *= count;
+    tensor.shape.push_back(static_cast<std::int64_t>(count));
   }
-  for (const TensorDestination& wanted : required) {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const StoredTensor& tensor) { return tensor.name == wanted.name; });
-    file.seekg(static_cast<std::streamoff>(data_start + found->begin));
-    file.read(reinterpret_cast<char*>(wanted.data.data()), static_cast<std::streamsize>(wanted.data.size_bytes()));
-    if (!file) truncated(path);
-    if (!std::all_of(wanted.data.begin(), wanted.data.end(), [](float value) { return std::isfinite(value); }))
-      fail("model_weights_non_finite", path, wanted.name + " holds values that are not finite numbers", "use an earlier checkpoint");
+  if (element_size(tensor.type) != 0 && size != tensor.end - tensor.begin) invalid(name + "'s offsets don't fit its shape " + text(tensor.shape));
+  return tensor;
+}
+
+void SafetensorsFile::parse_header(const std::string& header, std::uint64_t data_size) {
+  const json object = json::parse(header, nullptr, false);
+  if (!object.is_object()) invalid("the header is not a JSON object");
+  for (const auto& [name, entry] : object.items())
+    if (name != "__metadata__") tensors_.emplace(name, parse_tensor(name, entry));
+  std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, const std::string*>> ranges;
+  for (const auto& [name, tensor] : tensors_) ranges.push_back({{tensor.begin, tensor.end}, &name});
+  std::sort(ranges.begin(), ranges.end());
+  std::uint64_t position = 0;
+  for (const auto& [range, name] : ranges) {
+    if (range.first < position) invalid(*name + " overlaps another tensor");
+    if (range.first > position) invalid("there is a gap before " + *name);
+    position = range.second;
   }
+  if (position > data_size) truncated();
+  if (position < data_size) invalid("there are bytes after the last tensor");
+}
+
+void SafetensorsFile::check(const TensorDestination& wanted) const {
+  const auto found = tensors_.find(wanted.name);
+  if (found == tensors_.end())
+    fail("model_tensor_missing", path_, wanted.name + " is missing", "use weights that belong to the folder's config.json");
+  const StoredTensor& tensor = found->second;
+  if (!is_readable(tensor.type))
+    fail("model_tensor_type", path_, wanted.name + " is " + tensor.type + ", not F32, BF16 or F16",
+         "save the model in float32, bfloat16 or float16 (torch_dtype), without quantisation");
+  if (tensor.shape != wanted.shape)
+    fail("model_tensor_shape", path_, wanted.name + " has shape " + text(tensor.shape) + " instead of " + text(wanted.shape),
+         "use weights that belong to the folder's config.json");
+  if (wanted.data.size() != (tensor.end - tensor.begin) / element_size(tensor.type)) throw std::invalid_argument("a destination's size isn't its shape's");
+}
+
+void SafetensorsFile::read(const TensorDestination& wanted) {
+  const StoredTensor& tensor = tensors_.at(wanted.name);
+  file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
+  if (tensor.type == "BF16") read_widened(file_, wanted.data, widened_bfloat16);
+  else if (tensor.type == "F16") read_widened(file_, wanted.data, from_float16);
+  else file_.read(reinterpret_cast<char*>(wanted.data.data()), static_cast<std::streamsize>(wanted.data.size_bytes()));
+  if (!file_) truncated();
+  if (!std::all_of(wanted.data.begin(), wanted.data.end(), [](float value) { return std::isfinite(value); }))
+    fail("model_weights_non_finite", path_, wanted.name + " holds values that are not finite numbers", "copy or download the file again, or use an earlier checkpoint");
+}
+
+void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
+  SafetensorsFile file(path);
+  for (const TensorDestination& wanted : required) file.check(wanted);
+  for (const TensorDestination& wanted : required) file.read(wanted);
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors, const std::map<std::string, std::string>& metadata) {

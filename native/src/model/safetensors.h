@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +28,36 @@ struct TensorDestination {
   std::span<float> data;
 };
 
-// Reads named F32 tensors. Errors: model_file_missing, model_file_truncated, model_file_invalid (header), model_tensor_missing, model_tensor_shape,
-// model_tensor_type (F32 only), model_weights_non_finite.
+// A safetensors file whose header has been checked: every tensor's offsets fit its shape, and together they cover the data without gap or overlap.
+class SafetensorsFile {
+ public:
+  // Errors: model_file_missing, model_file_truncated, model_file_invalid.
+  explicit SafetensorsFile(std::filesystem::path);
+
+  // Whether the tensor is there as wanted, so that a whole model is checked before its first weight is read.
+  // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
+  void check(const TensorDestination&) const;
+  // Reads a tensor that check() accepts; BF16 and F16 become fp32 exactly. Errors: model_file_truncated, model_weights_non_finite.
+  void read(const TensorDestination&);
+
+ private:
+  struct StoredTensor {
+    std::string type;
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin, end;  // in bytes, from data_start_
+  };
+  void parse_header(const std::string& header, std::uint64_t data_size);
+  StoredTensor parse_tensor(const std::string& name, const nlohmann::json& entry) const;
+  [[noreturn]] void truncated() const;
+  [[noreturn]] void invalid(const std::string& what) const;
+
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::uint64_t data_start_ = 0;
+  std::map<std::string, StoredTensor> tensors_;
+};
+
+// Reads tensors of one file. Errors: those of SafetensorsFile.
 void read_safetensors(const std::filesystem::path&, std::span<const TensorDestination> required);
 
 }  // namespace starpo

@@ -113,11 +113,9 @@ void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState&
     const auto about = json::parse(std::ifstream(folder / state_json));
     if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
     if (!(read_model_folder_config(folder) == state.model.layout().config())) throw corrupt("the model has another shape");
-    const auto weights = read_model_folder_weights(folder, state.model.layout());
     read_optimizer(folder, state.optimizer);
     state.optimizer.steps = about.at("optimizer_steps").get<std::int64_t>();
-    std::copy(weights.begin(), weights.end(), state.model.mutable_weights().begin());
-    state.model.weights_changed();
+    load_model_folder_weights(folder, state.model);
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {

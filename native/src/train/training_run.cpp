@@ -81,16 +81,15 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
 
 void TrainingRun::load_initial_weights(const RunConfig& config) {
   const std::filesystem::path folder = config.start.model;
-  std::vector<float> weights;
   if (config.start.weights == StartWeights::random) {
-    weights = initial_weights(state_->model.layout(), config.seed);
+    const auto weights = initial_weights(state_->model.layout(), config.seed);
+    std::copy(weights.begin(), weights.end(), state_->model.mutable_weights().begin());
+    state_->model.weights_changed();
   } else {
-    weights = read_model_folder_weights(folder, state_->model.layout());
+    load_model_folder_weights(folder, state_->model);
     if (!config.start.sha256.empty() && sha256_of_file(folder / "model.safetensors") != config.start.sha256)
       throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
   }
-  std::copy(weights.begin(), weights.end(), state_->model.mutable_weights().begin());
-  state_->model.weights_changed();
 }
 
 std::string TrainingRun::run() {

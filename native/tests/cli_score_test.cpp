@@ -1,0 +1,149 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+
+#include "cli/score.h"
+#include "error_code.h"
+#include "model_fixtures.h"
+#include "model_reference.h"
+
+namespace starpo {
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> answers_of(const Model& model, const std::string& input) {
+  std::istringstream requests(input);
+  std::ostringstream answers;
+  score_sequences(model, requests, answers);
+  std::vector<json> result;
+  std::istringstream lines(answers.str());
+  for (std::string line; std::getline(lines, line);) result.push_back(json::parse(line));
+  return result;
+}
+
+// One sequence with every token but the first a target.
+PackedBatch whole_sequence(const ModelConfig& config, int length) {
+  PackedBatch batch = random_batch(config, {length});
+  batch.targets.clear();
+  for (int i = 1; i < length; ++i) batch.targets.push_back(i);
+  return batch;
+}
+
+std::string request(const PackedBatch& batch) { return json{{"ids", batch.tokens}}.dump() + "\n"; }
+
+}  // namespace
+
+TEST_CASE("score answers what the textbook's forward pass says and, to the bit, what training computes") {
+  ThreadPool threads(2);
+  for (const bool tied : {true, false}) {
+    Model model(small_config({4, 2, 6, tied}), threads);
+    const auto weights = lively_weights(model.layout());
+    load(model, weights);
+    TrainingPass pass(model);
+    std::string input;
+    std::vector<PackedBatch> batches;
+    for (const int length : {2, 60, 7, 130}) {
+      batches.push_back(whole_sequence(model.layout().config(), length));
+      input += request(batches.back());
+    }
+    const auto answers = answers_of(model, input);
+    REQUIRE(answers.size() == batches.size());
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const std::size_t count = batches[i].targets.size();
+      CHECK(answers[i].size() == 2);
+      const auto logprobs = answers[i].at("logprobs").get<std::vector<float>>(), entropies = answers[i].at("entropies").get<std::vector<float>>();
+      REQUIRE(logprobs.size() == count);
+      REQUIRE(entropies.size() == count);
+      const auto expected = reference::forward(model.layout(), {weights.begin(), weights.end()}, batches[i], 1);
+      for (std::size_t t = 0; t < count; ++t) {
+        CHECK(logprobs[t] == doctest::Approx(expected.logprobs[t]).epsilon(2e-5));
+        CHECK(entropies[t] == doctest::Approx(expected.entropies[t]).epsilon(2e-5));
+      }
+      std::vector<float> trained_logprobs(count), trained_entropies(count);
+      pass.forward(batches[i], 1, trained_logprobs, trained_entropies);
+      CHECK(same_bits(logprobs, trained_logprobs));
+      CHECK(same_bits(entropies, trained_entropies));
+    }
+  }
+}
+
+TEST_CASE("a model that knows nothing gives every id the same probability") {
+  ThreadPool threads(1);
+  Model model(small_config({4, 2, 6, true}), threads);
+  load(model, std::vector<float>(model.layout().size()));
+  const auto answers = answers_of(model, "{\"ids\": [0, 36, 5]}");
+  REQUIRE(answers.size() == 1);
+  for (const int i : {0, 1}) {
+    CHECK(answers[0].at("logprobs").at(i).get<double>() == doctest::Approx(-std::log(37.0)).epsilon(1e-6));
+    CHECK(answers[0].at("entropies").at(i).get<double>() == doctest::Approx(std::log(37.0)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("a line that can't be scored gets an error, and the next one its answer") {
+  ThreadPool threads(1);
+  ModelConfig config = small_config({4, 2, 6, true});
+  config.max_position_embeddings = 8;
+  Model model(config, threads);
+  load(model, lively_weights(model.layout()));
+  const std::string good = "{\"ids\":[1,2,3,4,5,6,7,8]}\n";
+  const json expected = answers_of(model, good).at(0);
+  CHECK(expected.at("logprobs").size() == 7);
+  const std::vector<std::pair<std::string, std::string>> lines{
+      {"", "malformed_line"},
+      {"nonsense", "malformed_line"},
+      {"\xff\xfe", "malformed_line"},
+      {"[1, 2]", "malformed_line"},
+      {"{}", "malformed_line"},
+      {"{\"tokens\": [1, 2]}", "malformed_line"},
+      {"{\"ids\": [1, 2], \"temperature\": 2}", "malformed_line"},
+      {"{\"ids\": 3}", "malformed_line"},
+      {"{\"ids\": []}", "malformed_line"},
+      {"{\"ids\": [1, \"2\"]}", "malformed_line"},
+      {"{\"ids\": [1, 2.0]}", "malformed_line"},
+      {"{\"ids\": [1, null]}", "malformed_line"},
+      {"{\"ids\": [1, 2]", "malformed_line"},
+      {"{\"ids\": [1, 37]}", "token_out_of_vocabulary"},
+      {"{\"ids\": [-1, 2]}", "token_out_of_vocabulary"},
+      {"{\"ids\": [4294967296]}", "token_out_of_vocabulary"},
+      {"{\"ids\": [18446744073709551615, 1]}", "token_out_of_vocabulary"},
+      {"{\"ids\": [1,2,3,4,5,6,7,8,9]}", "sequence_too_long"},
+  };
+  std::string input;
+  for (const auto& [line, code] : lines) input += line + "\n" + good;
+  const auto answers = answers_of(model, input);
+  REQUIRE(answers.size() == 2 * lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    CAPTURE(lines[i].first);
+    const json& error = answers[2 * i].at("error");
+    CHECK(error.at("code") == lines[i].second);
+    CHECK_FALSE(error.at("message").get<std::string>().empty());
+    CHECK(answers[2 * i + 1] == expected);
+  }
+  CHECK(answers_of(model, "{\"ids\": [3]}").at(0) == json{{"logprobs", json::array()}, {"entropies", json::array()}});
+  CHECK(answers_of(model, "").empty());
+}
+
+TEST_CASE("an answer that isn't finite is an error, never a null") {
+  ThreadPool threads(1);
+  Model model(small_config({4, 2, 6, true}), threads);
+  std::vector<float> weights = lively_weights(model.layout());
+  for (float& weight : weights) weight *= 1e30f;
+  load(model, weights);
+  CHECK(answers_of(model, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
+}
+
+TEST_CASE("answers that can't be written end it with an error") {
+  ThreadPool threads(1);
+  Model model(small_config({4, 2, 6, true}), threads);
+  load(model, lively_weights(model.layout()));
+  std::istringstream requests("{\"ids\": [1, 2]}\n");
+  std::ostream nowhere(nullptr);
+  CHECK(error_code_of([&] { score_sequences(model, requests, nowhere); }) == "file_unwritable");
+}
+
+}  // namespace starpo
