@@ -39,7 +39,7 @@ const tasks: Task[] = [
     environment: 'frozen-lake',
     summary:
       'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
-    expects: '12 points more success on 256 fixed levels in about ten minutes',
+    expects: 'success rising from about 43 % to above 70 % in a few minutes',
     environments: [frozenLakeEnvironment],
     changes: {},
   },
@@ -49,7 +49,7 @@ const tasks: Task[] = [
     environment: 'frozen-lake',
     summary:
       'The same lake with slippery ice: a move may go sideways, so that the same plan succeeds one time and fails the next.',
-    expects: 'rising success in spite of the slips, more slowly than without them',
+    expects: 'success rising from about 40 % to 60 % in spite of the slips',
     environments: [slippery],
     changes: {},
   },
