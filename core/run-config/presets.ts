@@ -104,7 +104,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
     environment: task.environment,
     algorithm: algorithm.title,
     summary: `${task.summary} ${algorithm.summary}`,
-    expects: task.expects,
+    expects: algorithm.default ? task.expects : 'a baseline for StarPO-S, not measured yet',
     hidden: false,
     config: { ...config, ...algorithm.changes(config) },
   };
