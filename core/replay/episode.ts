@@ -20,6 +20,7 @@ const tokens = z.object({
   logprobs: z.string(),
   entropies: z.string(),
   advantages: z.string().optional(),
+  values: z.string().optional(),
   trained: z.string(),
 });
 

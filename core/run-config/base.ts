@@ -62,7 +62,9 @@ export const baseConfig: RunConfig = {
   levels: { train_seed: 10000, validation_seed: 123, pool: 0 },
   reward: { format_penalty: -0.1 },
   filter: { strategy: 'fraction', keep: 0.5 },
-  advantage: { estimator: 'grpo' },
+  advantage: { estimator: 'grpo', gamma: 1, lambda: 1, whiten: false },
+  critic: { model: 'none', learning_rate: 1e-3, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
+  kl: { coefficient: 0, estimator: 'k1', placement: 'reward', reference: '' },
   policy_loss: {
     clip_low: 0.2,
     clip_high: 0.28,

@@ -38,6 +38,28 @@ const rollout = z.strictObject({
   think: z.boolean(),
 });
 
+const advantage = z.strictObject({
+  estimator: z.enum(['grpo', 'dr_grpo', 'rloo', 'gae']),
+  gamma: number(0, 1),
+  lambda: number(0, 1),
+  whiten: z.boolean(),
+});
+
+const critic = z.strictObject({
+  model: z.enum(['none', 'full', 'head']),
+  learning_rate: number(0, 1),
+  value_clip: number(0, 1_000_000),
+  gradient_clip: number(0, 1_000_000),
+  warmup: integer(0, 1_000_000),
+});
+
+const kl = z.strictObject({
+  coefficient: number(0, 100),
+  estimator: z.enum(['k1', 'k2', 'k3']),
+  placement: z.enum(['reward', 'loss']),
+  reference: z.string(),
+});
+
 const policyLoss = z.strictObject({
   clip_low: number(0, 1),
   clip_high: number(0, 10),
@@ -92,7 +114,9 @@ const fields = z.strictObject({
   }),
   reward: z.strictObject({ format_penalty: number(-100, 0) }),
   filter: z.strictObject({ strategy: z.enum(['none', 'fraction', 'top_p']), keep: number(0, 1) }),
-  advantage: z.strictObject({ estimator: z.enum(['grpo', 'dr_grpo', 'rloo']) }),
+  advantage,
+  critic,
+  kl,
   policy_loss: policyLoss,
   optimizer,
   evaluation: z.strictObject({
@@ -120,6 +144,14 @@ export const runConfig = fields.superRefine((config, context) => {
       ['policy_loss', 'mini_batch'],
       `must be a multiple of rollout.group_size (${config.rollout.group_size})`,
     );
+  }
+  const hasCritic = config.critic.model !== 'none';
+  const usesCritic = config.advantage.estimator === 'gae';
+  if (usesCritic && !hasCritic) {
+    issue(['critic', 'model'], 'must be full or head: advantage.estimator gae needs a critic');
+  }
+  if (hasCritic && !usesCritic) {
+    issue(['critic', 'model'], 'must be none: no advantage.estimator but gae uses a critic');
   }
 });
 

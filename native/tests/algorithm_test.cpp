@@ -93,7 +93,7 @@ struct Outcome {
 
 Outcome loss_of(float logprob, float rollout_logprob, double advantage, const PolicyLossConfig& settings, float entropy = 0.7f) {
   Outcome outcome{{}, std::vector<float>(1), std::vector<float>(1)};
-  policy_loss(std::vector<float>{logprob}, std::vector<float>{entropy}, std::vector<float>{rollout_logprob}, advantage, 0.5, settings, outcome.sums,
+  policy_loss(std::vector<float>{logprob}, std::vector<float>{entropy}, std::vector<float>{rollout_logprob}, std::vector<double>{advantage}, 0.5, settings, outcome.sums,
               outcome.logprob_gradients, outcome.entropy_gradients);
   return outcome;
 }

@@ -58,7 +58,9 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
   const auto episodes = run_rollout(state->model, decoder, request);
 
-  const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, 0.5};
+  const std::vector<double> advantages(episodes[0].sampled_tokens(), 0.5);
+  const std::vector<float> values(advantages.size(), 0.25f);
+  const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, advantages, values};
   const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->tokenizer));
   const json shown = example("episode.json");
   CHECK(keys(shown) == keys(written));

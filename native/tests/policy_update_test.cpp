@@ -23,14 +23,14 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
   const auto specs = training_episodes(config, 1);
   const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
   const auto episodes = run_rollout(state->model, decoder, request);
-  std::vector<const Episode*> pointers;
-  std::vector<double> advantages;
+  std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) {
-    advantages.push_back(pointers.size() % 2 == 0 ? scale : -scale);
-    pointers.push_back(&episode);
+    const double advantage = sequences.size() % 2 == 0 ? scale : -scale;
+    Sequence& sequence = sequences.emplace_back(make_sequence(episode));
+    sequence.advantages.assign(sequence.targets.size(), advantage);
   }
   TrainingPass pass(state->model);
-  auto result = update_policy(*state, pass, 1, pointers, advantages, [](int, int) {});
+  auto result = update_policy(*state, pass, 1, sequences, [](int, int) {});
   return {{state->model.weights().begin(), state->model.weights().end()}, std::move(result)};
 }
 

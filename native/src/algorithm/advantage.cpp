@@ -1,5 +1,8 @@
 #include "algorithm/advantage.h"
 
+#include <cmath>
+#include <stdexcept>
+
 #include "algorithm/statistics.h"
 
 namespace starpo {
@@ -15,11 +18,23 @@ std::vector<double> group_advantages(std::span<const double> scores, int group_s
       switch (estimator) {
         case AdvantageEstimator::grpo: advantages[start + member] = difference / (spread + 1e-6); break;
         case AdvantageEstimator::dr_grpo: advantages[start + member] = difference; break;
+        case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation compares no group");
         case AdvantageEstimator::rloo: advantages[start + member] = group_size > 1 ? difference * group_size / (group_size - 1) : group[member]; break;
       }
     }
   }
   return advantages;
+}
+
+void whiten(std::span<std::vector<double>> advantages) {
+  std::vector<double> all;
+  for (const auto& part : advantages) all.insert(all.end(), part.begin(), part.end());
+  if (all.size() < 2) return;
+  const double centre = mean(all), spread = standard_deviation(all);
+  // The constant is small beside any variance that matters and keeps equal advantages at 0.
+  const double scale = 1 / std::sqrt(spread * spread + 1e-8);
+  for (auto& part : advantages)
+    for (double& advantage : part) advantage = (advantage - centre) * scale;
 }
 
 }  // namespace starpo

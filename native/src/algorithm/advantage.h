@@ -13,4 +13,7 @@ namespace starpo {
 //   rloo:    R - mean of the others (arXiv 2402.14740)
 std::vector<double> group_advantages(std::span<const double> scores, int group_size, AdvantageEstimator);
 
+// Mean 0 and unbiased standard deviation 1 over all of them; fewer than two stay as they are.
+void whiten(std::span<std::vector<double>> advantages);
+
 }  // namespace starpo

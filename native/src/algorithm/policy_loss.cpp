@@ -22,9 +22,10 @@ std::vector<double> token_weights(std::span<const int> trained_tokens, LossAvera
   return weights;
 }
 
-void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, double advantage, double weight,
-                 const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
+void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, std::span<const double> advantages,
+                 double weight, const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
   for (std::size_t t = 0; t < logprobs.size(); ++t) {
+    const double advantage = advantages[t];
     const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
     const double ratio = reproducible_exp(log_ratio);
     const double clipped = std::clamp(ratio, 1 - settings.clip_low, 1 + settings.clip_high);

@@ -25,8 +25,8 @@ struct PolicyLossSums {
 };
 
 // The clipped policy objective with entropy bonus (PPO, arXiv 1707.06347, equation 7; asymmetric clip: DAPO, arXiv 2503.14476, equation 10; dual clip: arXiv 1912.09729,
-// equation 5), for a run of tokens of one trajectory: one advantage, one weight. Adds to sums and writes d(loss)/d(logprob) and d(loss)/d(entropy). All spans: [tokens].
-void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, double advantage, double weight,
-                 const PolicyLossConfig&, PolicyLossSums&, std::span<float> logprob_gradients, std::span<float> entropy_gradients);
+// equation 5), for a run of tokens of one trajectory: one weight. Adds to sums and writes d(loss)/d(logprob) and d(loss)/d(entropy). All spans: [tokens].
+void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, std::span<const double> advantages,
+                 double weight, const PolicyLossConfig&, PolicyLossSums&, std::span<float> logprob_gradients, std::span<float> entropy_gradients);
 
 }  // namespace starpo

@@ -74,7 +74,27 @@ void describe(FieldVisitor& v, FilterConfig& c) {
   v.number("keep", c.keep, 0, 1);
 }
 
-void describe(FieldVisitor& v, AdvantageConfig& c) { v.choice("estimator", c.estimator, {"grpo", "dr_grpo", "rloo"}); }
+void describe(FieldVisitor& v, AdvantageConfig& c) {
+  v.choice("estimator", c.estimator, {"grpo", "dr_grpo", "rloo", "gae"});
+  v.number("gamma", c.gamma, 0, 1);
+  v.number("lambda", c.lambda, 0, 1);
+  v.boolean("whiten", c.whiten);
+}
+
+void describe(FieldVisitor& v, CriticConfig& c) {
+  v.choice("model", c.model, {"none", "full", "head"});
+  v.number("learning_rate", c.learning_rate, 0, 1);
+  v.number("value_clip", c.value_clip, 0, 1000000);
+  v.number("gradient_clip", c.gradient_clip, 0, 1000000);
+  v.integer("warmup", c.warmup, 0, 1000000);
+}
+
+void describe(FieldVisitor& v, KlConfig& c) {
+  v.number("coefficient", c.coefficient, 0, 100);
+  v.choice("estimator", c.estimator, {"k1", "k2", "k3"});
+  v.choice("placement", c.placement, {"reward", "loss"});
+  v.text("reference", c.reference);
+}
 
 void describe(FieldVisitor& v, PolicyLossConfig& c) {
   v.number("clip_low", c.clip_low, 0, 1);
@@ -136,6 +156,8 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("reward", c.reward);
   v.section("filter", c.filter);
   v.section("advantage", c.advantage);
+  v.section("critic", c.critic);
+  v.section("kl", c.kl);
   v.section("policy_loss", c.policy_loss);
   v.section("optimizer", c.optimizer);
   v.section("evaluation", c.evaluation);
@@ -154,6 +176,11 @@ void describe(FieldVisitor& v, RunConfig& c) {
     return std::none_of(c.environments.begin(), c.environments.end(), [](const auto& e) { return e.share > 0; }) ? "at least one share must be above 0" : "";
   });
   v.check("policy_loss.mini_batch", [&] { return c.policy_loss.mini_batch % c.rollout.group_size != 0 ? "must be a multiple of rollout.group_size" : ""; });
+  v.check("critic.model", [&] {
+    const bool has_critic = c.critic.model != CriticModel::none, uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
+    if (uses_critic && !has_critic) return "must be full or head: advantage.estimator gae needs a critic";
+    return has_critic && !uses_critic ? "must be none: no advantage.estimator but gae uses a critic" : "";
+  });
   v.check("warm_start", [&] {
     const auto& w = c.warm_start;
     return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0 ? "plain, positions and careful are all 0" : "";

@@ -52,9 +52,12 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (config.task == Task::warm_start) return warnings;
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
     warnings.push_back("rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of the whole one: the update is biased");
-  if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo) warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
+  if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo && config.advantage.estimator != AdvantageEstimator::gae)
+    warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
   if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0) warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
   if (config.optimizer.learning_rate == 0) warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
+  if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0) warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
+  if (config.critic.model != CriticModel::none && config.critic.warmup >= config.iterations) warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
   return warnings;
 }
 

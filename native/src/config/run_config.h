@@ -12,7 +12,10 @@ namespace starpo {
 enum class Task { reinforce, warm_start };
 enum class Noise { shared, independent };
 enum class FilterStrategy { none, fraction, top_p };
-enum class AdvantageEstimator { grpo, dr_grpo, rloo };
+enum class AdvantageEstimator { grpo, dr_grpo, rloo, gae };
+enum class CriticModel { none, full, head };
+enum class KlEstimator { k1, k2, k3 };
+enum class KlPlacement { reward, loss };
 enum class LossAverage { trajectory, token, trajectory_sum, fixed_length };
 enum class LearningRateSchedule { constant, linear, cosine };
 
@@ -72,6 +75,25 @@ struct FilterConfig {
 
 struct AdvantageConfig {
   AdvantageEstimator estimator = AdvantageEstimator::grpo;
+  double gamma = 0;
+  double lambda = 0;
+  bool whiten = false;
+};
+
+// full: its own copy of the policy's blocks; head: a layer on the policy's own, which it doesn't change.
+struct CriticConfig {
+  CriticModel model = CriticModel::none;
+  double learning_rate = 0;
+  double value_clip = 0;
+  double gradient_clip = 0;
+  int warmup = 0;  // iterations that train the critic alone
+};
+
+struct KlConfig {
+  double coefficient = 0;
+  KlEstimator estimator = KlEstimator::k1;
+  KlPlacement placement = KlPlacement::reward;
+  std::string reference;  // model folder; empty: the run's initial weights
 };
 
 struct PolicyLossConfig {
@@ -132,6 +154,8 @@ struct RunConfig {
   RewardConfig reward;
   FilterConfig filter;
   AdvantageConfig advantage;
+  CriticConfig critic;
+  KlConfig kl;
   PolicyLossConfig policy_loss;
   OptimizerConfig optimizer;
   EvaluationConfig evaluation;

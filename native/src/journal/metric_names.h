@@ -35,7 +35,12 @@ inline constexpr std::string_view actor_grad_norm_max = "actor/grad_norm_max";
 inline constexpr std::string_view actor_clip_fraction_low = "actor/clip_fraction_low";
 inline constexpr std::string_view actor_clip_fraction_high = "actor/clip_fraction_high";
 inline constexpr std::string_view actor_approximate_kl = "actor/approximate_kl";
+inline constexpr std::string_view actor_kl_to_reference = "actor/kl_to_reference";
 inline constexpr std::string_view actor_learning_rate = "actor/learning_rate";
+inline constexpr std::string_view critic_loss = "critic/loss";
+inline constexpr std::string_view critic_grad_norm = "critic/grad_norm";
+inline constexpr std::string_view critic_explained_variance = "critic/explained_variance";
+inline constexpr std::string_view critic_value_mean = "critic/value_mean";
 inline constexpr std::string_view advantage_mean = "advantage/mean";
 inline constexpr std::string_view advantage_std = "advantage/std";
 inline constexpr std::string_view warm_start_loss = "warm_start/loss";
@@ -54,7 +59,8 @@ inline constexpr std::array iteration_names{
     rollout_action_valid_rate, rollout_action_effective_rate, rollout_response_tokens, rollout_think_tokens, rollout_truncated_rate,
     rollout_entropy, rollout_distinct_first_thoughts, rollout_empty_think_rate, rollout_logprob_gap, filter_kept_groups,
     filter_kept_reward_std, actor_loss, actor_entropy, actor_grad_norm, actor_grad_norm_max, actor_clip_fraction_low,
-    actor_clip_fraction_high, actor_approximate_kl, actor_learning_rate, advantage_mean, advantage_std, warm_start_loss, time_rollout,
+    actor_clip_fraction_high, actor_approximate_kl, actor_kl_to_reference, actor_learning_rate, critic_loss, critic_grad_norm,
+    critic_explained_variance, critic_value_mean, advantage_mean, advantage_std, warm_start_loss, time_rollout,
     time_update, time_evaluation, time_iteration, throughput_generated_tokens_per_second,
     throughput_trained_tokens_per_second, memory_peak_bytes};
 

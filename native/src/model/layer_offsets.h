@@ -12,7 +12,9 @@ struct LayerOffsets {
 };
 
 struct ModelOffsets {
-  std::size_t embedding, final_norm, head;
+  std::size_t embedding, final_norm;
+  std::size_t head;       // that of the embedding where they are tied
+  std::size_t head_bias;  // of a value head
   std::vector<LayerOffsets> layers;
 };
 

@@ -34,7 +34,7 @@ void pack_rows(int rows, int columns, const float* matrix, float* packed) {
 }  // namespace
 
 struct Model::State {
-  State(const ModelConfig& config, ThreadPool& pool) : layout(config), threads(pool), weights(layout.size()) {}
+  State(const ModelConfig& config, ThreadPool& pool, ModelHead head) : layout(config, head), threads(pool), weights(layout.size()) {}
 
   ParameterLayout layout;
   ThreadPool& threads;
@@ -43,7 +43,7 @@ struct Model::State {
   std::vector<std::pair<PackedMatrix*, std::size_t>> matrices;  // with their offsets in weights
 };
 
-Model::Model(const ModelConfig& config, ThreadPool& pool) : state_(std::make_unique<State>(config, pool)) {
+Model::Model(const ModelConfig& config, ThreadPool& pool, ModelHead head) : state_(std::make_unique<State>(config, pool, head)) {
   const Widths width(config);
   Packed& packed = state_->packed;
   packed.offsets = model_offsets(state_->layout);
@@ -60,7 +60,7 @@ Model::Model(const ModelConfig& config, ThreadPool& pool) : state_(std::make_uni
     declare(packed.layers[i].gate_up, 2 * width.intermediate, width.hidden, at.gate_up);
     declare(packed.layers[i].down, width.hidden, width.intermediate, at.down);
   }
-  declare(packed.head, width.vocab, width.hidden, packed.offsets.head);
+  declare(packed.head, head == ModelHead::value ? 1 : width.vocab, width.hidden, packed.offsets.head);
 
   std::size_t total = 0;
   for (const auto& [matrix, offset] : state_->matrices)

@@ -10,11 +10,11 @@
 
 namespace starpo {
 
-// A Qwen2 policy's weights together with whatever packed copies the kernels want of them.
+// A Qwen2 policy's or critic's weights together with whatever packed copies the kernels want of them.
 // Decoder and TrainingPass read it; only load_weights changes it. One copy of the weights serves sampling and training.
 class Model {
  public:
-  Model(const ModelConfig&, ThreadPool&);
+  Model(const ModelConfig&, ThreadPool&, ModelHead = ModelHead::language);
   ~Model();
 
   const ParameterLayout& layout() const;

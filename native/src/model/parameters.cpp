@@ -1,5 +1,6 @@
 #include "model/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -9,7 +10,7 @@
 namespace starpo {
 
 // Query, key and value weights lie side by side, as do their biases and gate and up: each group is one matrix to the kernels.
-ParameterLayout::ParameterLayout(const ModelConfig& config) : config_(config) {
+ParameterLayout::ParameterLayout(const ModelConfig& config, ModelHead head) : config_(config), head_(head) {
   const std::int64_t hidden = config.hidden_size, intermediate = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.num_attention_heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.num_key_value_heads} * config.head_dim;
@@ -36,13 +37,25 @@ ParameterLayout::ParameterLayout(const ModelConfig& config) : config_(config) {
     declare(prefix + "mlp.down_proj.weight", {hidden, intermediate});
   }
   declare("model.norm.weight", {hidden});
-  if (!config.tie_word_embeddings) declare("lm_head.weight", {config.vocab_size, hidden});
+  if (head == ModelHead::value) {
+    declare("score.weight", {1, hidden});
+    declare("score.bias", {1});
+  } else if (!config.tie_word_embeddings) {
+    declare("lm_head.weight", {config.vocab_size, hidden});
+  }
 }
 
 const TensorSlot& ParameterLayout::find(const std::string& name) const {
   for (const TensorSlot& tensor : tensors_)
     if (tensor.name == name) return tensor;
   throw std::out_of_range("no tensor " + name);
+}
+
+std::vector<std::uint8_t> decayed_weights(const ParameterLayout& layout) {
+  std::vector<std::uint8_t> decayed(layout.size(), 0);
+  for (const TensorSlot& tensor : layout.tensors())
+    if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
+  return decayed;
 }
 
 std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {

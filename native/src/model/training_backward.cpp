@@ -82,10 +82,24 @@ auto over_rows(int rows, F body) {
 }  // namespace
 
 void TrainingPass::backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients) {
-  State& s = *state_;
-  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  const State& s = *state_;
   if (logprob_gradients.size() != static_cast<std::size_t>(s.targets) || entropy_gradients.size() != logprob_gradients.size())
     throw std::invalid_argument("gradients of log-probabilities and entropies must be [targets]");
+  run_backward(logprob_gradients.data(), entropy_gradients.data(), gradients);
+}
+
+void TrainingPass::backward_values(std::span<const float> value_gradients, std::span<float> gradients) {
+  const State& s = *state_;
+  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  if (value_gradients.size() != static_cast<std::size_t>(s.targets)) throw std::invalid_argument("gradients of values must be [targets]");
+  std::copy(value_gradients.begin(), value_gradients.end(), s.logits);
+  run_backward(nullptr, nullptr, gradients);
+}
+
+// Without gradients of log-probabilities those of the head's outputs are there already.
+void TrainingPass::run_backward(const float* logprob_gradients, const float* entropy_gradients, std::span<float> gradients) {
+  State& s = *state_;
+  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
   if (gradients.size() != s.model.layout().size()) throw std::invalid_argument("gradients must have the layout's size");
   s.prepare_backward();
   ThreadPool& threads = s.model.threads();
@@ -97,7 +111,8 @@ void TrainingPass::backward(std::span<const float> logprob_gradients, std::span<
 
   std::fill_n(g.x, static_cast<std::size_t>(t) * w.hidden, 0.0f);
   run_together(threads, over_rows(s.targets, [&](int first, int rows) {
-                 s.head_backward(first, rows, logprob_gradients.data() + first, entropy_gradients.data() + first);
+                 if (logprob_gradients != nullptr) s.logit_gradient(first, rows, logprob_gradients + first, entropy_gradients + first);
+                 s.head_backward(first, rows);
                }));
   for (int layer = static_cast<int>(s.layers.size()) - 1; layer >= 0; --layer) {
     const LayerActivations& a = s.layers[layer];
@@ -115,7 +130,10 @@ void TrainingPass::backward(std::span<const float> logprob_gradients, std::span<
   const NormGradient final_norm{w.hidden, s.targets, s.head_x, s.head_reciprocal_rms, g.head_normed, sum + offsets.final_norm};
   const Tasks embedding{(w.vocab + kGradientRows - 1) / kGradientRows,
                         [&](int i) { s.embedding_gradient(i * kGradientRows, std::min(kGradientRows, w.vocab - i * kGradientRows), sum); }};
-  if (s.model.layout().config().tie_word_embeddings)
+  if (s.model.layout().head() == ModelHead::value)
+    run_together(threads, embedding, final_norm, WeightGradient{1, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head},
+                 BiasGradient{1, s.targets, s.logits, sum + offsets.head_bias});
+  else if (offsets.head == offsets.embedding)
     run_together(threads, embedding, final_norm);
   else
     run_together(threads, embedding, final_norm, WeightGradient{w.vocab, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head});
@@ -129,15 +147,19 @@ void TrainingPass::State::prepare_backward() {
   grad = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10]};
 }
 
-void TrainingPass::State::head_backward(int first, int rows, const float* logprob_gradients, const float* entropy_gradients) {
+void TrainingPass::State::logit_gradient(int first, int rows, const float* logprob_gradients, const float* entropy_gradients) {
+  const std::size_t at = first;
+  kernels().logit_gradient(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, entropy + at, logit_maximum + at,
+                           log_sum + at, logprob_gradients, entropy_gradients);
+}
+
+void TrainingPass::State::head_backward(int first, int rows) {
   const Kernels& k = kernels();
   const std::size_t at = first, hidden = width.hidden;
-  float* const logit = logits + at * width.vocab;
+  const int outputs = model.packed().head.outputs;
   const auto [x_gradient, none] = carve(thread_memory(), {kRowBlock * hidden, kRowBlock * hidden});
   std::fill_n(none, rows * hidden, 0.0f);
-  k.logit_gradient(rows, width.vocab, logit, inverse_temperature, target_tokens.data() + at, entropy + at, logit_maximum + at, log_sum + at,
-                   logprob_gradients, entropy_gradients);
-  k.multiply(rows, width.hidden, width.vocab, logit, width.vocab, model.packed().head.backward, nullptr, 0, grad.head_normed + at * hidden,
+  k.multiply(rows, width.hidden, outputs, logits + at * outputs, outputs, model.packed().head.backward, nullptr, 0, grad.head_normed + at * hidden,
              width.hidden);
   k.norm_backward(rows, width.hidden, head_x + at * hidden, model.weights().data() + model.packed().offsets.final_norm, head_reciprocal_rms + at,
                   grad.head_normed + at * hidden, none, x_gradient, nullptr);
@@ -224,7 +246,7 @@ void TrainingPass::State::embedding_gradient(int first_row, int rows, float* gra
   const Kernels& k = kernels();
   const std::size_t hidden = width.hidden;
   float* const rows_gradient = gradients + model.packed().offsets.embedding + first_row * hidden;
-  const bool tied = model.layout().config().tie_word_embeddings;
+  const bool tied = model.packed().offsets.head == model.packed().offsets.embedding;
   for (int sequence = 0; sequence < sequences(); ++sequence) {
     const std::size_t target = target_starts[sequence];
     const int count = target_starts[sequence + 1] - static_cast<int>(target);

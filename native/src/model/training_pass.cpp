@@ -17,8 +17,30 @@ void TrainingPass::forward(const PackedBatch& batch, float temperature, std::spa
   State& s = *state_;
   if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size())
     throw std::invalid_argument("log-probabilities and entropies must be [targets]");
-  s.prepare(batch);
+  run_blocks(batch);
   s.inverse_temperature = 1.0f / temperature;
+  s.model.threads().parallel_for(row_blocks(s.targets), [&](int block) {
+    const int first = block * kRowBlock;
+    s.head(first, std::min(kRowBlock, s.targets - first), logprobs.data() + first, entropies.data() + first);
+  });
+}
+
+void TrainingPass::forward_values(const PackedBatch& batch, std::span<float> values) {
+  State& s = *state_;
+  if (s.model.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
+  if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
+  run_blocks(batch);
+  s.model.threads().parallel_for(row_blocks(s.targets), [&](int block) {
+    const int first = block * kRowBlock;
+    s.value_head(first, std::min(kRowBlock, s.targets - first), values.data() + first);
+  });
+}
+
+std::span<const float> TrainingPass::features() const { return {state_->head_normed, static_cast<std::size_t>(state_->targets) * state_->width.hidden}; }
+
+void TrainingPass::run_blocks(const PackedBatch& batch) {
+  State& s = *state_;
+  s.prepare(batch);
   ThreadPool& threads = s.model.threads();
   const Widths& width = s.width;
   const int last = static_cast<int>(s.layers.size()) - 1;
@@ -47,10 +69,6 @@ void TrainingPass::forward(const PackedBatch& batch, float temperature, std::spa
     if (layer < last)
       threads.parallel_for(s.sequences() * width.kv_heads, [&](int i) { s.attend(layer + 1, i / width.kv_heads, i % width.kv_heads); });
   }
-  threads.parallel_for(row_blocks(s.targets), [&](int block) {
-    const int first = block * kRowBlock;
-    s.head(first, std::min(kRowBlock, s.targets - first), logprobs.data() + first, entropies.data() + first);
-  });
 }
 
 float TrainingPass::State::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(width.head_dim)); }
@@ -91,7 +109,7 @@ void TrainingPass::State::prepare(const PackedBatch& next) {
   for (const std::size_t size : layer_size) per_layer += (size + line - 1) / line * line;
   const auto [blocks, final_rows, rows, rms, normed, logit_rows, maxima, sums, entropy_rows] =
       carve(activations, {per_layer * config.num_hidden_layers, t * width.hidden, g * width.hidden, g, g * width.hidden,
-                          g * static_cast<std::size_t>(width.vocab), g, g, g});
+                          g * static_cast<std::size_t>(model.packed().head.outputs), g, g, g});
   final_x = final_rows;
   head_x = rows;
   head_reciprocal_rms = rms;
@@ -144,13 +162,26 @@ void TrainingPass::State::attend(int layer, int sequence, int kv_head) {
   }
 }
 
-void TrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
+void TrainingPass::State::normed_rows(int first, int rows) {
   const Kernels& k = kernels();
   const std::size_t at = first;
   for (int i = first; i < first + rows; ++i)
     std::copy_n(final_x + static_cast<std::size_t>(batch.targets[i] - 1) * width.hidden, width.hidden, head_x + static_cast<std::size_t>(i) * width.hidden);
   k.norm(rows, width.hidden, head_x + at * width.hidden, model.weights().data() + model.packed().offsets.final_norm,
          model.layout().config().rms_norm_eps, head_normed + at * width.hidden, head_reciprocal_rms + at);
+}
+
+void TrainingPass::State::value_head(int first, int rows, float* values) {
+  normed_rows(first, rows);
+  const float* const bias = model.weights().data() + model.packed().offsets.head_bias;
+  kernels().multiply(rows, 1, width.hidden, head_normed + static_cast<std::size_t>(first) * width.hidden, width.hidden, model.packed().head.forward, bias, 0,
+                     values, 1);
+}
+
+void TrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
+  normed_rows(first, rows);
+  const Kernels& k = kernels();
+  const std::size_t at = first;
   k.multiply(rows, width.vocab, width.hidden, head_normed + at * width.hidden, width.hidden, model.packed().head.forward, nullptr, 0,
              logits + at * width.vocab, width.vocab);
   k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, logprobs, entropies,

@@ -29,7 +29,17 @@ class TrainingPass {
   // The sum over tokens is one chain that goes on from what gradients holds, so splitting a mini-batch into micro-batches (in order) changes no bit.
   void backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients);
 
+  // The same of a model with a value head. values: [targets], each read where its target is predicted, from what the policy knew when it chose it.
+  void forward_values(const PackedBatch&, std::span<float> values);
+  void backward_values(std::span<const float> value_gradients, std::span<float> gradients);
+
+  // [targets, hidden] what the head read in the last forward; gone after the next one.
+  std::span<const float> features() const;
+
  private:
+  void run_blocks(const PackedBatch&);
+  void run_backward(const float* logprob_gradients, const float* entropy_gradients, std::span<float> gradients);
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -55,7 +55,7 @@ struct TrainingPass::State {
   float* head_x;                // [targets, hidden], the rows that predict targets
   float* head_reciprocal_rms;   // [targets]
   float* head_normed;           // [targets, hidden]
-  float* logits;                // [targets, vocab]; backward leaves their gradient
+  float* logits;                // [targets, vocab]; backward leaves their gradient. With a value head [targets], the values' gradients alone
   float *logit_maximum, *log_sum, *entropy;  // [targets]
   BackwardBuffers grad;
 
@@ -65,10 +65,13 @@ struct TrainingPass::State {
   void prepare(const PackedBatch&);
   void embed(int first, int rows);
   void attend(int layer, int sequence, int kv_head);
+  void normed_rows(int first, int rows);
+  void value_head(int first, int rows, float* values);
   void head(int first, int rows, float* logprobs, float* entropies);
 
   void prepare_backward();
-  void head_backward(int first, int rows, const float* logprob_gradients, const float* entropy_gradients);
+  void logit_gradient(int first, int rows, const float* logprob_gradients, const float* entropy_gradients);
+  void head_backward(int first, int rows);
   void mlp_backward(int layer, int first, int rows);
   void attention_backward(int layer, int sequence, int kv_head);
   void input_backward(int layer, int first, int rows);

@@ -25,16 +25,25 @@ std::string packed_float16(const std::vector<float>& values) {
 
 json optional_text(const std::optional<std::string>& text) { return text ? json(*text) : json(nullptr); }
 
-json tokens_json(const Turn& turn, const std::optional<double>& advantage) {
+// first: of the turn's sampled tokens, among the episode's.
+json tokens_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
+  const bool trained = !record.advantages.empty();
   json tokens{{"ids", packed(turn.ids)},
               {"logprobs", packed(turn.logprobs)},
               {"entropies", packed_float16(turn.entropies)},
-              {"trained", packed(std::vector<std::uint8_t>(turn.ids.size(), advantage ? 1 : 0))}};
-  if (advantage) tokens["advantages"] = packed_float16(std::vector<float>(turn.ids.size(), static_cast<float>(*advantage)));
+              {"trained", packed(std::vector<std::uint8_t>(turn.ids.size(), trained ? 1 : 0))}};
+  if (trained) {
+    const auto own = record.advantages.subspan(first, turn.ids.size());
+    tokens["advantages"] = packed_float16(std::vector<float>(own.begin(), own.end()));
+  }
+  if (!record.values.empty()) {
+    const auto own = record.values.subspan(first, turn.ids.size());
+    tokens["values"] = packed(std::vector<float>(own.begin(), own.end()));
+  }
   return tokens;
 }
 
-json turn_json(const Turn& turn, const std::optional<double>& advantage) {
+json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
   json executed = json::array();
   for (const ExecutedAction& action : turn.executed)
     executed.push_back({{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective}, {"valid", action.valid},
@@ -49,7 +58,7 @@ json turn_json(const Turn& turn, const std::optional<double>& advantage) {
           {"penalty", turn.penalty},
           {"context_ids", packed(turn.context_ids)},
           {"executed", std::move(executed)},
-          {"tokens", tokens_json(turn, advantage)}};
+          {"tokens", tokens_json(turn, record, first)}};
 }
 
 json summary(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment) {
@@ -88,7 +97,11 @@ std::string episode_json(const Episode& episode, const EpisodeRecord& record, co
   line["prompt_text"] = tokenizer.decode(episode.turns.front().context_ids);
   line["prompt_ids"] = packed(episode.turns.front().context_ids);
   json& turns = line["steps"] = json::array();
-  for (const Turn& turn : episode.turns) turns.push_back(turn_json(turn, record.advantage));
+  std::size_t first = 0;
+  for (const Turn& turn : episode.turns) {
+    turns.push_back(turn_json(turn, record, first));
+    first += turn.ids.size();
+  }
   return dump(line);
 }
 

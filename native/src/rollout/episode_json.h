@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string>
 
 #include "config/run_config.h"
@@ -15,7 +15,8 @@ struct EpisodeRecord {
   int iteration;
   std::string split;
   bool kept;
-  std::optional<double> advantage;  // of all its trained tokens
+  std::span<const double> advantages;  // of its sampled tokens, all turns' together; empty where it wasn't trained
+  std::span<const float> values;       // the critic's, likewise
 };
 
 // The episode's line and its summary, as docs/formats/rollouts.md describes them.

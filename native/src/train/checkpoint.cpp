@@ -1,7 +1,6 @@
 #include "train/checkpoint.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -46,18 +45,22 @@ void replace_folder(const fs::path& partial, const fs::path& destination) {
   fs::remove_all(replaced, ignored);
 }
 
-void write_optimizer(const fs::path& folder, const AdamW& optimizer) {
-  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(optimizer.first_moment.size())};
-  const std::array<NamedTensor, 2> tensors{NamedTensor{"optimizer.first_moment", shape, optimizer.first_moment},
-                                           NamedTensor{"optimizer.second_moment", shape, optimizer.second_moment}};
-  write_safetensors(folder / state_tensors, tensors);
+// Calls visit(name, values) for each flat tensor of trainer-state.safetensors.
+template <class Visit>
+void visit_state(TrainerState& state, const Visit& visit) {
+  visit("optimizer.first_moment", std::span(state.optimizer.first_moment));
+  visit("optimizer.second_moment", std::span(state.optimizer.second_moment));
+  if (!state.critic) return;
+  visit("critic.weights", state.critic->mutable_weights());
+  visit("critic.first_moment", std::span(state.critic->optimizer.first_moment));
+  visit("critic.second_moment", std::span(state.critic->optimizer.second_moment));
 }
 
-void read_optimizer(const fs::path& folder, AdamW& optimizer) {
-  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(optimizer.first_moment.size())};
-  const std::array<TensorDestination, 2> tensors{TensorDestination{"optimizer.first_moment", shape, optimizer.first_moment},
-                                                 TensorDestination{"optimizer.second_moment", shape, optimizer.second_moment}};
-  read_safetensors(folder / state_tensors, tensors);
+template <class Tensor>
+std::vector<Tensor> state_as(TrainerState& state) {
+  std::vector<Tensor> tensors;
+  visit_state(state, [&](const char* name, std::span<float> values) { tensors.push_back({name, {static_cast<std::int64_t>(values.size())}, values}); });
+  return tensors;
 }
 
 }  // namespace
@@ -68,7 +71,7 @@ std::string checkpoint_path(int iteration) {
   return name;
 }
 
-void write_checkpoint(const fs::path& run_directory, const TrainerState& state, int iteration, Journal& journal) {
+void write_checkpoint(const fs::path& run_directory, TrainerState& state, int iteration, Journal& journal) {
   const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
   std::error_code error, ignored;
   fs::remove_all(partial, ignored);
@@ -77,8 +80,9 @@ void write_checkpoint(const fs::path& run_directory, const TrainerState& state, 
 
   write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
   for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(partial / name, content);
-  write_optimizer(partial, state.optimizer);
-  const json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
+  write_safetensors(partial / state_tensors, state_as<NamedTensor>(state));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
+  if (state.critic) about["critic_optimizer_steps"] = state.critic->optimizer.steps;
   write_file_atomically(partial / state_json, about.dump(2) + "\n");
   fsync_directory(partial);
   journal.sync();
@@ -113,9 +117,13 @@ void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState&
     const auto about = json::parse(std::ifstream(folder / state_json));
     if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
     if (!(read_model_folder_config(folder) == state.model.layout().config())) throw corrupt("the model has another shape");
-    read_optimizer(folder, state.optimizer);
+    read_safetensors(folder / state_tensors, state_as<TensorDestination>(state));
     state.optimizer.steps = about.at("optimizer_steps").get<std::int64_t>();
     load_model_folder_weights(folder, state.model);
+    if (state.critic) {
+      state.critic->optimizer.steps = about.at("critic_optimizer_steps").get<std::int64_t>();
+      state.critic->weights_changed();
+    }
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {

@@ -10,4 +10,7 @@ namespace starpo {
 // Errors: non_finite_gradient, non_finite_weight.
 double optimizer_step(TrainerState&, int iteration, std::span<const float> gradients);
 
+// The same on its critic, with the critic's own learning rate and gradient clip.
+double critic_step(TrainerState&, int iteration, std::span<const float> gradients);
+
 }  // namespace starpo

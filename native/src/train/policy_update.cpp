@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithm/kl.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "journal/metric_names.h"
+#include "train/critic_update.h"
 #include "train/learning_rate.h"
 #include "train/optimizer_step.h"
-#include "train/sequence.h"
 
 namespace starpo {
 namespace {
 
 class PolicyUpdate {
  public:
-  PolicyUpdate(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Episode* const> episodes, std::span<const double> advantages,
-               const std::function<void(int, int)>& progress)
-      : state_(state), pass_(pass), iteration_(iteration), advantages_(advantages), progress_(progress), gradients_(state.model.layout().size()) {
-    for (const Episode* episode : episodes) sequences_.push_back(make_sequence(*episode));
+  PolicyUpdate(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
+      : state_(state), pass_(pass), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(state, iteration),
+        trains_policy_(!state.critic || iteration > state.config.critic.warmup), gradients_(state.model.layout().size()) {
     const int mini_batch = state.config.policy_loss.mini_batch;
     steps_in_total_ = state.config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
   }
@@ -28,36 +28,45 @@ class PolicyUpdate {
     for (int epoch = 0; epoch < state_.config.policy_loss.epochs; ++epoch)
       for (std::size_t first = 0; first < sequences_.size(); first += state_.config.policy_loss.mini_batch)
         step(first, std::min<std::size_t>(state_.config.policy_loss.mini_batch, sequences_.size() - first));
-    return {summary(), {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
+    UpdateResult result;
+    if (trains_policy_) result = {summary(), {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
+    critic_.report(result.metrics, result.updates);
+    return result;
   }
 
  private:
   void step(std::size_t first, std::size_t count) {
-    const std::span<const Sequence> mini_batch(sequences_.data() + first, count);
+    const std::span<const Sequence> mini_batch = sequences_.subspan(first, count);
     std::vector<int> trained;
     for (const Sequence& sequence : mini_batch) trained.push_back(static_cast<int>(sequence.targets.size()));
     const auto weights = token_weights(trained, state_.config.policy_loss.average, longest_trajectory());
 
     std::fill(gradients_.begin(), gradients_.end(), 0.0f);
+    critic_.begin(mini_batch);
     PolicyLossSums sums;
     for (const MicroBatch& micro : pack(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
-      accumulate(micro, mini_batch, weights, first, sums);
+      accumulate(micro, mini_batch, weights, sums);
       if (!std::isfinite(sums.loss)) throw Error("non_finite_loss", "the policy loss is not finite", "lower optimizer.learning_rate and go on from the last checkpoint");
-      progress_(static_cast<int>(norms_.size()), steps_in_total_);
+      progress_(steps_done_, steps_in_total_);
     }
+    ++steps_done_;
+    critic_.step();
+    if (!trains_policy_) return;
     learning_rate_ = learning_rate(state_.config, iteration_, state_.optimizer.steps);
     norms_.push_back(optimizer_step(state_, iteration_, gradients_));
     losses_.push_back(sums.loss);
     add(sums);
   }
 
-  void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights, std::size_t first, PolicyLossSums& sums) {
+  void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights, PolicyLossSums& sums) {
     const std::size_t targets = micro.batch.targets.size();
     logprobs_.resize(targets);
     entropies_.resize(targets);
     logprob_gradients_.resize(targets);
     entropy_gradients_.resize(targets);
     pass_.forward(micro.batch, static_cast<float>(state_.config.rollout.temperature), logprobs_, entropies_);
+    critic_.accumulate(micro, pass_);
+    if (!trains_policy_) return;
 
     std::size_t offset = 0;
     for (int i = micro.first; i < micro.first + micro.count; ++i) {
@@ -66,8 +75,11 @@ class PolicyUpdate {
       const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(offset, n); };
       if (norms_.empty())
         for (std::size_t t = 0; t < n; ++t) gap_ += std::abs(static_cast<double>(logprobs_[offset + t]) - sequence.rollout_logprobs[t]), ++gap_tokens_;
-      policy_loss(part(logprobs_), part(entropies_), sequence.rollout_logprobs, advantages_[first + i], weights[i], state_.config.policy_loss, sums,
+      policy_loss(part(logprobs_), part(entropies_), sequence.rollout_logprobs, sequence.advantages, weights[i], state_.config.policy_loss, sums,
                   part(logprob_gradients_), part(entropy_gradients_));
+      const KlConfig& kl = state_.config.kl;
+      if (state_.reference && kl.placement == KlPlacement::loss)
+        kl_loss(part(logprobs_), sequence.reference_logprobs, kl, weights[i], sums.loss, part(logprob_gradients_));
       offset += n;
     }
     pass_.backward(logprob_gradients_, entropy_gradients_, gradients_);
@@ -100,35 +112,31 @@ class PolicyUpdate {
     set(metric::actor_approximate_kl, totals_.log_ratio / tokens);
     set(metric::actor_learning_rate, learning_rate_);
     set(metric::rollout_logprob_gap, gap_ / static_cast<double>(gap_tokens_));
-
-    std::vector<double> by_token;
-    for (std::size_t i = 0; i < sequences_.size(); ++i) by_token.insert(by_token.end(), sequences_[i].targets.size(), advantages_[i]);
-    set(metric::advantage_mean, mean(by_token));
-    set(metric::advantage_std, standard_deviation(by_token));
     return metrics;
   }
 
   TrainerState& state_;
   TrainingPass& pass_;
   int iteration_;
-  std::span<const double> advantages_;
+  std::span<const Sequence> sequences_;
   const std::function<void(int, int)>& progress_;
-  std::vector<Sequence> sequences_;
+  CriticUpdate critic_;
+  bool trains_policy_;  // not while the critic warms up
   std::vector<float> gradients_;
   std::vector<float> logprobs_, entropies_, logprob_gradients_, entropy_gradients_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;
   double gap_ = 0, learning_rate_ = 0;
   long gap_tokens_ = 0;
-  int steps_in_total_ = 0;
+  int steps_done_ = 0, steps_in_total_ = 0;
 };
 
 }  // namespace
 
-UpdateResult update_policy(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Episode* const> episodes, std::span<const double> advantages,
+UpdateResult update_policy(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Sequence> sequences,
                            const std::function<void(int done, int total)>& progress) {
-  if (episodes.empty()) return {};
-  return PolicyUpdate(state, pass, iteration, episodes, advantages, progress).run();
+  if (sequences.empty()) return {};
+  return PolicyUpdate(state, pass, iteration, sequences, progress).run();
 }
 
 }  // namespace starpo

@@ -6,7 +6,7 @@
 
 #include "journal/journal.h"
 #include "model/training_pass.h"
-#include "rollout/episode.h"
+#include "train/sequence.h"
 #include "train/trainer_state.h"
 
 namespace starpo {
@@ -16,9 +16,9 @@ struct UpdateResult {
   Updates updates;
 };
 
-// StarPO's update (RAGEN, arXiv 2504.20073, equations 3 to 5): kept episodes in order, mini-batches of whole groups, one AdamW step each, `epochs` times.
-// advantages: [episodes]. progress is called after every micro-batch with optimiser steps done and their number. Errors: non_finite_loss, and those of optimizer_step.
-UpdateResult update_policy(TrainerState&, TrainingPass&, int iteration, std::span<const Episode* const> episodes, std::span<const double> advantages,
-                           const std::function<void(int done, int total)>& progress);
+// StarPO's update (RAGEN, arXiv 2504.20073, equations 3 to 5): kept trajectories in order, mini-batches of whole groups, one AdamW step each, `epochs` times; the
+// critic, where there is one, learns from the same mini-batches, and alone in the first critic.warmup iterations. progress is called after every micro-batch with
+// optimiser steps done and their number. Errors: non_finite_loss, and those of optimizer_step and critic_step.
+UpdateResult update_policy(TrainerState&, TrainingPass&, int iteration, std::span<const Sequence> sequences, const std::function<void(int done, int total)>& progress);
 
 }  // namespace starpo

@@ -9,11 +9,15 @@
 
 namespace starpo {
 
-// One trajectory as the update sees it: all ids, and which of them were chosen.
+// One trajectory as the update sees it: all ids, which of them were chosen, and what is known of the chosen ones.
 struct Sequence {
   std::vector<std::int32_t> tokens;
   std::vector<std::int32_t> targets;      // ascending indices of the trained tokens
-  std::vector<float> rollout_logprobs;    // [targets]
+  std::vector<float> rollout_logprobs;    // [targets], as the rest
+  std::vector<double> advantages;
+  std::vector<float> reference_logprobs;  // with a KL term
+  std::vector<float> values;              // with a critic: before the update
+  std::vector<double> returns;            // with a critic: what it is to learn
 };
 
 Sequence make_sequence(const Episode&);

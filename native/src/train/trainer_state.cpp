@@ -30,7 +30,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       chat(tokenizer, config.rollout.think),
       model(read_model_folder_config(model_folder), threads),
       optimizer(model.layout().size()),
-      decayed(model.layout().size(), 0) {
+      decayed(decayed_weights(model.layout())) {
   if (tokenizer.vocab_size() > model.layout().config().vocab_size)
     throw Error("model_tokenizer_mismatch",
                 "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens but the model only " + std::to_string(model.layout().config().vocab_size),
@@ -41,8 +41,10 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
                     std::to_string(model.layout().config().max_position_embeddings) + " tokens",
                 "lower rollout.context");
 
-  for (const TensorSlot& tensor : model.layout().tensors())
-    if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
+  if (config.task == Task::reinforce) {
+    critic = make_critic(config.critic.model, model);
+    if (config.kl.coefficient > 0) reference = std::make_unique<Model>(model.layout().config(), threads);
+  }
   for (const auto& environment : config.environments) {
     prototypes.push_back(make_environment(environment.type, environment.config));
     rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});

@@ -14,12 +14,13 @@
 #include "rollout/episode_player.h"
 #include "rollout/prompt.h"
 #include "tokenizer/tokenizer.h"
+#include "train/critic.h"
 
 namespace starpo {
 
-// All that lives as long as a run's process: configuration, environments, policy, optimiser.
+// All that lives as long as a run's process: configuration, environments, policy, optimiser, critic.
 struct TrainerState {
-  // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights are loaded by the caller.
+  // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
   // Errors: those of the loaders, and model_tokenizer_mismatch.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
@@ -31,6 +32,8 @@ struct TrainerState {
   Model model;
   AdamW optimizer;
   std::vector<std::uint8_t> decayed;  // [weights] 1 where weight decay applies
+  std::unique_ptr<Critic> critic;     // null without one
+  std::unique_ptr<Model> reference;   // null without a KL term
   std::vector<std::unique_ptr<Environment>> prototypes;
   std::vector<EpisodeRules> rules;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <sys/resource.h>
 
-#include "algorithm/advantage.h"
 #include "algorithm/filter.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
@@ -14,6 +13,7 @@
 #include "ops/cpu/isa.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
+#include "train/estimate_advantages.h"
 #include "train/levels.h"
 #include "train/policy_update.h"
 #include "train/rollout_metrics.h"
@@ -54,6 +54,10 @@ void TrainingRun::load(const RunConfig& config) {
   const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
   decoder_ = std::make_unique<Decoder>(state_->model, std::min(config.rollout.slots, episodes) + 1, config.rollout.context);
   pass_ = std::make_unique<TrainingPass>(state_->model);
+  if (state_->reference) {
+    load_reference(config);
+    reference_pass_ = std::make_unique<TrainingPass>(*state_->reference);
+  }
 }
 
 // Returns what to say about checkpoints that had to be passed over.
@@ -75,21 +79,42 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
 
   state_ = std::make_unique<TrainerState>(config, config.start.model);
-  load_initial_weights(config);
+  load_initial_weights(config, state_->model);
+  if (state_->critic) state_->critic->start_from(state_->model);
   return {};
 }
 
-void TrainingRun::load_initial_weights(const RunConfig& config) {
+void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    const auto weights = initial_weights(state_->model.layout(), config.seed);
-    std::copy(weights.begin(), weights.end(), state_->model.mutable_weights().begin());
-    state_->model.weights_changed();
+    const auto weights = initial_weights(model.layout(), config.seed);
+    std::copy(weights.begin(), weights.end(), model.mutable_weights().begin());
+    model.weights_changed();
   } else {
-    load_model_folder_weights(folder, state_->model);
+    load_model_folder_weights(folder, model);
     if (!config.start.sha256.empty() && sha256_of_file(folder / "model.safetensors") != config.start.sha256)
       throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
   }
+}
+
+// A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
+void TrainingRun::load_reference(const RunConfig& config) {
+  Model& reference = *state_->reference;
+  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);
+  if (!folder.empty()) {
+    if (!(read_model_folder_config(folder) == reference.layout().config()))
+      throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
+    load_model_folder_weights(folder, reference);
+    return;
+  }
+  if (!resumed_) {
+    std::copy(state_->model.weights().begin(), state_->model.weights().end(), reference.mutable_weights().begin());
+    reference.weights_changed();
+    return;
+  }
+  std::error_code missing;
+  if (std::filesystem::exists(start, missing)) load_model_folder_weights(start, reference);
+  else load_initial_weights(config, reference);
 }
 
 std::string TrainingRun::run() {
@@ -148,31 +173,31 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   for (const Episode& episode : episodes) scores.push_back(episode.score);
   const auto filter = filter_groups(scores, group_size, config.filter.strategy, config.filter.keep);
   if (!filter.warning.empty()) journal_.warning("iteration " + std::to_string(iteration_) + ": " + filter.warning);
-  const auto advantages = group_advantages(scores, group_size, config.advantage.estimator);
-  write_rollout("train", episodes, filter.kept, advantages);
-
-  std::vector<const Episode*> kept;
-  std::vector<double> kept_advantages, kept_spread;
-  for (std::size_t i = 0; i < episodes.size(); ++i) {
-    if (!filter.kept[i / group_size]) continue;
-    kept.push_back(&episodes[i]);
-    kept_advantages.push_back(advantages[i]);
-    if (i % group_size == 0) kept_spread.push_back(filter.spread[i / group_size]);
-  }
+  std::vector<double> kept_spread;
+  for (std::size_t group = 0; group < filter.kept.size(); ++group)
+    if (filter.kept[group]) kept_spread.push_back(filter.spread[group]);
   at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
   if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
 
-  const Stopwatch watch(control_);
-  auto result = update_policy(*state_, *pass_, iteration_, kept, kept_advantages, [&](int done, int total) {
+  const Stopwatch estimate(control_);
+  const auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
+    journal_.phase("update", iteration_, 0, 1);
+    control_.poll();
+  });
+  const double estimate_seconds = estimate.seconds();
+  write_rollout("train", episodes, filter.kept, kept);
+  const Stopwatch update(control_);
+  auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
     control_.poll();
   });
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
-  for (const Episode* episode : kept) tokens += episode->total_tokens();
-  at(metrics, metric::time_update) = watch.seconds();
-  if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / watch.seconds();
+  for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
+  const double seconds = estimate_seconds + update.seconds();
+  at(metrics, metric::time_update) = seconds;
+  if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
@@ -217,13 +242,18 @@ void TrainingRun::evaluate() {
   }
 }
 
-void TrainingRun::write_rollout(const std::string& split, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const double> advantages) {
+void TrainingRun::write_rollout(const std::string& split, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
   RolloutWriter writer(directory_, iteration_, split);
+  auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes.size(); ++i) {
     const Episode& episode = episodes[i];
     const bool kept = kept_groups.empty() || kept_groups[i / state_->config.rollout.group_size];
-    EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, std::nullopt};
-    if (kept && !advantages.empty()) record.advantage = advantages[i];
+    EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, {}, {}};
+    if (kept && sequence != kept_sequences.end()) {
+      record.advantages = sequence->advantages;
+      record.values = sequence->values;
+      ++sequence;
+    }
     const EnvironmentConfig& environment = state_->config.environments[episode.spec.environment];
     writer.add(episode_json(episode, record, environment, state_->tokenizer), episode_summary_json(episode, record, environment));
   }

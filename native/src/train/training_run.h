@@ -10,6 +10,7 @@
 #include "model/training_pass.h"
 #include "rollout/rollout.h"
 #include "train/run_control.h"
+#include "train/sequence.h"
 #include "train/trainer_state.h"
 
 namespace starpo {
@@ -29,13 +30,14 @@ class TrainingRun {
 
  private:
   std::string resume_or_begin(const RunConfig&);
-  void load_initial_weights(const RunConfig&);
+  void load_initial_weights(const RunConfig&, Model&);
+  void load_reference(const RunConfig&);
   void train_iteration();
   void reinforce(Metrics&, Updates&);
   std::vector<Episode> roll_out(Metrics&);
   void evaluate();
   void checkpoint();
-  void write_rollout(const std::string& split, std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const double> advantages);
+  void write_rollout(const std::string& split, std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
 
   std::filesystem::path directory_;
   Journal& journal_;
@@ -43,6 +45,7 @@ class TrainingRun {
   std::unique_ptr<TrainerState> state_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<TrainingPass> pass_;
+  std::unique_ptr<TrainingPass> reference_pass_;  // null without a KL term
   int iteration_ = 0;
   int checkpointed_ = -1;
   bool resumed_ = false;
