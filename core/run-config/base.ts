@@ -35,7 +35,7 @@ export const banditEnvironment: EnvironmentConfig = {
   prompt: { system: '', first: '{arm_1} or {arm_2}?', next: '{state}' },
 };
 
-/** The starter policy learning FrozenLake by StarPO-S with GRPO advantages; presets say what differs. */
+/** The starter policy learning FrozenLake by StarPO-S with GRPO advantages, and the settings of a critic for those that take one; presets say what differs. */
 export const baseConfig: RunConfig = {
   version: configVersion,
   preset: 'custom',

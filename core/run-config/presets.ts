@@ -70,27 +70,63 @@ interface Algorithm {
   title: string;
   /** Whether the short name without an algorithm means this one. */
   default: boolean;
+  /** Without StarPO-S's filter and clip: what the others are compared with. */
+  baseline: boolean;
   summary: string;
   changes: (config: RunConfig) => Partial<RunConfig>;
 }
 
+/** Generalised advantage estimation with a critic, as RAGEN has it: an episode's score, undiscounted, and whitened advantages. */
+const withCritic = (config: RunConfig): Partial<RunConfig> => ({
+  advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
+  critic: { ...config.critic, model: 'full' },
+});
+
+/** Vanilla StarPO: all groups, and one clip for both sides. */
+const unfiltered = (config: RunConfig): Partial<RunConfig> => ({
+  filter: { strategy: 'none', keep: 1 },
+  policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
+});
+
 const algorithms: Algorithm[] = [
+  {
+    suffix: 'starpo-s',
+    title: 'StarPO-S (PPO)',
+    default: true,
+    baseline: false,
+    summary:
+      'StarPO-S trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
+    changes: withCritic,
+  },
+  {
+    suffix: 'ppo',
+    title: 'StarPO (PPO)',
+    default: false,
+    baseline: true,
+    summary:
+      'Plain StarPO trains on every group with a critic and a small penalty for leaving the start: the baseline, more prone to collapse.',
+    changes: (config) => ({
+      ...withCritic(config),
+      ...unfiltered(config),
+      kl: { ...config.kl, coefficient: 0.001, estimator: 'k1', placement: 'reward' },
+    }),
+  },
   {
     suffix: 'grpo-s',
     title: 'StarPO-S (GRPO)',
-    default: true,
-    summary: 'StarPO-S trains on the groups whose rewards differ most and clips higher above.',
+    default: false,
+    baseline: false,
+    summary:
+      'StarPO-S trains on the groups whose rewards differ most and clips higher above; without a critic, an episode is compared with its group.',
     changes: () => ({}),
   },
   {
     suffix: 'grpo',
     title: 'StarPO (GRPO)',
     default: false,
-    summary: 'Plain StarPO trains on every group: the baseline, more prone to collapse.',
-    changes: (config) => ({
-      filter: { strategy: 'none', keep: 1 },
-      policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
-    }),
+    baseline: true,
+    summary: 'Plain StarPO trains on every group, without a critic: the baseline, more prone to collapse.',
+    changes: unfiltered,
   },
 ];
 
@@ -104,7 +140,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
     environment: task.environment,
     algorithm: algorithm.title,
     summary: `${task.summary} ${algorithm.summary}`,
-    expects: algorithm.default ? task.expects : 'a baseline for StarPO-S, not measured yet',
+    expects: algorithm.baseline ? 'a baseline for StarPO-S, not measured yet' : task.expects,
     hidden: false,
     config: { ...config, ...algorithm.changes(config) },
   };

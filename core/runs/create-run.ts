@@ -29,26 +29,34 @@ export async function createRun(
   const config = validateConfig(changed, preset.config as unknown as Tree);
   const own = set['start.model'] === undefined && config.start.model === preset.config.start.model;
   config.start.model = own ? join(resources, config.start.model) : resolve(config.start.model);
-  checkModel(config);
+  if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
+  checkModels(config);
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await sha256OfFile(join(config.start.model, 'model.safetensors'));
   }
   return writeRun(home, preset.id, config);
 }
 
-function checkModel({ start }: RunConfig): void {
-  const needed = [
-    'config.json',
-    'tokenizer.json',
-    ...(start.weights === 'load' ? ['model.safetensors'] : []),
-  ];
-  const missing = needed.find((file) => !existsSync(join(start.model, file)));
-  if (missing === undefined) return;
-  throw new Failure(
-    'model_missing',
-    `The model folder ${start.model} has no ${missing}.`,
+function checkModels({ start, kl }: RunConfig): void {
+  const weights = start.weights === 'load' ? ['model.safetensors'] : [];
+  requireFiles(
+    start.model,
+    ['config.json', 'tokenizer.json', ...weights],
     'Set start.model to a folder in Hugging Face layout, or restore resources/starter.',
   );
+  if (kl.reference === '') return;
+  requireFiles(
+    kl.reference,
+    ['config.json'],
+    "Set kl.reference to a folder in Hugging Face layout, or to nothing for the run's initial weights.",
+  );
+}
+
+function requireFiles(folder: string, files: readonly string[], hint: string): void {
+  const missing = files.find((file) => !existsSync(join(folder, file)));
+  if (missing !== undefined) {
+    throw new Failure('model_missing', `The model folder ${folder} has no ${missing}.`, hint);
+  }
 }
 
 async function sha256OfFile(path: string): Promise<string> {

@@ -89,7 +89,18 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict([](json& c) { c["rollout"].erase("groups"); }) == "config_invalid rollout.groups");
   CHECK(verdict([](json& c) { c.erase("filter"); }) == "config_invalid filter");
   CHECK(verdict("/rollout/grups", 8) == "config_invalid rollout.grups");
-  CHECK(verdict("/critic", json::object()) == "config_invalid critic");
+  CHECK(verdict("/replay", json::object()) == "config_invalid replay");
+  CHECK(verdict("/critic", json::object()) == "config_invalid critic.model");
+  CHECK(verdict("/critic/model", "full") == "config_invalid critic.model");
+  CHECK(verdict("/advantage/estimator", "gae") == "config_invalid critic.model");
+  for (const char* model : {"full", "head"})
+    CHECK(verdict([&](json& c) {
+            c["advantage"]["estimator"] = "gae";
+            c["critic"]["model"] = model;
+          }) == "valid");
+  CHECK(verdict("/advantage/lambda", 1.1) == "config_invalid advantage.lambda");
+  CHECK(verdict("/kl/estimator", "k4") == "config_invalid kl.estimator");
+  CHECK(verdict("/kl/coefficient", -0.1) == "config_invalid kl.coefficient");
   CHECK(verdict("/environments/0/config/depth", 3) == "config_invalid environments[0].config.depth");
   CHECK(verdict("/environments/0/config/size", 1) == "config_invalid environments[0].config.size");
   CHECK(verdict("/environments/0/type", "chess") == "config_invalid environments[0].type");
@@ -172,6 +183,14 @@ TEST_CASE("settings that are rarely meant give warnings") {
   CHECK(run_config_warnings(parse_run_config(alone.dump())).empty());
   CHECK(warnings("/optimizer/learning_rate", 0) == 1);
   CHECK(warnings("/rollout/context", 64) == 1);
+  auto critic = example();
+  critic["rollout"]["group_size"] = 1;  // which a critic doesn't mind
+  critic["advantage"]["estimator"] = "gae";
+  critic["critic"]["model"] = "full";
+  CHECK(run_config_warnings(parse_run_config(critic.dump())).empty());
+  critic["critic"]["learning_rate"] = 0;
+  critic["critic"]["warmup"] = 200;
+  CHECK(run_config_warnings(parse_run_config(critic.dump())).size() == 2);
 }
 
 TEST_CASE("the schema holds every key of the example and no other") {

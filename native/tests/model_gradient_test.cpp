@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "algorithm/kl.h"
+#include "algorithm/value_loss.h"
 #include "model/decoder.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
@@ -12,6 +15,90 @@ namespace starpo {
 namespace {
 
 constexpr float kTemperature = 0.7f;
+
+// loss is a function of `exact`, from which gradients were computed.
+void check_gradients(const ParameterLayout& layout, const std::vector<float>& gradients, std::vector<double>& exact, const std::function<double()>& loss) {
+  for (const TensorSlot& tensor : layout.tensors()) {
+    double largest = 0;
+    for (std::size_t i = 0; i < tensor.size; ++i) largest = std::max(largest, std::abs(static_cast<double>(gradients[tensor.offset + i])));
+    CAPTURE(tensor.name);
+    CHECK(largest > 0);
+    for (int sample = 0; sample < 6; ++sample) {
+      const std::size_t i = tensor.offset + static_cast<std::size_t>((random_value(6, sample) + 1) / 2 * tensor.size);
+      const double slope = reference::derivative(exact[i], 1e-3, loss);
+      CAPTURE(i);
+      CHECK(std::abs(gradients[i] - slope) < 1e-4 * largest + 1e-6);
+    }
+  }
+}
+
+// Values before the update and returns, far enough apart that some tokens are beyond the clip and none is at its corner.
+void check_critic(const Shape& shape) {
+  const ModelConfig config = small_config(shape);
+  ThreadPool threads(2);
+  Model critic(config, threads, ModelHead::value);
+  const ParameterLayout& layout = critic.layout();
+  const std::vector<float> weights = lively_weights(layout);
+  load(critic, weights);
+  const PackedBatch batch = random_batch(config, {7, 1, 14, 3});
+  const std::size_t count = batch.targets.size();
+  std::vector<float> values(count), old_values(count), gradients(layout.size()), value_gradients(count);
+  TrainingPass pass(critic);
+  pass.forward_values(batch, values);
+
+  std::vector<double> exact(weights.begin(), weights.end()), returns(count);
+  const auto expected = reference::values(layout, exact, batch);
+  int clipped = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(values[i] == doctest::Approx(expected[i]).epsilon(2e-5));
+    old_values[i] = values[i] + (i % 3 == 0 ? -0.8f : 0.1f);
+    returns[i] = values[i] + (i % 2 == 0 ? 0.9 : -1.3);
+  }
+  const double clip = 0.5, weight = 1.0 / static_cast<double>(count);
+  value_loss(values, old_values, returns, clip, weight, value_gradients);
+  for (const float gradient : value_gradients) clipped += gradient == 0;
+  CHECK((clipped > 0 && clipped < static_cast<int>(count)));
+  pass.backward_values(value_gradients, gradients);
+
+  check_gradients(layout, gradients, exact, [&] {
+    double sum = 0;
+    const auto now = reference::values(layout, exact, batch);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double kept = std::clamp(now[i], old_values[i] - clip, old_values[i] + clip);
+      sum += weight / 2 * std::max((now[i] - returns[i]) * (now[i] - returns[i]), (kept - returns[i]) * (kept - returns[i]));
+    }
+    return sum;
+  });
+}
+
+void check_kl(KlEstimator estimator) {
+  const ModelConfig config = small_config({2, 1, 10, true});
+  ThreadPool threads(2);
+  Model model(config, threads);
+  const ParameterLayout& layout = model.layout();
+  const std::vector<float> weights = lively_weights(layout);
+  load(model, weights);
+  const PackedBatch batch = random_batch(config, {9, 5});
+  const std::size_t count = batch.targets.size();
+  std::vector<float> logprobs(count), entropies(count), reference_logprobs(count), logprob_gradients(count), gradients(layout.size());
+  TrainingPass pass(model);
+  pass.forward(batch, kTemperature, logprobs, entropies);
+  for (std::size_t i = 0; i < count; ++i) reference_logprobs[i] = logprobs[i] + 0.5f * random_value(7, static_cast<std::uint32_t>(i));
+  const KlConfig settings{0.3, estimator, KlPlacement::loss, ""};
+  double computed = 0;
+  kl_loss(logprobs, reference_logprobs, settings, 0.25, computed, logprob_gradients);
+  pass.backward(logprob_gradients, std::vector<float>(count, 0.0f), gradients);
+
+  std::vector<double> exact(weights.begin(), weights.end());
+  const auto loss = [&] {
+    const auto outputs = reference::forward(layout, exact, batch, kTemperature);
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += 0.3 * 0.25 * kl_estimate(estimator, outputs.logprobs[i], reference_logprobs[i]).value;
+    return sum;
+  };
+  CHECK(computed == doctest::Approx(loss()).epsilon(1e-4));
+  check_gradients(layout, gradients, exact, loss);
+}
 
 void check_model(const Shape& shape) {
   const ModelConfig config = small_config(shape);
@@ -38,18 +125,7 @@ void check_model(const Shape& shape) {
       sum += logprob_gradients[i] * outputs.logprobs[i] + entropy_gradients[i] * outputs.entropies[i];
     return sum;
   };
-  for (const TensorSlot& tensor : layout.tensors()) {
-    double largest = 0;
-    for (std::size_t i = 0; i < tensor.size; ++i) largest = std::max(largest, std::abs(static_cast<double>(result.gradients[tensor.offset + i])));
-    CAPTURE(tensor.name);
-    CHECK(largest > 0);
-    for (int sample = 0; sample < 6; ++sample) {
-      const std::size_t i = tensor.offset + static_cast<std::size_t>((random_value(6, sample) + 1) / 2 * tensor.size);
-      const double slope = reference::derivative(exact[i], 1e-3, loss);
-      CAPTURE(i);
-      CHECK(std::abs(result.gradients[i] - slope) < 1e-4 * largest + 1e-6);
-    }
-  }
+  check_gradients(layout, result.gradients, exact, loss);
 }
 
 }  // namespace
@@ -58,6 +134,17 @@ TEST_CASE("gradients of the whole loss agree with finite differences of a model 
   SUBCASE("tied, a key-value head for each query head") { check_model({2, 2, 10, true}); }
   SUBCASE("untied, grouped-query attention") { check_model({4, 2, 6, false}); }
   SUBCASE("tied, one key-value head") { check_model({3, 1, 64, true}); }
+}
+
+TEST_CASE("gradients of the value loss through the whole critic agree with finite differences of a model in double") {
+  SUBCASE("of a policy with tied embeddings") { check_critic({2, 2, 10, true}); }
+  SUBCASE("of one with a head of its own, which the critic leaves out") { check_critic({4, 2, 6, false}); }
+}
+
+TEST_CASE("gradients of the KL term through the whole policy agree with finite differences of a model in double") {
+  SUBCASE("k1") { check_kl(KlEstimator::k1); }
+  SUBCASE("k2") { check_kl(KlEstimator::k2); }
+  SUBCASE("k3") { check_kl(KlEstimator::k3); }
 }
 
 TEST_CASE("the decoder's logits agree with the model in double") {

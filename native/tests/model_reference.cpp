@@ -20,8 +20,11 @@ class Network {
       x.emplace_back(row, row + config_.hidden_size);
     }
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer) block("model.layers." + std::to_string(layer) + ".", x);
-    for (Vector& row : x)
-      row = linear(norm(row, "model.norm.weight"), config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight", config_.vocab_size);
+    for (Vector& row : x) row = norm(row, "model.norm.weight");
+    if (layout_.head() == ModelHead::value)
+      for (Vector& row : x) row = linear(row, "score.weight", 1, "score.bias");
+    else
+      for (Vector& row : x) row = linear(row, config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight", config_.vocab_size);
     return x;
   }
 
@@ -101,13 +104,30 @@ class Network {
 
 }  // namespace
 
-Outputs forward(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch, double temperature) {
-  Outputs outputs;
+namespace {
+
+std::vector<Vector> head_outputs(const ParameterLayout& layout, const Vector& weights, const PackedBatch& batch) {
+  std::vector<Vector> outputs;
   for (std::size_t i = 0; i + 1 < batch.sequence_starts.size(); ++i) {
     const auto tokens = batch.tokens.begin();
     for (Vector& row : Network(layout, weights).logits({tokens + batch.sequence_starts[i], tokens + batch.sequence_starts[i + 1]}))
-      outputs.logits.push_back(std::move(row));
+      outputs.push_back(std::move(row));
   }
+  return outputs;
+}
+
+}  // namespace
+
+std::vector<double> values(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch) {
+  const auto outputs = head_outputs(layout, weights, batch);
+  std::vector<double> values;
+  for (const std::int32_t target : batch.targets) values.push_back(outputs[target - 1][0]);
+  return values;
+}
+
+Outputs forward(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch, double temperature) {
+  Outputs outputs;
+  outputs.logits = head_outputs(layout, weights, batch);
   for (const std::int32_t target : batch.targets) {
     const Vector& logits = outputs.logits[target - 1];
     double sum = 0, weighted = 0;

@@ -17,6 +17,9 @@ struct Outputs {
 
 Outputs forward(const ParameterLayout&, const std::vector<double>& weights, const PackedBatch&, double temperature);
 
+// Of every target, from a layout with a value head.
+std::vector<double> values(const ParameterLayout&, const std::vector<double>& weights, const PackedBatch&);
+
 // (f(x + h) - f(x - h)) / 2h, to fourth order.
 double derivative(double& x, double h, const std::function<double()>& f);
 

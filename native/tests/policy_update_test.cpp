@@ -12,7 +12,7 @@ using namespace starpo::test;
 namespace {
 
 struct Updated {
-  std::vector<float> weights;
+  std::vector<float> weights, critic_weights;
   UpdateResult result;
 };
 
@@ -28,10 +28,15 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
     const double advantage = sequences.size() % 2 == 0 ? scale : -scale;
     Sequence& sequence = sequences.emplace_back(make_sequence(episode));
     sequence.advantages.assign(sequence.targets.size(), advantage);
+    sequence.values.assign(sequence.targets.size(), 0.0f);
+    sequence.returns.assign(sequence.targets.size(), advantage);
   }
+  if (state->critic) state->critic->start_from(state->model);
   TrainingPass pass(state->model);
   auto result = update_policy(*state, pass, 1, sequences, [](int, int) {});
-  return {{state->model.weights().begin(), state->model.weights().end()}, std::move(result)};
+  Updated updated{{state->model.weights().begin(), state->model.weights().end()}, {}, std::move(result)};
+  if (state->critic) updated.critic_weights.assign(state->critic->mutable_weights().begin(), state->critic->mutable_weights().end());
+  return updated;
 }
 
 }  // namespace
@@ -45,6 +50,38 @@ TEST_CASE("micro-batches and threads change no bit of an update") {
   CHECK(update(config, folder.path()).weights == reference.weights);
   config.threads = 3;
   CHECK(update(config, folder.path()).weights == reference.weights);
+}
+
+TEST_CASE("micro-batches and threads change no bit of a critic, nor does a critic of its policy") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  RunConfig config = small_run_config();
+  const auto alone = update(config, folder.path());
+  config.advantage.estimator = AdvantageEstimator::gae;
+  for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
+    config.critic.model = kind;
+    config.threads = 1;
+    config.optimizer.micro_batch_tokens = 4096;
+    const auto reference = update(config, folder.path());
+    CHECK(reference.weights == alone.weights);
+    CHECK(reference.result.metrics.at(std::string(metric::critic_grad_norm)) > 0);
+    config.threads = 3;
+    config.optimizer.micro_batch_tokens = 100;
+    CHECK(update(config, folder.path()).critic_weights == reference.critic_weights);
+  }
+}
+
+TEST_CASE("a critic learns what the episodes return") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  RunConfig config = small_run_config();
+  config.advantage.estimator = AdvantageEstimator::gae;
+  config.critic = {CriticModel::full, 1e-3, 0, 1, 0};
+  config.policy_loss.mini_batch = 12;
+  config.policy_loss.epochs = 20;
+  const auto losses = update(config, folder.path()).result.updates.at("critic/loss");
+  CHECK(losses.front() == doctest::Approx(0.5));  // half of 1 squared: it expects nothing at first
+  CHECK(losses.back() < 0.7 * losses.front());
 }
 
 TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio is exactly 1") {

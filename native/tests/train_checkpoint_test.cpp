@@ -43,6 +43,24 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's fo
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
+  config.advantage.estimator = AdvantageEstimator::gae;
+  for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
+    config.critic.model = kind;
+    state = tiny_state(config, model.path());
+    state->critic->start_from(state->model);
+    state->critic->mutable_weights()[7] = 0.25f;
+    state->critic->optimizer.second_moment[7] = 0.5f;
+    state->critic->optimizer.steps = 3;
+    write(5);
+    TrainerState read(config, run.path() / checkpoint_path(5));
+    load_checkpoint(run.path(), 5, read);
+    CHECK(std::ranges::equal(read.critic->mutable_weights(), state->critic->mutable_weights()));
+    CHECK(read.critic->optimizer.second_moment == state->critic->optimizer.second_moment);
+    CHECK(read.critic->optimizer.steps == 3);
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {
   for (const int iteration : {0, 5, 1000000}) write(iteration);
   CHECK(resumable() == std::vector<int>{1000000});

@@ -112,6 +112,53 @@ TEST_CASE_FIXTURE(Fixture, "a damaged checkpoint is passed over with a warning, 
   CHECK(weights("000002") == whole);
 }
 
+TEST_CASE_FIXTURE(Fixture, "with a critic and a KL term too, though the folder of the initial weights is gone") {
+  config["checkpoint"]["every"] = 1;
+  config["iterations"] = 3;
+  config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
+  config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}});
+  for (const char* critic : {"full", "head"})
+    for (const char* placement : {"reward", "loss"}) {
+      CAPTURE(critic);
+      CAPTURE(placement);
+      config["critic"]["model"] = critic;
+      config["kl"]["placement"] = placement;
+      make_tiny_model_folder(model.path());
+      std::filesystem::remove_all(run.path() / "checkpoints");
+      CHECK(train() == 0);
+      const auto whole = weights("000003");
+      std::filesystem::remove_all(model.path());
+      std::filesystem::remove_all(run.path() / "checkpoints/000003");
+      CHECK(train() == 0);
+      CHECK(events("started").back().at("resume").at("iteration") == 2);
+      CHECK(weights("000003") == whole);
+      const auto metrics = events("iteration").back().at("metrics");
+      for (const char* name : {"critic/loss", "critic/grad_norm", "critic/value_mean", "actor/kl_to_reference"}) CHECK(metrics.contains(name));
+      CHECK(metrics.at("actor/kl_to_reference") > 0);
+      CHECK(events("iteration").back().at("updates").at("critic/grad_norm").size() == 3);
+    }
+}
+
+TEST_CASE_FIXTURE(Fixture, "while the critic warms up the policy stays as it is") {
+  config["iterations"] = 1;
+  config["advantage"]["estimator"] = "gae";
+  config["critic"].update({{"model", "full"}, {"warmup", 1}});
+  CHECK(train() == 0);
+  CHECK(weights("000001") == weights("000000"));
+  const auto metrics = events("iteration").back().at("metrics");
+  CHECK(metrics.contains("critic/loss"));
+  CHECK_FALSE(metrics.contains("actor/loss"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
+  TemporaryFolder other;
+  make_tiny_model_folder(other.path(), 4);
+  config["iterations"] = 1;
+  config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"reference", other.path().string()}});
+  CHECK(train() == 0);
+  CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") > 0);  // the run's initial weights would give 0 in the first iteration
+}
+
 TEST_CASE_FIXTURE(Fixture, "a start that fails says why in the journal") {
   std::filesystem::remove(model.path() / "model.safetensors");
   CHECK(train() == 1);

@@ -111,8 +111,46 @@ export function chartSpecs(names: string[]): ChartSpec[] {
         { metric: 'throughput/trained_tokens_per_second', label: 'trained', color: 'chart-3', dashed: true },
       ],
     },
+    ...optionalSpecs.filter(({ lines }) => lines.some(({ metric }) => names.includes(metric))),
   ];
 }
+
+/** Of runs with a critic or a KL term; shown once there is something to draw. */
+const optionalSpecs: ChartSpec[] = [
+  {
+    id: 'explained-variance',
+    title: "Critic's explained variance",
+    unit: '1: knows every return, 0: their mean',
+    format: number,
+    high: 1,
+    lines: [{ metric: 'critic/explained_variance', label: 'share', color: 'chart-2' }],
+  },
+  {
+    id: 'critic-value',
+    title: "Critic's value",
+    unit: 'expected reward, and its loss',
+    format: number,
+    lines: [
+      { metric: 'critic/value_mean', label: 'value', color: 'chart-2' },
+      { metric: 'critic/loss', label: 'loss', color: 'chart-3', dashed: true },
+    ],
+  },
+  {
+    id: 'critic-gradient-norm',
+    title: "Critic's gradient norm",
+    unit: 'before clipping',
+    format: number,
+    low: 0,
+    lines: [{ metric: 'critic/grad_norm', label: 'mean', color: 'chart-2' }],
+  },
+  {
+    id: 'kl-to-reference',
+    title: 'KL to the reference',
+    unit: 'nats per token',
+    format: number,
+    lines: [{ metric: 'actor/kl_to_reference', label: 'estimate', color: 'chart-2' }],
+  },
+];
 
 /** A warm start has no rollouts: its loss, and how the policy it makes plays. */
 export function warmStartSpecs(names: string[]): ChartSpec[] {

@@ -52,7 +52,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
       devices: [{ id: 'cpu' }],
     });
     const presets = await client.call('presets.list', {});
-    expect(presets.map((preset) => preset.id)).toContain('starter-frozen-lake-grpo-s');
+    expect(presets.map((preset) => preset.id)).toContain('starter-frozen-lake-starpo-s');
     expect(presets.map((preset) => preset.id)).not.toContain('starter-warm-start');
   });
 

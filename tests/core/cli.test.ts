@@ -31,7 +31,7 @@ describe('starpo', { timeout: 60_000 }, () => {
     expect(made).toMatchObject({ status: 0, errors: '' });
     const config = JSON.parse(readFileSync(join(made.output, 'run.json'), 'utf8'));
     expect(config).toMatchObject({
-      preset: 'starter-bandit-grpo-s',
+      preset: 'starter-bandit-starpo-s',
       iterations: 7,
       seed: 5,
       rollout: { groups: 4 },

@@ -63,6 +63,10 @@ describe('the schema', () => {
     ['policy_loss.mini_batch', 24],
     ['optimizer.epsilon', 0],
     ['optimizer.micro_batch_tokens', 63],
+    ['advantage.lambda', 1.1],
+    ['critic.model', 'half'],
+    ['kl.coefficient', -1],
+    ['kl.placement', 'advantage'],
   ])('refuses %s = %j and names it', (path, value) => {
     const { code, message, hint } = failureOf(() => validateConfig(changed(path, value)));
     expect(code).toBe('config_invalid');
@@ -76,6 +80,17 @@ describe('the schema', () => {
       'environments.1.label',
     );
     expect(failureOf(() => validateConfig(changed('environments.0.share', 0))).message).toContain('share');
+  });
+
+  test('refuses advantages that need a critic without one, and a critic that nothing uses', () => {
+    for (const config of [changed('advantage.estimator', 'gae'), changed('critic.model', 'full')]) {
+      const { code, message } = failureOf(() => validateConfig(config));
+      expect(code).toBe('config_invalid');
+      expect(message).toMatch(/^critic\.model: .*advantage\.estimator/);
+    }
+    const both = changed('critic.model', 'head');
+    both.advantage.estimator = 'gae';
+    expect(validateConfig(both)).toEqual(both);
   });
 
   test('refuses an unknown key and proposes the nearest', () => {
@@ -140,16 +155,33 @@ describe('presets', () => {
     const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
     expect(new Set(names).size).toBe(names.length);
     for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-bandit']) {
-      expect(findPreset(alias).id).toBe(`${alias}-grpo-s`);
+      expect(findPreset(alias).id).toBe(`${alias}-starpo-s`);
     }
   });
 
-  test('StarPO-S filters and clips higher; plain StarPO does neither', () => {
-    expect(starter.filter.strategy).toBe('fraction');
-    expect(starter.policy_loss.clip_high).toBeGreaterThan(starter.policy_loss.clip_low);
-    const plain = findPreset('starter-frozen-lake-grpo').config;
-    expect(plain.filter.strategy).toBe('none');
-    expect(plain.policy_loss.clip_high).toBe(plain.policy_loss.clip_low);
+  test.each(['starpo-s', 'grpo-s'])('%s filters and clips higher, without KL', (suffix) => {
+    const { filter, policy_loss, kl } = findPreset(`starter-frozen-lake-${suffix}`).config;
+    expect(filter.strategy).toBe('fraction');
+    expect(policy_loss.clip_high).toBeGreaterThan(policy_loss.clip_low);
+    expect(kl.coefficient).toBe(0);
+  });
+
+  test.each(['ppo', 'grpo'])('plain %s does neither', (suffix) => {
+    const { filter, policy_loss } = findPreset(`starter-frozen-lake-${suffix}`).config;
+    expect(filter.strategy).toBe('none');
+    expect(policy_loss.clip_high).toBe(policy_loss.clip_low);
+  });
+
+  test.each([
+    ['starpo-s', 'full', 0],
+    ['ppo', 'full', 0.001],
+    ['grpo-s', 'none', 0],
+    ['grpo', 'none', 0],
+  ])('%s has the critic %s and the KL coefficient %d', (suffix, model, coefficient) => {
+    const { advantage, critic, kl } = findPreset(`starter-frozen-lake-${suffix}`).config;
+    expect(critic.model).toBe(model);
+    expect(advantage.estimator).toBe(model === 'none' ? 'grpo' : 'gae');
+    expect(kl.coefficient).toBe(coefficient);
   });
 
   test('an unknown one is refused with a proposal', () => {

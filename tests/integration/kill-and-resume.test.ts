@@ -13,8 +13,10 @@ import {
   train,
 } from './trainer-process.ts';
 
+// A full critic and a KL term, so that all of a trainer's state is at stake.
 const settings = {
   iterations: 6,
+  'kl.coefficient': 0.01,
   'rollout.groups': 4,
   'rollout.group_size': 8,
   'evaluation.every': 2,

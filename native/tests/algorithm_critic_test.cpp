@@ -1,0 +1,104 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "algorithm/advantage.h"
+#include "algorithm/gae.h"
+#include "algorithm/value_loss.h"
+#include "algorithm/statistics.h"
+
+using namespace starpo;
+
+namespace {
+
+std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<float>& values, double gamma, double lambda) {
+  std::vector<double> advantages(rewards.size());
+  generalised_advantages(rewards, values, gamma, lambda, advantages);
+  return advantages;
+}
+
+struct ValueOutcome {
+  double loss;
+  float gradient;
+};
+
+ValueOutcome value_outcome(float value, float old_value, double wanted, double clip) {
+  std::vector<float> gradient(1);
+  const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{wanted}, clip, 0.5, gradient);
+  return {loss, gradient[0]};
+}
+
+}  // namespace
+
+TEST_CASE("generalised advantages of three tokens, by hand") {
+  // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each takes 0.9 * 0.5 of the one after it.
+  const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
+  CHECK(advantages[2] == doctest::Approx(0.5));
+  CHECK(advantages[1] == doctest::Approx(0.1 + 0.45 * 0.5));
+  CHECK(advantages[0] == doctest::Approx(-0.525 + 0.45 * 0.325));
+}
+
+TEST_CASE("lambda 1 gives the discounted return less the value, lambda 0 the residual alone") {
+  const std::vector<double> rewards{0.2, -0.3, 0, 1.5};
+  const std::vector<float> values{0.5f, 1, -0.25f, 0.75f};
+  std::vector<double> returns(4);
+  returns_to_go(rewards, 0.8, returns);
+  CHECK(returns[0] == doctest::Approx(0.2 - 0.3 * 0.8 + 1.5 * 0.8 * 0.8 * 0.8));
+  const auto whole = advantages_of(rewards, values, 0.8, 1), residual = advantages_of(rewards, values, 0.8, 0);
+  for (std::size_t t = 0; t < 4; ++t) {
+    const double next = t < 3 ? values[t + 1] : 0;
+    CHECK(whole[t] == doctest::Approx(returns[t] - values[t]));
+    CHECK(residual[t] == doctest::Approx(rewards[t] + 0.8 * next - values[t]));
+  }
+}
+
+TEST_CASE("whitened advantages have mean 0 and deviation 1 over all tokens, equal ones 0") {
+  std::vector<std::vector<double>> advantages{{1, 2}, {4}, {-3, 0.5, 7}}, equal{{0.1, 0.1}, {0.1}}, one{{0.7}};
+  whiten(advantages);
+  std::vector<double> all;
+  for (const auto& part : advantages) all.insert(all.end(), part.begin(), part.end());
+  CHECK(mean(all) == doctest::Approx(0).epsilon(1e-12));
+  CHECK(standard_deviation(all) == doctest::Approx(1).epsilon(1e-6));
+  CHECK(advantages[2][2] > advantages[1][0]);
+  whiten(equal);
+  for (const auto& part : equal)
+    for (const double advantage : part) CHECK(std::abs(advantage) < 1e-10);
+  whiten(one);
+  CHECK(one[0][0] == 0.7);
+}
+
+TEST_CASE("the value loss counts the larger error, and no gradient passes where that is the clipped one") {
+  SUBCASE("within the clip it is half the squared error") {
+    const auto outcome = value_outcome(1.3f, 1, 2, 0.5);
+    CHECK(outcome.loss == doctest::Approx(0.25 * 0.7 * 0.7));
+    CHECK(outcome.gradient == doctest::Approx(-0.35));
+  }
+  SUBCASE("a value that has come nearer than the clip allows gets no gradient") {
+    const auto outcome = value_outcome(1.9f, 1, 2, 0.5);
+    CHECK(outcome.loss == doctest::Approx(0.25 * 0.5 * 0.5));
+    CHECK(outcome.gradient == 0);
+  }
+  SUBCASE("a value that has gone away from the return is called back from any distance") {
+    const auto outcome = value_outcome(-1, 1, 2, 0.5);
+    CHECK(outcome.loss == doctest::Approx(0.25 * 9));
+    CHECK(outcome.gradient == doctest::Approx(-1.5));
+  }
+  SUBCASE("0 turns the clip off") { CHECK(value_outcome(1.9f, 1, 2, 0).gradient == doctest::Approx(-0.05)); }
+}
+
+TEST_CASE("the value loss's gradient equals finite differences") {
+  for (const float value : {-0.4f, 0.55f, 0.9f, 1.45f, 2.75f}) {
+    const float step = 1.0f / 1024;
+    const double slope = (value_outcome(value + step, 1, 2, 0.5).loss - value_outcome(value - step, 1, 2, 0.5).loss) / (2 * step);
+    CHECK(value_outcome(value, 1, 2, 0.5).gradient == doctest::Approx(slope).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("explained variance") {
+  const std::vector<double> returns{0, 1, 2, 5};
+  CHECK(explained_variance(returns, returns) == 1);
+  CHECK(*explained_variance(std::vector<double>(4, 2), returns) == doctest::Approx(0));
+  CHECK(*explained_variance(std::vector<double>{0, -1, -2, -5}, returns) == doctest::Approx(-3));
+  CHECK(*explained_variance(std::vector<double>{1, 2, 3, 6}, returns) == doctest::Approx(1));  // a constant error varies not at all
+  CHECK_FALSE(explained_variance(returns, std::vector<double>(4, 0.1)));
+}

@@ -1,0 +1,53 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "algorithm/kl.h"
+
+using namespace starpo;
+
+TEST_CASE("KL estimates of a token that the policy likes twice as much as the reference") {
+  const double logprob = std::log(0.5), reference = std::log(0.25), d = std::log(2);
+  CHECK(kl_estimate(KlEstimator::k1, logprob, reference).value == doctest::Approx(d));
+  CHECK(kl_estimate(KlEstimator::k2, logprob, reference).value == doctest::Approx(d * d / 2));
+  CHECK(kl_estimate(KlEstimator::k3, logprob, reference).value == doctest::Approx(0.5 - 1 + d));
+}
+
+TEST_CASE("k1 and k3 are unbiased: their mean over the policy is the divergence") {
+  const double policy[] = {0.7, 0.2, 0.1}, reference[] = {0.3, 0.3, 0.4};
+  double divergence = 0, k1 = 0, k3 = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double p = std::log(policy[i]), q = std::log(reference[i]);
+    divergence += policy[i] * (p - q);
+    k1 += policy[i] * kl_estimate(KlEstimator::k1, p, q).value;
+    k3 += policy[i] * kl_estimate(KlEstimator::k3, p, q).value;
+  }
+  CHECK(k1 == doctest::Approx(divergence));
+  CHECK(k3 == doctest::Approx(divergence));
+}
+
+TEST_CASE("the KL term's loss and gradient, by every estimator") {
+  for (const KlEstimator estimator : {KlEstimator::k1, KlEstimator::k2, KlEstimator::k3}) {
+    const KlConfig config{0.3, estimator, KlPlacement::loss, ""};
+    for (const float logprob : {-2.5f, -1.0f, -0.2f}) {
+      const std::vector<float> reference{-1};
+      const auto loss_at = [&](float x) {
+        double loss = 0;
+        std::vector<float> gradient{0};
+        kl_loss(std::vector<float>{x}, reference, config, 0.5, loss, gradient);
+        return std::pair(loss, gradient[0]);
+      };
+      const float step = 1.0f / 1024;
+      CHECK(loss_at(logprob).first == doctest::Approx(0.15 * kl_estimate(estimator, logprob, -1).value));
+      CHECK(loss_at(logprob).second == doctest::Approx((loss_at(logprob + step).first - loss_at(logprob - step).first) / (2 * step)).epsilon(1e-3));
+    }
+  }
+}
+
+TEST_CASE("the KL term's gradient is added to the policy loss's") {
+  double loss = 1;
+  std::vector<float> gradient{2};
+  kl_loss(std::vector<float>{-1}, std::vector<float>{-2}, {0.5, KlEstimator::k1, KlPlacement::loss, ""}, 0.5, loss, gradient);
+  CHECK(loss == doctest::Approx(1.25));
+  CHECK(gradient[0] == doctest::Approx(2.25));
+}

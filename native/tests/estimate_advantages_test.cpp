@@ -1,0 +1,109 @@
+#include <doctest/doctest.h>
+
+#include "algorithm/advantage.h"
+#include "algorithm/kl.h"
+#include "journal/metric_names.h"
+#include "rollout/rollout.h"
+#include "tiny_policy.h"
+#include "train/estimate_advantages.h"
+#include "train/levels.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+namespace {
+
+struct Fixture {
+  TemporaryFolder folder, other;
+  RunConfig config = small_run_config();
+  std::unique_ptr<TrainerState> state;
+  std::vector<Episode> episodes;
+  Metrics metrics;
+
+  Fixture() {
+    make_tiny_model_folder(folder.path());
+    make_tiny_model_folder(other.path(), 4);
+  }
+
+  // Of the tiny policy's own rollout with scores made up; another tiny policy is the reference.
+  std::vector<Sequence> estimate(const std::vector<bool>& kept) {
+    state = tiny_state(config, folder.path());
+    if (state->critic) state->critic->start_from(state->model);
+    std::unique_ptr<TrainingPass> reference;
+    if (state->reference) {
+      load_model_folder_weights(other.path(), *state->reference);
+      reference = std::make_unique<TrainingPass>(*state->reference);
+    }
+    Decoder decoder(state->model, 8, config.rollout.context);
+    const auto specs = training_episodes(config, 1);
+    episodes = run_rollout(state->model, decoder, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = static_cast<double>(i * i % 7);
+    TrainingPass policy(state->model);
+    metrics.clear();
+    return estimate_advantages(*state, policy, reference.get(), episodes, kept, metrics, [] {});
+  }
+
+  double metric_of(std::string_view name) const { return metrics.at(std::string(name)); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
+  config.advantage = {AdvantageEstimator::gae, 1, 1, false};
+  for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
+    config.critic.model = kind;
+    const auto sequences = estimate({true, false, true});
+    REQUIRE(sequences.size() == 8);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const double score = episodes[i < 4 ? i : i + 4].score;
+      REQUIRE(sequences[i].values.size() == sequences[i].targets.size());
+      for (const double advantage : sequences[i].advantages) CHECK(advantage == score);
+      for (const double wanted : sequences[i].returns) CHECK(wanted == score);
+    }
+    CHECK(metric_of(metric::critic_value_mean) == 0);
+    CHECK(metric_of(metric::critic_explained_variance) == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "in-reward KL is taken from every token on, after a group's normalisation") {
+  config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
+  config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
+  const auto sequences = estimate({true, true, true});
+  std::vector<double> scores;
+  for (const Episode& episode : episodes) scores.push_back(episode.score);
+  const auto group_relative = group_advantages(scores, 4, AdvantageEstimator::grpo);
+  double sum = 0, tokens = 0;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Sequence& sequence = sequences[i];
+    double penalty = 0;
+    for (std::size_t t = sequence.targets.size(); t-- > 0;) {
+      const double estimate = static_cast<double>(sequence.rollout_logprobs[t]) - sequence.reference_logprobs[t];
+      penalty += 0.5 * estimate;
+      sum += estimate;
+      CHECK(sequence.advantages[t] == doctest::Approx(group_relative[i] - penalty));
+    }
+    tokens += static_cast<double>(sequence.targets.size());
+  }
+  CHECK(metric_of(metric::actor_kl_to_reference) == doctest::Approx(sum / tokens));
+}
+
+TEST_CASE_FIXTURE(Fixture, "KL in the loss leaves advantages alone") {
+  config.advantage = {AdvantageEstimator::dr_grpo, 1, 1, false};
+  const auto plain = estimate({true, true, true});
+  CHECK_FALSE(metrics.contains(std::string(metric::actor_kl_to_reference)));
+  config.kl = {0.5, KlEstimator::k3, KlPlacement::loss, ""};
+  const auto with_kl = estimate({true, true, true});
+  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(with_kl[i].advantages == plain[i].advantages);
+  CHECK(metric_of(metric::actor_kl_to_reference) > 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "advantages are whitened over the kept trajectories' tokens") {
+  config.advantage = {AdvantageEstimator::gae, 1, 1, true};
+  config.critic.model = CriticModel::full;
+  double sum = 0, squares = 0, tokens = 0;
+  for (const Sequence& sequence : estimate({true, false, true}))
+    for (const double advantage : sequence.advantages) sum += advantage, squares += advantage * advantage, ++tokens;
+  CHECK(sum / tokens == doctest::Approx(0).epsilon(1e-9));
+  CHECK(squares / (tokens - 1) == doctest::Approx(1));
+  CHECK(metric_of(metric::advantage_std) != doctest::Approx(1));  // as it was before
+}
