@@ -63,8 +63,6 @@ export const baseConfig: RunConfig = {
   reward: { format_penalty: -0.1 },
   filter: { strategy: 'fraction', keep: 0.5 },
   advantage: { estimator: 'grpo', gamma: 1, lambda: 1, whiten: false },
-  critic: { model: 'none', learning_rate: 1e-3, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
-  kl: { coefficient: 0, estimator: 'k1', placement: 'reward', reference: '' },
   policy_loss: {
     clip_low: 0.2,
     clip_high: 0.28,
@@ -85,6 +83,8 @@ export const baseConfig: RunConfig = {
     gradient_clip: 1,
     micro_batch_tokens: 4096,
   },
+  critic: { model: 'none', learning_rate: 5e-4, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
+  kl: { coefficient: 0, estimator: 'k1', placement: 'reward', reference: '' },
   evaluation: { every: 20, levels: 256, temperature: 0.5 },
   checkpoint: { every: 20, keep: 2 },
   warm_start: {

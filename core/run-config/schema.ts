@@ -115,10 +115,10 @@ const fields = z.strictObject({
   reward: z.strictObject({ format_penalty: number(-100, 0) }),
   filter: z.strictObject({ strategy: z.enum(['none', 'fraction', 'top_p']), keep: number(0, 1) }),
   advantage,
-  critic,
-  kl,
   policy_loss: policyLoss,
   optimizer,
+  critic,
+  kl,
   evaluation: z.strictObject({
     every: integer(0, 1_000_000),
     levels: integer(1, 65536),

@@ -27,6 +27,10 @@ test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 
   expect(await learn('starter-bandit-grpo-s', 'bandit', { iterations: 10 })).toEqual([86, 120]);
 });
 
+test('and so do a few with a critic', { timeout: 120_000 }, async () => {
+  expect(await learn('starter-bandit-starpo-s', 'bandit', { iterations: 10 })).toEqual([86, 119]);
+});
+
 test('and FrozenLake', { timeout: 240_000 }, async () => {
   expect(await learn('starter-frozen-lake-grpo-s', 'frozen-lake', { iterations: 15 })).toEqual([49, 70]);
 });

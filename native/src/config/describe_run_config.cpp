@@ -156,10 +156,10 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("reward", c.reward);
   v.section("filter", c.filter);
   v.section("advantage", c.advantage);
-  v.section("critic", c.critic);
-  v.section("kl", c.kl);
   v.section("policy_loss", c.policy_loss);
   v.section("optimizer", c.optimizer);
+  v.section("critic", c.critic);
+  v.section("kl", c.kl);
   v.section("evaluation", c.evaluation);
   v.section("checkpoint", c.checkpoint);
   v.section("warm_start", c.warm_start);
