@@ -126,6 +126,8 @@ export const frame = z.object({
   slipped: z.boolean(),
   done: z.boolean(),
   success: z.boolean(),
+  /** Success can't be had any more: a Sokoban box that no push brings to a target. */
+  deadEnd: z.boolean(),
 });
 export type Frame = z.infer<typeof frame>;
 

@@ -12,6 +12,8 @@ const executed = z.object({
   slipped: z.boolean(),
   done: z.boolean(),
   success: z.boolean(),
+  /** Absent in files of trainers that didn't look for dead ends. */
+  dead_end: z.boolean().default(false),
 });
 
 /** base64 of little-endian arrays, one entry a sampled token. */

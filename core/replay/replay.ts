@@ -20,6 +20,7 @@ export function toFrames(episode: Episode): Frame[] {
   const hasBoard = episode.type !== 'bandit';
   let total = 0;
   let board = hasBoard ? episode.initial : null;
+  let deadEnd = false;
   const still = (turn: number): Frame => ({
     turn,
     step: -1,
@@ -31,15 +32,18 @@ export function toFrames(episode: Episode): Frame[] {
     slipped: false,
     done: false,
     success: false,
+    deadEnd,
   });
   const frames = [still(0)];
   for (const [turn, step] of episode.steps.entries()) {
     for (const [index, outcome] of step.executed.entries()) {
       total += outcome.reward;
       board = hasBoard ? outcome.board : null;
+      deadEnd = outcome.dead_end;
       if (index === step.executed.length - 1) total += step.penalty;
       const { action, reward, effective, slipped, done, success } = outcome;
-      frames.push({ turn, step: index, action, board, reward, total, effective, slipped, done, success });
+      const flags = { effective, slipped, done, success, deadEnd };
+      frames.push({ turn, step: index, action, board, reward, total, ...flags });
     }
     if (step.executed.length === 0) {
       total += step.penalty;

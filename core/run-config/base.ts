@@ -14,6 +14,27 @@ export const frozenLakeEnvironment: EnvironmentConfig = {
   prompt: { system: '', first: '{state}', next: '{state}' },
 };
 
+/** RAGEN's simple Sokoban: 6x6 with one box, up to 5 turns of 5 actions, 10 actions in all. */
+export const sokobanEnvironment: EnvironmentConfig = {
+  label: 'sokoban',
+  type: 'sokoban',
+  config: {
+    dim_x: 6,
+    dim_y: 6,
+    num_boxes: 1,
+    max_steps: 100,
+    search_depth: 300,
+    grid_lookup: { 0: '#', 1: '_', 2: 'O', 3: '√', 4: 'X', 5: 'P', 6: 'S' },
+  },
+  share: 1,
+  validate: true,
+  noise: 'shared',
+  max_turns: 5,
+  max_actions_per_turn: 5,
+  max_actions: 10,
+  prompt: { system: '', first: '{state}', next: '{state}' },
+};
+
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
 export const banditEnvironment: EnvironmentConfig = {
   label: 'bandit',

@@ -1,5 +1,5 @@
 import { Failure } from '../api/failure.ts';
-import { banditEnvironment, baseConfig, frozenLakeEnvironment } from './base.ts';
+import { banditEnvironment, baseConfig, frozenLakeEnvironment, sokobanEnvironment } from './base.ts';
 import { nearest } from './nearest.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
@@ -27,9 +27,10 @@ interface Task {
   changes: Partial<RunConfig>;
 }
 
-const slippery: EnvironmentConfig = {
+/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
+const slippery = {
   ...frozenLakeEnvironment,
-  config: { ...frozenLakeEnvironment.config, is_slippery: true } as typeof frozenLakeEnvironment.config,
+  config: { ...frozenLakeEnvironment.config, is_slippery: true, success_rate: 1 / 3 },
 } as EnvironmentConfig;
 
 const tasks: Task[] = [
@@ -51,6 +52,16 @@ const tasks: Task[] = [
       'The same lake with slippery ice: a move may go sideways, so that the same plan succeeds one time and fails the next.',
     expects: 'success rising from about 40 % to 60 % in spite of the slips',
     environments: [slippery],
+    changes: {},
+  },
+  {
+    name: 'sokoban',
+    title: 'Sokoban',
+    environment: 'sokoban',
+    summary:
+      'Push the box onto its target: a box in a corner never comes out again, so that a careless push can cost the episode.',
+    expects: 'success rising',
+    environments: [sokobanEnvironment],
     changes: {},
   },
   {
@@ -146,7 +157,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
   };
 }
 
-/** Makes the starter policy: supervised warm-up on both environments, stopped early so that there is room to learn. */
+/** Makes the starter policy: supervised warm-up on all three environments, stopped early so that there is room to learn. */
 const warmStart: Preset = {
   id: 'starter-warm-start',
   alias: null,
@@ -163,11 +174,12 @@ const warmStart: Preset = {
     start: { ...baseConfig.start, weights: 'random' },
     iterations: 100,
     environments: [
-      { ...frozenLakeEnvironment, share: 0.875 },
-      { ...banditEnvironment, share: 0.125 },
+      { ...frozenLakeEnvironment, share: 0.55 },
+      { ...sokobanEnvironment, share: 0.35 },
+      { ...banditEnvironment, share: 0.1 },
     ],
     optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
-    evaluation: { ...baseConfig.evaluation, every: 10 },
+    evaluation: { ...baseConfig.evaluation, every: 20 },
     checkpoint: { every: 20, keep: 2 },
   },
 };

@@ -74,3 +74,39 @@ TEST_CASE("demonstrations are functions of seed and index; careful ones without 
   }
   CHECK(play_demonstration(*state, 0).turns[0].response != play_demonstration(*state, 1).turns[0].response);
 }
+
+TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the first push and every step; the others name less and often fail") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  RunConfig config = small_run_config();
+  config.rollout.max_response_tokens = 100;
+  config.rollout.context = 1000;
+  auto& environment = config.environments[0];
+  environment.type = environment.label = "sokoban";
+  environment.config = R"({"dim_x": 6, "dim_y": 6, "num_boxes": 1, "max_steps": 100, "search_depth": 300,
+                           "grid_lookup": {"0": "#", "1": "_", "2": "O", "3": "√", "4": "X", "5": "P", "6": "S"}})";
+  environment.max_actions = 30;
+  environment.max_turns = 6;
+  const auto successes = [&](double plain, double positions, double careful, double mistakes, const std::vector<std::string>& words) {
+    config.warm_start.plain = plain;
+    config.warm_start.positions = positions;
+    config.warm_start.careful = careful;
+    config.warm_start.mistakes = mistakes;
+    const auto state = tiny_state(config, folder.path());
+    int count = 0;
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      const Episode episode = play_demonstration(*state, i);
+      count += episode.success;
+      for (const Turn& turn : episode.turns) {
+        CHECK(turn.action_valid);
+        for (const auto& word : words) CHECK(turn.think->find(word) != std::string::npos);
+      }
+    }
+    return count;
+  };
+  CHECK(successes(0, 0, 1, 0, {"player ", " box ", " target ", ". push ", " at ", ". path "}) == 40);
+  const int greedy = successes(0, 1, 0, 0, {"player ", " box ", " target ", ". go "});
+  CHECK(greedy > 4);
+  CHECK(greedy < 36);
+  CHECK(successes(1, 0, 0, 1, {"push the box"}) < 36);
+}

@@ -1,7 +1,7 @@
 import type { Frame, Replay } from '../../core/api/contract.ts';
 import { signed } from '../components/format.ts';
 import { type Cell, type Lake, parseLake } from './lake.ts';
-import { groundAt, isStored, parseRoom, type Room, roomMoveAt, sameCell } from './sokoban.ts';
+import { groundAt, isStored, lostBox, parseRoom, type Room, roomMoveAt, sameCell } from './sokoban.ts';
 
 export type Outcome = 'still' | 'move' | 'slip' | 'bump' | 'fall' | 'goal' | 'solved' | 'payout' | 'nothing';
 
@@ -43,6 +43,7 @@ export function describeFrame(frames: readonly Frame[], index: number): string {
 function pushWords(frames: readonly Frame[], index: number): string | null {
   const move = roomMoveAt(frames, index);
   if (!move?.box) return null;
+  if (frames[index]?.deadEnd && !frames[index - 1]?.deadEnd) return 'pushed a box into a dead end';
   if (move.change === 'stored') return 'pushed a box onto a target';
   return move.change === 'unstored' ? 'pushed a box off its target' : 'pushed a box';
 }
@@ -60,7 +61,7 @@ export function describeBoard(replay: Replay, index: number): string {
   const lake = frame.board === null ? null : parseLake(frame.board);
   if (lake) return `${head} ${describeLake(lake)}`;
   const room = frame.board === null ? null : parseRoom(frame.board);
-  if (room) return `${head} ${describeRoom(room)}`;
+  if (room) return `${head} ${describeRoom(room, lostBox(replay.frames, index))}`;
   const arms = replay.arms?.join(' and ') ?? 'two arms';
   return `${head} Arms: ${arms}. Reward ${signed(frame.reward)}.`;
 }
@@ -85,7 +86,7 @@ function describeLake(lake: Lake): string {
   ].join(' ');
 }
 
-function describeRoom(room: Room): string {
+function describeRoom(room: Room, lost: Cell | null): string {
   const stored = room.boxes.filter((box) => isStored(room, box));
   const loose = room.boxes.filter((box) => !isStored(room, box));
   const open = cellsOf(room.ground, room.columns, 'target').filter(
@@ -97,6 +98,7 @@ function describeRoom(room: Room): string {
     ...(room.agent ? [`Agent at ${place(room.agent)}${onTarget}.`] : []),
     ...(loose.length > 0 ? [`Boxes at ${places(loose)}.`] : []),
     ...(stored.length > 0 ? [`Boxes on targets at ${places(stored)}.`] : []),
+    ...(lost ? [`The box at ${place(lost)} can't reach a target any more.`] : []),
     open.length > 0 ? `Targets without a box at ${places(open)}.` : 'No target without a box.',
   ].join(' ');
 }

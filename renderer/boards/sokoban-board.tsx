@@ -13,11 +13,20 @@ interface SokobanBoardProps {
   move?: RoomMove | null;
   progress?: number;
   trail?: readonly Cell[];
+  /** The box that no push brings to a target any more; marked once it has come to rest. */
+  lost?: Cell | null;
   /** The board in words; without it the drawing is decoration. */
   label?: string;
 }
 
-export function SokobanBoard({ room, move = null, progress = 1, trail = [], label }: SokobanBoardProps) {
+export function SokobanBoard({
+  room,
+  move = null,
+  progress = 1,
+  trail = [],
+  lost = null,
+  label,
+}: SokobanBoardProps) {
   const moving = progress < 1;
   const now = (at: Cell, way: Move | null | undefined) => (way && moving ? positionAt(way, progress) : at);
   return (
@@ -48,7 +57,8 @@ export function SokobanBoard({ room, move = null, progress = 1, trail = [], labe
       {room.boxes.map((box) => {
         const pushed = move?.box && sameCell(move.box.to, box) ? move.box : null;
         const stored = isStored(room, box) && !(pushed && moving);
-        return <Box key={`${box.row},${box.column}`} at={now(box, pushed)} stored={stored} />;
+        const state = lost && sameCell(lost, box) ? 'lost' : stored ? 'stored' : 'loose';
+        return <Box key={`${box.row},${box.column}`} at={now(box, pushed)} state={state} />;
       })}
       {move && <Arrows move={move.agent} />}
       {room.agent && <Keeper at={now(room.agent, move?.agent)} />}
@@ -84,16 +94,19 @@ function Tile({ ground, row, column }: { ground: Ground; row: number; column: nu
   );
 }
 
-function Box({ at, stored }: { at: Cell; stored: boolean }) {
+/** What lies on the crate's boards: a brace, a check mark on a target, a cross where it is lost. */
+const boxMarks = {
+  loose: <path className="box-boards" d="M18 42L46 22" />,
+  stored: <path className="box-check" d="M21 33l8 8 15-17" />,
+  lost: <path className="box-cross" d="M22 22l20 20M42 22L22 42" />,
+};
+
+function Box({ at, state }: { at: Cell; state: keyof typeof boxMarks }) {
   return (
-    <g className="sokoban-box" data-stored={stored || undefined} transform={place(at)}>
+    <g className="sokoban-box" data-state={state} transform={place(at)}>
       <rect className="box-case" x={8} y={8} width={48} height={48} rx={5} />
       <path className="box-boards" d="M14 20h36M14 44h36" />
-      {stored ? (
-        <path className="box-check" d="M21 33l8 8 15-17" />
-      ) : (
-        <path className="box-boards" d="M18 42L46 22" />
-      )}
+      {boxMarks[state]}
     </g>
   );
 }

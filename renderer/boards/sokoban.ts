@@ -84,3 +84,15 @@ export function roomMoveAt(frames: readonly Frame[], index: number): RoomMove | 
     change: was === is ? null : is ? 'stored' : 'unstored',
   };
 }
+
+/** Where the box stands that a push up to frame `index` lost for good, or null. It may have been pushed on since. */
+export function lostBox(frames: readonly Frame[], index: number): Cell | null {
+  const first = frames.findIndex(({ deadEnd }) => deadEnd);
+  if (first < 0 || first > index) return null;
+  let box = roomMoveAt(frames, first)?.box?.to ?? null;
+  for (let at = first + 1; box && at <= index; at++) {
+    const pushed = roomMoveAt(frames, at)?.box;
+    if (pushed && sameCell(pushed.from, box)) box = pushed.to;
+  }
+  return box;
+}

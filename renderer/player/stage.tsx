@@ -4,7 +4,7 @@ import { BanditBoard } from '../boards/bandit-board.tsx';
 import { describeBoard, describeFrame, type Outcome, outcome, placeOf } from '../boards/describe.ts';
 import { moveAt, parseLake, trail } from '../boards/lake.ts';
 import { LakeBoard } from '../boards/lake-board.tsx';
-import { parseRoom, roomMoveAt, roomTrail } from '../boards/sokoban.ts';
+import { lostBox, parseRoom, roomMoveAt, roomTrail } from '../boards/sokoban.ts';
 import { SokobanBoard } from '../boards/sokoban-board.tsx';
 import { signed } from '../components/format.ts';
 import { useReplay } from '../stores/replay-store.ts';
@@ -92,8 +92,9 @@ function RoomOf({ replay: { frames }, index, progress, label }: GridProps) {
   const room = useMemo(() => (board === null ? null : parseRoom(board)), [board]);
   const move = useMemo(() => roomMoveAt(frames, index), [frames, index]);
   const path = useMemo(() => roomTrail(frames, moving ? index - 1 : index), [frames, index, moving]);
+  const lost = useMemo(() => (moving ? null : lostBox(frames, index)), [frames, index, moving]);
   if (!room) return <pre className="board-text">{board}</pre>;
-  return <SokobanBoard room={room} move={move} progress={progress} trail={path} label={label} />;
+  return <SokobanBoard room={room} move={move} progress={progress} trail={path} lost={lost} label={label} />;
 }
 
 const marks: Partial<Record<Outcome, { text: string; kind?: 'good' | 'bad' }>> = {
@@ -121,6 +122,11 @@ function Caption({ replay }: { replay: Replay }) {
       {frame.slipped && (
         <span className="tag" data-kind="slip" aria-hidden="true">
           slipped
+        </span>
+      )}
+      {frame.deadEnd && (
+        <span className="tag" data-kind="bad" aria-hidden="true">
+          dead end
         </span>
       )}
       {mark && (

@@ -51,6 +51,7 @@ function Mark({ frames, at, position }: { frames: readonly Frame[]; at: number; 
       type="button"
       className="mark"
       data-outcome={outcome(frame)}
+      data-lost={frame.deadEnd || undefined}
       data-done={at <= position || undefined}
       aria-current={at === position ? 'step' : undefined}
       aria-label={words}

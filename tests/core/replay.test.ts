@@ -54,6 +54,15 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
+  test('carry on a dead end through turns without an action; older files have none', async () => {
+    const episode = await read(3);
+    expect(toFrames(episode).some(({ deadEnd }) => deadEnd)).toBe(false);
+    const [first, second] = episode.steps;
+    first!.executed.at(-1)!.dead_end = true;
+    second!.executed = [];
+    expect(toFrames(episode).map(({ deadEnd }) => deadEnd)).toEqual([false, false, false, true, true]);
+  });
+
   test('become turns with the mean log-probability and entropy of their tokens', async () => {
     const result = toReplay(await read(0));
     expect(replay.parse(result)).toEqual(result);

@@ -154,7 +154,12 @@ describe('presets', () => {
   test('names are unique, and the short ones mean StarPO-S', () => {
     const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
     expect(new Set(names).size).toBe(names.length);
-    for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-bandit']) {
+    for (const alias of [
+      'starter-frozen-lake',
+      'starter-frozen-lake-slippery',
+      'starter-sokoban',
+      'starter-bandit',
+    ]) {
       expect(findPreset(alias).id).toBe(`${alias}-starpo-s`);
     }
   });

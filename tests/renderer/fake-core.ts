@@ -13,6 +13,7 @@ import {
 } from '../../core/api/contract.ts';
 import { log, presets, sampleRuns, seriesOf } from './fake-data.ts';
 import { banditEpisode, lakeEpisode } from './fake-episodes.ts';
+import { sokobanEpisode } from './fake-sokoban.ts';
 
 const groups = 8;
 const groupSize = 16;
@@ -182,6 +183,7 @@ export function episodeOf(run: RunSummary, iteration: number, split: string, ind
     slippery: run.preset.includes('slippery'),
     skill: 0.5 + iteration / 400,
   };
+  if (run.environments[0] === 'sokoban') return sokobanEpisode(options);
   return run.environments[0] === 'bandit' ? banditEpisode(options) : lakeEpisode(options);
 }
 

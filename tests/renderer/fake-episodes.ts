@@ -68,6 +68,7 @@ export function lakeEpisode({ iteration, split, group, member, index, slippery, 
       slipped: false,
       done: false,
       success: false,
+      deadEnd: false,
     },
   ];
   const turns: ReplayTurn[] = [];
@@ -141,6 +142,7 @@ export function lakeEpisode({ iteration, split, group, member, index, slippery, 
         slipped,
         done,
         success,
+        deadEnd: false,
       });
     }
     const thought = `I am at (${frames.at(-1)!.turn}, ${planned.column}). The goal is ${goal.row < agent.row ? 'up' : 'down'} and ${goal.column < agent.column ? 'left' : 'right'}. The holes are not in the way, so I go ${actions.join(', then ').toLowerCase() || 'on'}.`;
@@ -197,7 +199,7 @@ export function banditEpisode({ iteration, split, group, member, index, skill }:
   const reward = action === 'Phoenix' ? 0.1 : draw() < 0.4 ? 1 : 0;
   const success = action === 'Dragon';
   const state = `You are playing a bandit game. Arms: ${arms.join(', ')}.`;
-  const base = { turn: 0, board: null, slipped: false };
+  const base = { turn: 0, board: null, slipped: false, deadEnd: false };
   return {
     summary: {
       id: `${String(iteration).padStart(6, '0')}-${split}-${String(index).padStart(4, '0')}`,

@@ -17,6 +17,7 @@ const still: Frame = {
   slipped: false,
   done: false,
   success: false,
+  deadEnd: false,
 };
 const acted = (change: Partial<Frame>): Frame => ({ ...still, step: 0, effective: true, ...change });
 const frames: Frame[] = [

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { Frame, Replay } from '../../core/api/contract.ts';
 import { describeBoard, describeFrame, outcome } from '../../renderer/boards/describe.ts';
 import { parseLake } from '../../renderer/boards/lake.ts';
-import { isStored, parseRoom, roomMoveAt, roomTrail } from '../../renderer/boards/sokoban.ts';
+import { isStored, lostBox, parseRoom, roomMoveAt, roomTrail } from '../../renderer/boards/sokoban.ts';
 import { SokobanBoard } from '../../renderer/boards/sokoban-board.tsx';
+import { sokobanEpisode } from './fake-sokoban.ts';
 
 const boards = {
   start: '######\n#PX_O#\n######',
@@ -24,6 +25,7 @@ const still: Frame = {
   slipped: false,
   done: false,
   success: false,
+  deadEnd: false,
 };
 const acted = (change: Partial<Frame>): Frame => ({ ...still, step: 0, effective: true, ...change });
 const frames: Frame[] = [
@@ -32,6 +34,8 @@ const frames: Frame[] = [
   acted({ step: 1, action: 'Up', board: boards.blocked, effective: false }),
   acted({ turn: 1, action: 'Right', board: boards.solved, done: true, success: true }),
 ];
+
+(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 describe('a room', () => {
   test('is read with its boxes, its targets and the agent', () => {
@@ -116,6 +120,40 @@ test('outcomes and their words', () => {
   expect(describeFrame(two, 1)).toBe('Turn 1, action 1: Right, pushed a box onto a target');
 });
 
+test('a lost box is found, named and followed from the push that lost it', async () => {
+  const { frames: lost } = sokobanEpisode({
+    iteration: 1,
+    split: 'train',
+    group: 0,
+    member: 1,
+    index: 1,
+    slippery: false,
+    skill: 0,
+    groupSize: 2,
+  });
+  expect(lost.map((_, index) => lostBox(lost, index))).toEqual([
+    null,
+    null,
+    null,
+    { row: 2, column: 4 },
+    { row: 2, column: 4 },
+    { row: 2, column: 4 },
+    { row: 1, column: 4 },
+  ]);
+  expect(describeFrame(lost, 3)).toBe('Turn 1, action 3: Right, pushed a box into a dead end');
+  expect(describeFrame(lost, 6)).toBe('Turn 2, action 3: Up, pushed a box');
+  expect(describeBoard({ frames: lost } as Replay, 6)).toContain(
+    "The box at row 2, column 5 can't reach a target any more.",
+  );
+  expect(describeBoard({ frames: lost } as Replay, 2)).not.toContain('any more');
+
+  const host = document.createElement('div');
+  const root = createRoot(host);
+  await act(() => root.render(<SokobanBoard room={parseRoom(lost[3]!.board!)!} lost={lostBox(lost, 3)} />));
+  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('lost');
+  await act(() => root.unmount());
+});
+
 test('the text twin names agent, boxes and targets', () => {
   expect(describeBoard({ frames } as Replay, 1)).toBe(
     'Turn 1, action 1: Right, pushed a box. Room of 3 by 6. Agent at row 2, column 3. Boxes at row 2, column 4. Targets without a box at row 2, column 5.',
@@ -130,7 +168,6 @@ test('the text twin names agent, boxes and targets', () => {
 });
 
 test('the board draws what the frame holds', async () => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   const host = document.createElement('div');
   const root = createRoot(host);
   const draw = (index: number, progress: number) =>
@@ -162,9 +199,9 @@ test('the board draws what the frame holds', async () => {
   expect(host.querySelector('[data-kind="blocked"]')).not.toBeNull();
 
   await draw(3, 0.5);
-  expect(host.querySelector('.sokoban-box')!.getAttribute('data-stored')).toBeNull();
+  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('loose');
   await draw(3, 1);
-  expect(host.querySelector('.sokoban-box')!.getAttribute('data-stored')).toBe('true');
+  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('stored');
   expect(placeOf('.sokoban-box')).toBe('translate(256 64)');
   await act(() => root.unmount());
 });

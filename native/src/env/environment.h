@@ -19,6 +19,7 @@ struct StepResult {
   bool valid = false;      // the action has a name that the environment knows
   bool slipped = false;    // another move than the intended one was executed
   bool success = false;
+  bool dead_end = false;   // success can't be had any more, as far as the environment sees
 };
 
 // A small pure state machine: what happens is a function of reset's arguments and the actions since.

@@ -5,6 +5,7 @@
 
 #include "config/field_visitor.h"
 #include "env/action_name.h"
+#include "env/sokoban_dead_end.h"
 #include "env/sokoban_generator.h"
 
 namespace starpo {
@@ -42,6 +43,7 @@ std::unique_ptr<Environment> Sokoban::clone() const { return std::make_unique<So
 void Sokoban::reset(std::uint64_t seed, std::uint64_t) {
   const SokobanSize size{.rows = config_.dim_x, .columns = config_.dim_y, .boxes = config_.num_boxes, .search_depth = config_.search_depth};
   level_ = generate_sokoban(size, seed).level;
+  live_cells_ = live_cells(level_);
   boxes_on_targets_ = 0;
   steps_ = 0;
   active_ = true;
@@ -61,7 +63,14 @@ StepResult Sokoban::step(std::string_view action) {
   if (boxes_on_targets_ < boxes_before) reward -= 1;
   if (success()) reward += 10;
   active_ = !success() && ++steps_ < config_.max_steps;
-  return {.reward = reward, .reward_is_integer = false, .done = !active_, .effective = moved, .valid = true, .slipped = false, .success = success()};
+  return {.reward = reward,
+          .reward_is_integer = false,
+          .done = !active_,
+          .effective = moved,
+          .valid = true,
+          .slipped = false,
+          .success = success(),
+          .dead_end = has_lost_box(level_, live_cells_)};
 }
 
 bool Sokoban::success() const { return config_.num_boxes > 0 && boxes_on_targets_ == config_.num_boxes; }

@@ -43,6 +43,7 @@ class Sokoban final : public Environment {
  private:
   SokobanConfig config_;
   SokobanLevel level_;
+  std::vector<bool> live_cells_;
   int boxes_on_targets_ = 0;
   int steps_ = 0;
   bool active_ = false;

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "env/sokoban_dead_end.h"
+
 namespace starpo {
 namespace {
-
-bool is_dead_corner(const SokobanLevel& level, int cell) {
-  const auto wall = [&](SokobanDirection direction) { return level.fixed[level.neighbour(cell, direction)] == SokobanCell::wall; };
-  return level.fixed[cell] != SokobanCell::target && (wall(SokobanDirection::up) || wall(SokobanDirection::down)) && (wall(SokobanDirection::left) || wall(SokobanDirection::right));
-}
 
 // Breadth-first over states: the player's cell, then the boxes' cells in order.
 class Solver {
  public:
   using State = std::u16string;
 
-  Solver(const SokobanLevel& level, std::size_t most_states) : level_(level), most_states_(most_states) {}
+  Solver(const SokobanLevel& level, std::size_t most_states) : level_(level), live_(live_cells(level)), most_states_(most_states) {}
 
   std::vector<SokobanDirection> solve() {
     remember(state_of(level_), 0, SokobanDirection::up);
@@ -61,7 +58,7 @@ class Solver {
     if (box == boxes.end()) return state;
     const int behind = level_.neighbour(next, direction);
     const bool blocked = level_.fixed[behind] == SokobanCell::wall || std::ranges::find(boxes, static_cast<char16_t>(behind)) != boxes.end();
-    if (blocked || is_dead_corner(level_, behind)) return {};
+    if (blocked || !live_[behind]) return {};
     *box = static_cast<char16_t>(behind);
     std::ranges::sort(boxes);
     return state;
@@ -79,6 +76,7 @@ class Solver {
   }
 
   const SokobanLevel& level_;
+  const std::vector<bool> live_;
   std::size_t most_states_;
   std::unordered_set<State> seen_;
   std::vector<Node> nodes_;
@@ -92,12 +90,6 @@ std::vector<std::string> shortest_solution(const Sokoban& sokoban, int most_stat
   const auto names = sokoban.actions();
   for (const auto direction : Solver(sokoban.level(), static_cast<std::size_t>(std::max(0, most_states))).solve()) solution.push_back(names[static_cast<int>(direction)]);
   return solution;
-}
-
-bool is_dead_end(const SokobanLevel& level) {
-  for (int cell = 0; cell < static_cast<int>(level.cells.size()); ++cell)
-    if (level.has_box(cell) && is_dead_corner(level, cell)) return true;
-  return false;
 }
 
 }  // namespace starpo

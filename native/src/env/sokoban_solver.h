@@ -11,7 +11,4 @@ namespace starpo {
 // player and boxes. Of several it is the one that Up, Down, Left, Right in this order find first.
 std::vector<std::string> shortest_solution(const Sokoban&, int most_states = 1000000);
 
-// Whether a box off its target stands in a corner of walls, from where it can't be pushed. Other dead ends aren't seen.
-bool is_dead_end(const SokobanLevel&);
-
 }  // namespace starpo

@@ -20,7 +20,7 @@ struct ExecutedAction {
   std::string action;
   double reward;
   std::string board;
-  bool effective, valid, slipped, done, success;
+  bool effective, valid, slipped, done, success, dead_end;
 };
 
 struct Turn {

@@ -47,7 +47,7 @@ json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first)
   json executed = json::array();
   for (const ExecutedAction& action : turn.executed)
     executed.push_back({{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective}, {"valid", action.valid},
-                        {"slipped", action.slipped}, {"done", action.done}, {"success", action.success}});
+                        {"slipped", action.slipped}, {"done", action.done}, {"success", action.success}, {"dead_end", action.dead_end}});
   return {{"state", turn.state},
           {"response", turn.response},
           {"think", optional_text(turn.think)},

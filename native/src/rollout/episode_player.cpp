@@ -131,7 +131,7 @@ void EpisodePlayer::execute(Turn& turn) {
     turn.reward += step.reward;
     turn.reward_is_integer &= step.reward_is_integer;
     turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()), step.effective, step.valid, step.slipped,
-                             step.done, step.success});
+                             step.done, step.success, step.dead_end});
   }
 }
 

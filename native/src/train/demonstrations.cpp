@@ -1,10 +1,7 @@
 #include "train/demonstrations.h"
 
-#include <algorithm>
-
 #include "base/error.h"
-#include "env/frozen_lake.h"
-#include "env/frozen_lake_solver.h"
+#include "train/demonstration_replies.h"
 
 namespace starpo {
 namespace {
@@ -12,84 +9,9 @@ namespace {
 // Demonstration levels lie far from the training and validation seeds.
 constexpr std::uint64_t first_level_seed = 1ull << 40;
 
-class Draws {
- public:
-  Draws(std::uint32_t seed, std::uint32_t index) : random_{seed, RandomStream::demonstrations}, index_(index) {}
-  float uniform() { return uniform_open(random_(index_, 0, 0, next_++)[0]); }
-  int below(int count) { return std::min(count - 1, static_cast<int>(uniform() * static_cast<float>(count))); }
-
- private:
-  Philox random_;
-  std::uint32_t index_, next_ = 0;
-};
-
-enum class Style { plain, positions, careful };
-
 Style draw_style(const WarmStartConfig& config, Draws& draws) {
   const double u = draws.uniform() * (config.plain + config.positions + config.careful);
   return u < config.plain ? Style::plain : u < config.plain + config.positions ? Style::positions : Style::careful;
-}
-
-struct Reply {
-  std::string thought;
-  std::vector<std::string> actions;
-};
-
-std::string place(int cell, int size) { return " " + std::to_string(cell / size) + "," + std::to_string(cell % size); }
-
-std::vector<std::string> random_plan(const std::vector<std::string>& names, Draws& draws) {
-  std::vector<std::string> plan(2 + draws.below(3));
-  for (auto& action : plan) action = names[draws.below(static_cast<int>(names.size()))];
-  return plan;
-}
-
-// "Down 1,3 Left 1,2": each of the plan's moves and where it leads, so that every step can be held against the holes.
-std::string stepwise(const FrozenLake& lake, const std::vector<std::string>& plan) {
-  const std::vector<std::string> names = lake.actions();
-  std::string text;
-  int cell = lake.player();
-  for (const auto& action : plan) {
-    cell = neighbour(lake.level(), cell, static_cast<Direction>(std::find(names.begin(), names.end(), action) - names.begin()));
-    text += " " + action + place(cell, lake.level().size);
-  }
-  return text;
-}
-
-// "Down 2 Right 1": the plan's moves, counted.
-std::string counted(const std::vector<std::string>& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < plan.size();) {
-    std::size_t end = i;
-    while (end < plan.size() && plan[end] == plan[i]) ++end;
-    text += " " + plan[i] + " " + std::to_string(end - i);
-    i = end;
-  }
-  return text;
-}
-
-Reply lake_reply(const FrozenLake& lake, Style style, bool mistake, int limit, Draws& draws) {
-  auto plan = mistake ? random_plan(lake.actions(), draws) : style == Style::careful ? shortest_safe_path(lake) : greedy_path(lake);
-  if (!mistake && style != Style::careful && draws.uniform() < 0.5f)  // horizontal moves first
-    std::stable_partition(plan.begin(), plan.end(), [](const std::string& action) { return action == "Left" || action == "Right"; });
-  if (static_cast<int>(plan.size()) > limit) plan.resize(limit);
-
-  const auto& level = lake.level();
-  std::string thought;
-  switch (style) {
-    case Style::plain:
-      thought = draws.uniform() < 0.5f ? "I go to the goal." : "try the way to the goal.";
-      break;
-    case Style::positions:
-      thought = "player" + place(lake.player(), level.size) + " goal" + place(level.goal, level.size) + ". go" + counted(plan);
-      break;
-    case Style::careful:
-      thought = "player" + place(lake.player(), level.size) + " goal" + place(level.goal, level.size);
-      for (int cell = 0; cell < level.size * level.size; ++cell)
-        if (level.holes[cell]) thought += " hole" + place(cell, level.size);
-      thought += ". safe path" + stepwise(lake, plan);
-      break;
-  }
-  return {thought, plan};
 }
 
 Reply bandit_reply(const Environment& bandit, Style style, Draws& draws) {
@@ -107,8 +29,9 @@ Reply reply_to(const Environment& environment, const WarmStartConfig& config, in
   const Style style = draw_style(config, draws);
   const bool mistake = draws.uniform() < config.mistakes;
   if (const auto* lake = dynamic_cast<const FrozenLake*>(&environment)) return lake_reply(*lake, style, mistake, limit, draws);
+  if (const auto* sokoban = dynamic_cast<const Sokoban*>(&environment)) return sokoban_reply(*sokoban, style, mistake, limit, draws);
   if (!environment.arms().empty()) return bandit_reply(environment, style, draws);
-  throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "use frozen-lake or bandit");
+  throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "use frozen-lake, sokoban or bandit");
 }
 
 std::string text_of(const Reply& reply, bool think) {

@@ -135,6 +135,7 @@ function Actions({ turn, index, frames }: { turn: ReplayTurn; index: number; fra
                 type="button"
                 className="action"
                 data-outcome={outcome(frames[at]!)}
+                data-lost={frames[at]!.deadEnd || undefined}
                 aria-current={at === position ? 'step' : undefined}
                 data-done={at <= position || undefined}
                 onClick={() => seek({ type: 'seek', index: at })}

@@ -2,8 +2,11 @@ import type { Frame } from '../../../core/api/contract.ts';
 import { BanditBoard } from '../../boards/bandit-board.tsx';
 import { parseLake } from '../../boards/lake.ts';
 import { LakeBoard } from '../../boards/lake-board.tsx';
+import { parseRoom } from '../../boards/sokoban.ts';
+import { SokobanBoard } from '../../boards/sokoban-board.tsx';
 
 const lake = parseLake('P__O\n_O__\n___O\nO__G')!;
+const room = parseRoom('#####\n#_PO#\n#_X_#\n#####')!;
 const slip = {
   from: { row: 0, column: 0 },
   to: { row: 1, column: 0 },
@@ -21,11 +24,13 @@ const pull: Frame = {
   slipped: false,
   done: true,
   success: true,
+  deadEnd: false,
 };
 
 /** A small still of the environment for its preset's card; decoration. */
 export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
   if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
+  if (environment === 'sokoban') return <SokobanBoard room={room} />;
   if (!slippery) return <LakeBoard lake={lake} trail={[]} />;
   return <LakeBoard lake={{ ...lake, agent: slip.to }} move={slip} />;
 }

@@ -15,5 +15,12 @@ Object.assign(window, {
 if (new URLSearchParams(location.search).has('trainer-missing')) {
   core.trainerProblem = 'native/build/starpo-trainer is missing: run `npm run setup`.';
 }
+core.runs.push({
+  ...core.runs.find(({ id }) => id === 'bandit-5')!,
+  id: 'sokoban-8',
+  name: 'Sokoban 8',
+  preset: 'starter-sokoban',
+  environments: ['sokoban'],
+});
 if (new URLSearchParams(location.search).has('empty')) core.runs.splice(0);
 await import('../../../renderer/main.tsx');

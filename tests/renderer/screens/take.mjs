@@ -23,6 +23,8 @@ const pages = [
   ['replay', '#/run/frozen-lake-7/replay', 4],
   ['replay-slippery', '#/run/slippery-6/replay/000041-train-0020', 2],
   ['replay-fall', '#/run/slippery-6/replay/000041-train-0025', 3],
+  ['replay-sokoban', '#/run/sokoban-8/replay/000060-train-0000', 2],
+  ['replay-sokoban-lost', '#/run/sokoban-8/replay/000060-train-0001', 5],
   ['replay-bandit', '#/run/bandit-5/replay', 1],
 ];
 
