@@ -6,7 +6,7 @@
 #include "base/philox.h"
 #include "error_code.h"
 #include "temporary_folder.h"
-#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"
 
 using namespace starpo;
