@@ -255,12 +255,11 @@ TEST_CASE("a shard that doesn't fit is refused as a single file is") {
 }
 
 // The fields of Qwen2.5-0.5B-Instruct's config.json, with a tiny model's sizes.
-const json published_config = {
-    {"architectures", {"Qwen2ForCausalLM"}}, {"attention_dropout", 0.0},       {"bos_token_id", 151643},  {"eos_token_id", 151645},      {"hidden_act", "silu"},
-    {"hidden_size", 28},                     {"initializer_range", 0.02},      {"intermediate_size", 40}, {"max_position_embeddings", 32768}, {"max_window_layers", 21},
-    {"model_type", "qwen2"},                 {"num_attention_heads", 14},      {"num_hidden_layers", 2},  {"num_key_value_heads", 2},    {"rms_norm_eps", 1e-06},
-    {"rope_theta", 1000000.0},               {"sliding_window", 32768},        {"tie_word_embeddings", true}, {"torch_dtype", "bfloat16"}, {"transformers_version", "4.43.1"},
-    {"use_cache", true},                     {"use_sliding_window", false},    {"vocab_size", 151936}};
+const json published_config = json::parse(R"({
+  "architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151643, "eos_token_id": 151645, "hidden_act": "silu", "hidden_size": 28,
+  "initializer_range": 0.02, "intermediate_size": 40, "max_position_embeddings": 32768, "max_window_layers": 21, "model_type": "qwen2", "num_attention_heads": 14,
+  "num_hidden_layers": 2, "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "sliding_window": 32768, "tie_word_embeddings": true,
+  "torch_dtype": "bfloat16", "transformers_version": "4.43.1", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936})");
 
 TEST_CASE("a published Qwen2.5 config.json is accepted whole") {
   const TemporaryFolder folder;
