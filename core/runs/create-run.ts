@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Failure } from '../api/failure.ts';
 import { findPreset } from '../run-config/presets.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -9,6 +8,7 @@ import { applySettings, type Setting } from '../run-config/settings.ts';
 import type { Tree } from '../run-config/tree.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { newRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
+import { modelDigest, weightsIndex, wholeWeights } from './model-digest.ts';
 
 export interface NewRun {
   preset: string;
@@ -16,8 +16,8 @@ export interface NewRun {
 }
 
 /**
- * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `config_invalid` or `model_missing`,
- * and then has changed nothing.
+ * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `config_invalid`, `model_missing` or
+ * what `modelDigest` throws, and then has changed nothing.
  */
 export async function createRun(
   home: string,
@@ -32,16 +32,16 @@ export async function createRun(
   if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
   checkModels(config);
   if (config.start.weights === 'load' && config.start.sha256 === '') {
-    config.start.sha256 = await sha256OfFile(join(config.start.model, 'model.safetensors'));
+    config.start.sha256 = await modelDigest(config.start.model);
   }
   return writeRun(home, preset.id, config);
 }
 
 function checkModels({ start, kl }: RunConfig): void {
-  const weights = start.weights === 'load' ? ['model.safetensors'] : [];
+  const loads = start.weights === 'load' && !existsSync(join(start.model, weightsIndex));
   requireFiles(
     start.model,
-    ['config.json', 'tokenizer.json', ...weights],
+    ['config.json', 'tokenizer.json', ...(loads ? [wholeWeights] : [])],
     'Set start.model to a folder in Hugging Face layout, or restore resources/starter.',
   );
   if (kl.reference === '') return;
@@ -57,12 +57,6 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
   if (missing !== undefined) {
     throw new Failure('model_missing', `The model folder ${folder} has no ${missing}.`, hint);
   }
-}
-
-async function sha256OfFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
 
 /** The directory appears under its name by one rename, whole. */

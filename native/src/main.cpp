@@ -64,6 +64,10 @@ int main(int argc, char** argv) {
       ->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")
       ->required();
 
+  add("tokenize", "Texts to token ids and back, as JSON lines on standard input and output", [&] { return starpo::tokenize_command(path); })
+      ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")
+      ->required();
+
   auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
   env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();
   env->add_option("--config", config, "its configuration keys as a JSON object")->required();

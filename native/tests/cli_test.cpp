@@ -80,6 +80,8 @@ TEST_CASE("bad calls end with status 2, a code and a hint") {
       {{"env", "chess", "--config", "{}"}, "config_invalid"},
       {{"env", "frozen-lake", "--config", "{"}, "config_invalid"},
       {{"env", "frozen-lake"}, "usage"},
+      {{"tokenize"}, "usage"},
+      {{"tokenize", folder.path().string()}, "tokenizer_missing"},
       {{"score"}, "usage"},
       {{"score", (folder.path() / "none").string()}, "model_file_missing"},
   };

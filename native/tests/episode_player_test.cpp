@@ -105,6 +105,23 @@ TEST_CASE("the conversation is ChatML with the forced prefix, and a board can't 
   CHECK(std::count(prompt.begin(), prompt.end(), forged.state->chat.turn_end()) == 1);
 }
 
+TEST_CASE("another stop id of the model ends a reply, and the next turn begins with an untrained turn end") {
+  const Game game(talkative());
+  const auto& tokenizer = game.state->tokenizer;
+  const std::int32_t end_of_text = tokenizer.token_id("<|endoftext|>");
+  const ChatFormat chat(tokenizer, true, {end_of_text});
+  const EpisodeRules rules{game.state->config.environments[0], game.state->config.rollout, game.state->config.reward, tokenizer, chat};
+  EpisodePlayer player(rules, game.state->prototypes[0]->clone(), {0, 0, 0, 0, 0});
+  for (const auto id : tokenizer.encode("</think><answer>Right</answer>")) player.accept(id, -1, 1);
+  const auto feed = player.accept(end_of_text, -1, 1);
+  REQUIRE(feed.size() > 2);
+  CHECK(feed[0] == end_of_text);
+  CHECK(feed[1] == chat.turn_end());
+  const Episode episode = player.take();
+  CHECK(episode.turns[0].response == "<think></think><answer>Right</answer>");
+  CHECK_FALSE(episode.turns[0].truncated);
+}
+
 TEST_CASE("a prompt that doesn't fit the context is an error that says so") {
   RunConfig config = talkative();
   config.rollout.context = 110;

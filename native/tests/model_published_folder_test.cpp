@@ -9,8 +9,11 @@
 #include <string>
 
 #include "error_code.h"
+#include "base/error.h"
 #include "files/float16.h"
+#include "files/sha256.h"
 #include "model/folder.h"
+#include "model/published_files.h"
 #include "model/safetensors.h"
 #include "model_fixtures.h"
 #include "temporary_folder.h"
@@ -249,6 +252,109 @@ TEST_CASE("a shard that doesn't fit is refused as a single file is") {
   published.shards[1].erase(name);
   published.write();
   CHECK(published.error() == "model_tensor_missing");
+}
+
+// The fields of Qwen2.5-0.5B-Instruct's config.json, with a tiny model's sizes.
+const json published_config = json::parse(R"({
+  "architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151643, "eos_token_id": 151645, "hidden_act": "silu", "hidden_size": 28,
+  "initializer_range": 0.02, "intermediate_size": 40, "max_position_embeddings": 32768, "max_window_layers": 21, "model_type": "qwen2", "num_attention_heads": 14,
+  "num_hidden_layers": 2, "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "sliding_window": 32768, "tie_word_embeddings": true,
+  "torch_dtype": "bfloat16", "transformers_version": "4.43.1", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936})");
+
+TEST_CASE("a published Qwen2.5 config.json is accepted whole") {
+  const TemporaryFolder folder;
+  write_text(folder.path() / "config.json", published_config.dump());
+  const ModelConfig config = read_model_folder_config(folder.path());
+  CHECK(config.head_dim == 2);
+  CHECK(config.num_key_value_heads == 2);
+  CHECK(config.rope_theta == 1e6f);
+  CHECK(config.rms_norm_eps == 1e-6f);
+  CHECK(config.tie_word_embeddings);
+}
+
+TEST_CASE("a config.json of another arithmetic is refused, and the field named") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "config.json";
+  const auto refusal = [&](const char* key, const json& value) {
+    json config = published_config;
+    config[key] = value;
+    write_text(path, config.dump());
+    try {
+      read_model_config(path);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      return message.find(key) == std::string::npos ? "unnamed: " + message : error.code();
+    }
+    return std::string("none");
+  };
+  for (const auto& [key, value] : std::map<std::string, json>{{"model_type", "qwen2_moe"},
+                                                              {"architectures", json::array({"Qwen2ForSequenceClassification"})},
+                                                              {"hidden_act", "gelu"},
+                                                              {"attention_dropout", 0.1},
+                                                              {"use_sliding_window", true},
+                                                              {"use_mrope", true},
+                                                              {"quantization_config", {{"bits", 4}}},
+                                                              {"auto_map", {{"AutoModel", "modeling.Other"}}},
+                                                              {"layer_types", {"full_attention", "sliding_attention"}},
+                                                              {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}) {
+    CAPTURE(key);
+    CHECK(refusal(key.c_str(), value) == "model_unsupported");
+  }
+  for (const char* key : {"hidden_size", "num_hidden_layers", "vocab_size", "rms_norm_eps", "rope_theta", "intermediate_size"})
+    for (const json& value : {json("12"), json(-1), json(1e300), json(json::array())}) CHECK(refusal(key, value) == "model_config_invalid");
+  CHECK(refusal("rope_scaling", {{"rope_type", "default"}}) == "none");
+  CHECK(refusal("layer_types", json::array({"full_attention", "full_attention"})) == "none");
+  write_text(path, "{\"hidden_act\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ", \"model_type\": \"qwen2\"}");
+  CHECK(error_code_of([&] { read_model_config(path); }) == "model_unsupported");
+}
+
+TEST_CASE("stop ids are one number, a list, or config.json's") {
+  const TemporaryFolder folder;
+  const auto stop_ids = [&](const json& generation) {
+    write_text(folder.path() / "generation_config.json", generation.dump());
+    return read_stop_ids(folder.path());
+  };
+  using Ids = std::vector<std::int32_t>;
+  CHECK(read_stop_ids(folder.path()).empty());
+  write_text(folder.path() / "config.json", published_config.dump());
+  CHECK(read_stop_ids(folder.path()) == Ids{151645});
+  CHECK(stop_ids({{"eos_token_id", {151645, 151643}}, {"temperature", 0.7}}) == Ids{151645, 151643});
+  CHECK(stop_ids({{"eos_token_id", 151643}}) == Ids{151643});
+  CHECK(stop_ids({{"temperature", 0.7}}) == Ids{151645});
+  for (const json& bad : {json("x"), json(-1), json(1.5), json(std::int64_t{1} << 40), json::array({"x"}), json::array({json::array({1})})})
+    CHECK(error_code_of([&] { stop_ids({{"eos_token_id", bad}}); }) == "model_config_invalid");
+  CHECK(error_code_of([&] { stop_ids(json::array()); }) == "model_config_invalid");
+  write_text(folder.path() / "generation_config.json", std::string(1'000'000, '['));
+  CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
+  write_text(folder.path() / "generation_config.json", "{\"eos_token_id\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
+}
+
+TEST_CASE("what lies beside the weights is carried on unchanged, save that config.json names float32") {
+  const TemporaryFolder folder;
+  write_text(folder.path() / "config.json", published_config.dump());
+  write_text(folder.path() / "generation_config.json", "{ \"eos_token_id\":[2,1],\"top_k\": 20 }\n");
+  write_text(folder.path() / "merges.txt", "#version: 0.2\na b\n");
+  write_text(folder.path() / "README.md", "not the model's");
+  const auto files = read_published_files(folder.path());
+  CHECK(files.size() == 3);
+  CHECK(files.at("generation_config.json") == "{ \"eos_token_id\":[2,1],\"top_k\": 20 }\n");
+  CHECK(files.at("merges.txt") == "#version: 0.2\na b\n");
+  json expected = published_config;
+  expected["torch_dtype"] = "float32";
+  CHECK(json::parse(files.at("config.json")) == expected);
+}
+
+TEST_CASE("the digest of a folder is that of its file, or of its shards' digests and names") {
+  const PublishedFolder whole(true, {"F32"}), sharded(true, {"F32", "BF16"});
+  CHECK(model_folder_digest(whole.folder.path()) == sha256_of_file(whole.path("model.safetensors")));
+  std::string lines;
+  for (std::size_t i = 0; i < 2; ++i) lines += sha256_of_file(sharded.path(sharded.shard_name(i))) + "  " + sharded.shard_name(i) + "\n";
+  CHECK(model_folder_digest(sharded.folder.path()) == sha256(lines));
+  fs::remove(sharded.path(sharded.shard_name(1)));
+  CHECK(error_code_of([&] { model_folder_digest(sharded.folder.path()); }) == "model_shard_missing");
+  sharded.write_index({{"weight_map", {{"a", "../b"}}}});
+  CHECK(error_code_of([&] { model_folder_digest(sharded.folder.path()); }) == "model_index_invalid");
 }
 
 }  // namespace starpo

@@ -6,7 +6,9 @@
 #include "base/philox.h"
 #include "error_code.h"
 #include "temporary_folder.h"
-#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/byte_pair_encoding.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"
 
 using namespace starpo;
@@ -18,19 +20,31 @@ const std::string starter_folder = STARPO_REPOSITORY "/resources/starter";
 
 using Pieces = std::vector<std::string_view>;
 
-// The code with which a changed copy of the starter's tokenizer.json is refused.
-std::string code_with(const std::string& pointer, const json& value) {
+Pieces pieces_of(const SplitPattern& pattern, std::string_view text) {
+  Pieces pieces;
+  pattern.split(text, pieces);
+  return pieces;
+}
+
+// A copy of the starter's tokenizer with a changed part.
+Tokenizer changed_starter(const std::string& pointer, const json& value) {
   TemporaryFolder folder;
   auto changed = json::parse(read_text(starter_folder + "/tokenizer.json"));
   changed[json::json_pointer(pointer)] = value;
   write_text(folder.path() / "tokenizer.json", changed.dump());
-  return error_code_of([&] { Tokenizer::load(folder.path()); });
+  return Tokenizer::load(folder.path());
+}
+
+// The code with which a changed copy of the starter's tokenizer.json is refused.
+std::string code_with(const std::string& pointer, const json& value) {
+  return error_code_of([&] { changed_starter(pointer, value); });
 }
 
 }  // namespace
 
 TEST_CASE("Qwen2's pattern") {
-  const auto split = [](std::string_view text) { return split_text(text, SplitPattern::qwen2); };
+  const SplitPattern pattern(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
+  const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
   CHECK(split("Hello world's 12!") == Pieces{"Hello", " world", "'s", " ", "1", "2", "!"});
   CHECK(split("_P__\nO") == Pieces{"_P", "__\n", "O"});
   CHECK(split("a  b") == Pieces{"a", " ", " b"});
@@ -40,14 +54,71 @@ TEST_CASE("Qwen2's pattern") {
   CHECK(split("'tis 'x") == Pieces{"'t", "is", " '", "x"});
   CHECK(split(" ||\r\nx") == Pieces{" ||\r\n", "x"});
   CHECK(split("né√e") == Pieces{"né", "√e"});
+  CHECK(split("中文٣٤Ⅷ½") == Pieces{"中文", "٣", "٤", "Ⅷ", "½"});
+  CHECK(split("हिन्दी") == Pieces{"ह", "िन", "्द", "ी"});  // marks are no letters
+  CHECK(split("a\u3000\u2028b") == Pieces{"a", "\u3000", "\u2028b"});
+  CHECK(split("a\u180E\u180Eb") == Pieces{"a", "\u180E\u180E", "b"});  // no white space since Unicode 6.3
   CHECK(split("").empty());
 }
 
 TEST_CASE("GPT-2's pattern") {
-  const auto split = [](std::string_view text) { return split_text(text, SplitPattern::gpt2); };
+  const SplitPattern pattern(gpt2_regex);
+  const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
   CHECK(split("Hello world's 123!\nx") == Pieces{"Hello", " world", "'s", " 123", "!", "\n", "x"});
   CHECK(split("it'LL") == Pieces{"it", "'", "LL"});
   CHECK(split("_P__\nO") == Pieces{"_", "P", "__", "\n", "O"});
+}
+
+TEST_CASE("what a pattern doesn't match is a piece too") {
+  CHECK(pieces_of(SplitPattern("[0-9]+"), "ab12c3d") == Pieces{"ab", "12", "c", "3", "d"});
+}
+
+TEST_CASE("a pattern that doesn't compile, or that can't be followed exactly") {
+  const auto code_of = [](std::string_view regex) { return error_code_of([&] { SplitPattern{regex}; }); };
+  CHECK(code_of("(a") == "tokenizer_invalid");
+  CHECK(code_of("\\p{Nonsense}+") == "tokenizer_invalid");
+  CHECK(code_of("[a") == "tokenizer_invalid");
+  CHECK(code_of("a\\") == "tokenizer_invalid");
+  CHECK(code_of("a*") == "tokenizer_unsupported");
+  CHECK(code_of("") == "tokenizer_unsupported");
+  CHECK(code_of("\\w+") == "tokenizer_unsupported");
+  CHECK(code_of("[a[bc]]") == "tokenizer_unsupported");
+  CHECK(code_of("[a-z&&[^b]]") == "tokenizer_unsupported");
+  CHECK(code_of("(*LIMIT_MATCH=1)a") == "tokenizer_unsupported");
+}
+
+TEST_CASE("a pattern that backtracks without end is an error, not a hang") {
+  const SplitPattern pattern("(?:a+)+b|(?:a|aa)+c");
+  std::vector<std::string_view> pieces;
+  const std::string text(5000, 'a');
+  CHECK(error_code_of([&] { pattern.split(text, pieces); }) == "tokenizer_regex_limit");
+}
+
+TEST_CASE("NFC") {
+  CHECK(to_nfc("plain") == "plain");
+  CHECK(to_nfc("e\u0301 A\u030A \u212B") == "\u00E9 \u00C5 \u00C5");
+  CHECK(to_nfc("\u1112\u1161\u11AB") == "\uD55C");
+  CHECK(to_nfc("q\u0307\u0323") == "q\u0323\u0307");
+  CHECK(to_nfc("\u0958") == "\u0915\u093C");  // excluded from composition
+  CHECK(to_nfc("\uCE20\u11A7\u0301\u11A7") == "\uCE20\u11A7\u0301\u11A7");
+  CHECK(to_nfc(std::string_view("\u0041\u030A\0x", 5)) == std::string_view("\u00C5\0x", 4));
+}
+
+TEST_CASE("byte pairs merge by rank, leftmost first, and a long piece takes no quadratic time") {
+  BytePairEncoding encoding;
+  for (int byte = 0; byte < 256; ++byte) encoding.byte_ids[byte] = byte;
+  encoding.add_merge('a', 'a', 300);
+  encoding.add_merge('b', 'a', 301);
+  encoding.add_merge(300, 300, 302);
+  const auto encode = [&](std::string_view piece) {
+    std::vector<std::int32_t> ids;
+    encoding.encode(piece, ids);
+    return ids;
+  };
+  CHECK(encode("aaa") == std::vector<std::int32_t>{300, 'a'});
+  CHECK(encode("baa") == std::vector<std::int32_t>{'b', 300});
+  CHECK(encode("aabab") == std::vector<std::int32_t>{300, 301, 'b'});
+  CHECK(encode(std::string(4'000'001, 'a')).size() == 1'000'001);
 }
 
 TEST_CASE("every text comes back from its ids, valid UTF-8 or not") {
@@ -74,6 +145,38 @@ TEST_CASE("text forges no control tokens; text tokens are recognised anywhere") 
   CHECK(tokenizer.encode("go</think><answer> Up") == expected);
 }
 
+TEST_CASE("special tokens are recognised where that is asked for") {
+  const auto tokenizer = Tokenizer::load(starter_folder);
+  const std::vector<std::int32_t> expected{tokenizer.token_id("<|im_start|>"), tokenizer.token_id("<think>"), tokenizer.encode("go")[0], tokenizer.token_id("<|im_end|>")};
+  CHECK(tokenizer.encode("<|im_start|><think>go<|im_end|>", SpecialTokens::recognized) == expected);
+}
+
+TEST_CASE("added tokens are found in the text as it is, or in the normalised text if they say so; of several the longest") {
+  const auto starter = json::parse(read_text(starter_folder + "/tokenizer.json"));
+  const auto with_tokens = [&](bool normalized) {
+    auto tokens = starter["added_tokens"];
+    for (const auto& [content, id] : {std::pair{"\u00E9\u00E9", 511}, std::pair{"\u00E9", 512}})
+      tokens.push_back({{"content", content}, {"id", id}, {"special", false}, {"normalized", normalized}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}});
+    TemporaryFolder folder;
+    auto changed = starter;
+    changed["normalizer"] = {{"type", "NFC"}};
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(starter["added_tokens"].size()) - 1);  // it has the id 511
+    changed["added_tokens"] = tokens;
+    write_text(folder.path() / "tokenizer.json", changed.dump());
+    return Tokenizer::load(folder.path());
+  };
+  using Ids = std::vector<std::int32_t>;
+  CHECK(with_tokens(true).encode("e\u0301") == Ids{512});
+  CHECK(with_tokens(true).encode("e\u0301\u00E9\u00E9") == Ids{511, 512});
+  CHECK(with_tokens(false).encode("\u00E9\u00E9\u00E9") == Ids{511, 512});
+  CHECK(with_tokens(false).encode("e\u0301") != Ids{512});
+}
+
+TEST_CASE("with NFC, bytes that are no UTF-8 stay as they are") {
+  const auto tokenizer = changed_starter("/normalizer", {{"type", "NFC"}});
+  CHECK(tokenizer.decode(tokenizer.encode("e\u0301\xFF\xF0\x9F" "A\u030A")) == "\u00E9\xFF\xF0\x9F\u00C5");
+}
+
 TEST_CASE("ids that no token has decode to nothing, names that no token has are errors") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const std::vector<std::int32_t> ids{-1, 1000000, tokenizer.token_id("<think>")};
@@ -92,12 +195,32 @@ TEST_CASE("a tokenizer that isn't there or is damaged") {
   CHECK(code_with("/model/vocab", json{{"a", 0}}) == "tokenizer_invalid");
   CHECK(code_with("/model/merges/0", json{"zz", "y"}) == "tokenizer_invalid");
   CHECK(code_with("/model/merges/0", 3) == "tokenizer_invalid");
+  CHECK(code_with("/model/merges/0", "player") == "tokenizer_invalid");
+  CHECK(code_with("/model/merges", nullptr) == "tokenizer_invalid");
   CHECK(code_with("/added_tokens/0", 3) == "tokenizer_invalid");
+  CHECK(code_with("/added_tokens/0/id", 4294967301) == "tokenizer_invalid");
+  CHECK(code_with("/added_tokens/0/id", 1.5) == "tokenizer_invalid");
+  CHECK(code_with("/added_tokens/0/content", "") == "tokenizer_invalid");
+  CHECK(code_with("/added_tokens/0/special", "yes") == "tokenizer_invalid");
+  CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "(a") == "tokenizer_invalid");
+  write_text(folder.path() / "tokenizer.json", std::string(2'000'000, '['));
+  CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
+  write_text(folder.path() / "tokenizer.json", "{\"model\": \"\xFF\"}");
+  CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
+  write_text(folder.path() / "tokenizer.json", "{}");
+  std::filesystem::resize_file(folder.path() / "tokenizer.json", std::uintmax_t{1} << 34);  // sparse: takes no space
+  CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
 }
 
 TEST_CASE("what can't be followed exactly is refused") {
   CHECK(code_with("/version", "1.0") == "none");
+  CHECK(code_with("/normalizer", {{"type", "NFC"}}) == "none");
+  CHECK(code_with("/normalizer", {{"type", "Sequence"}, {"normalizers", json::array()}}) == "none");
   CHECK(code_with("/normalizer", {{"type", "NFKC"}}) == "tokenizer_unsupported");
+  CHECK(code_with("/normalizer", "NFC") == "tokenizer_unsupported");
+  CHECK(code_with("/pre_tokenizer/pretokenizers/0/behavior", "Removed") == "tokenizer_unsupported");
+  CHECK(code_with("/pre_tokenizer/pretokenizers/0/invert", true) == "tokenizer_unsupported");
+  CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern", {{"String", " "}}) == "tokenizer_unsupported");
   CHECK(code_with("/pre_tokenizer", {{"type", "Whitespace"}}) == "tokenizer_unsupported");
   CHECK(code_with("/pre_tokenizer", nullptr) == "tokenizer_unsupported");
   CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "\\w+") == "tokenizer_unsupported");
@@ -106,5 +229,7 @@ TEST_CASE("what can't be followed exactly is refused") {
   CHECK(code_with("/model/type", "WordPiece") == "tokenizer_unsupported");
   CHECK(code_with("/model/dropout", 0.1) == "tokenizer_unsupported");
   CHECK(code_with("/model/ignore_merges", true) == "tokenizer_unsupported");
+  CHECK(code_with("/added_tokens/0/rstrip", true) == "tokenizer_unsupported");
   CHECK(code_with("/added_tokens/3/lstrip", true) == "tokenizer_unsupported");
+  CHECK(code_with("/added_tokens/3/single_word", true) == "tokenizer_unsupported");
 }

@@ -61,6 +61,18 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "a checkpoint carries the model folder's generation_config.json on as it is") {
+  const std::string generation = "{\"eos_token_id\": [507, 505], \"top_k\": 20}";
+  write_text(model.path() / "generation_config.json", generation);
+  state = tiny_state(config, model.path());
+  CHECK(state->chat.ends_reply(505));
+  CHECK(state->chat.ends_reply(507));
+  CHECK(!state->chat.ends_reply(506));
+  write(5);
+  CHECK(read_text(run.path() / checkpoint_path(5) / "generation_config.json") == generation);
+  load_checkpoint(run.path(), 5, *state);
+}
+
 TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {
   for (const int iteration : {0, 5, 1000000}) write(iteration);
   CHECK(resumable() == std::vector<int>{1000000});

@@ -5,6 +5,8 @@ export const buildPackages = [
   'doctest-dev',
   'g++',
   'libcli11-dev',
+  'libpcre2-dev',
+  'libutf8proc-dev',
   'libzstd-dev',
   'ninja-build',
   'nlohmann-json3-dev',

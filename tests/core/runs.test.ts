@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -37,6 +38,27 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(config.start.sha256).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
     expect(core.runs.get(runId)).toMatchObject({ status: 'created', iteration: 0, startedAt: null });
     expect(core.runs.get(runId).name).toBe(`FrozenLake ${runId.slice(-4)}`);
+  });
+
+  test('a run from shards has a digest over their names and contents', async () => {
+    const starter = join(world.resources, 'starter');
+    rmSync(join(starter, 'model.safetensors'));
+    const index = (weight_map: unknown) =>
+      writeFileSync(join(starter, 'model.safetensors.index.json'), JSON.stringify({ weight_map }));
+    await expect(make()).rejects.toMatchObject({ code: 'model_missing' });
+    for (const bad of [undefined, [], { a: 1 }, { a: '../b' }, { a: '/b' }, { a: '' }]) {
+      index(bad);
+      await expect(make()).rejects.toMatchObject({ code: 'model_index_invalid' });
+    }
+    index({ a: 'two', b: 'one', c: 'two' });
+    await expect(make()).rejects.toMatchObject({ code: 'model_shard_missing' });
+    expect(core.runs.list()).toEqual([]);
+
+    writeFileSync(join(starter, 'one'), '1');
+    writeFileSync(join(starter, 'two'), '2');
+    const config = JSON.parse(readFileSync(join(core.runs.folder(await make()), 'run.json'), 'utf8'));
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    expect(config.start.sha256).toBe(sha256(`${sha256('1')}  one\n${sha256('2')}  two\n`));
   });
 
   test.each([

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -127,6 +128,106 @@ test.each([
   expectRefusal(await refusal(trainer, 'train', folder), 1, code);
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code });
   expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
+});
+
+/** Puts the starter's weights into two shards, as published models have them. */
+function shard(model: string) {
+  const file = readFileSync(join(model, 'model.safetensors'));
+  const start = 8 + Number(file.readBigUInt64LE());
+  const header = JSON.parse(file.toString('utf8', 8, start));
+  const tensors = Object.keys(header).filter((name) => name !== '__metadata__');
+  const weightMap: Record<string, string> = {};
+  for (const half of [0, 1]) {
+    const name = `model-0000${half + 1}-of-00002.safetensors`;
+    const entries: Record<string, unknown> = {};
+    const data: Buffer[] = [];
+    let size = 0;
+    for (const tensor of tensors.filter((_, index) => index % 2 === half)) {
+      const [begin, end] = header[tensor].data_offsets;
+      entries[tensor] = { ...header[tensor], data_offsets: [size, size + end - begin] };
+      data.push(file.subarray(start + begin, start + end));
+      size += end - begin;
+      weightMap[tensor] = name;
+    }
+    const text = Buffer.from(JSON.stringify(entries));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(text.length));
+    writeFileSync(join(model, name), Buffer.concat([length, text, ...data]));
+  }
+  writeFileSync(join(model, 'model.safetensors.index.json'), JSON.stringify({ weight_map: weightMap }));
+  rmSync(join(model, 'model.safetensors'));
+}
+
+test('a run begins from shards, and is refused once one of them has changed', {
+  timeout: 60_000,
+}, async () => {
+  const model = copyOfStarter('sharded');
+  shard(model);
+  const small = { 'start.model': model, iterations: 1, 'rollout.groups': 2, 'evaluation.levels': 4 };
+  expect(await train(await newRun(home, 'starter-bandit', small))).toBe(0);
+
+  const changed = await newRun(home, 'starter-bandit', small);
+  const second = join(model, 'model-00002-of-00002.safetensors');
+  const bytes = readFileSync(second);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 4) ^ 1, bytes.length - 4);
+  writeFileSync(second, bytes);
+  expectRefusal(await refusal(trainer, 'train', changed), 1, 'model_changed');
+  expect(readJournal(changed).at(-1)).toMatchObject({ type: 'failed', code: 'model_changed' });
+});
+
+interface Tree {
+  [key: string]: Tree;
+}
+
+/** Replaces a part of one of the folder's JSON files. */
+const edited = (name: string, path: string, value: unknown) => (model: string) => {
+  const content = JSON.parse(readFileSync(join(model, name), 'utf8'));
+  const keys = path.split('/');
+  const last = keys.pop() as string;
+  const parent = keys.reduce<Tree>((part, key) => part[key] as Tree, content);
+  Object.assign(parent, { [last]: value });
+  writeFileSync(join(model, name), JSON.stringify(content));
+};
+const written = (name: string, text: string) => (model: string) => writeFileSync(join(model, name), text);
+const tokenizer = (path: string, value: unknown) => edited('tokenizer.json', path, value);
+const modelConfig = (path: string, value: unknown) => edited('config.json', path, value);
+const splitRegex = (regex: string) => tokenizer('pre_tokenizer/pretokenizers/0/pattern', { Regex: regex });
+const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+
+test.each([
+  ['a tokenizer that is no JSON', written('tokenizer.json', '{'), 'tokenizer_invalid'],
+  [
+    'a tokenizer nested without end',
+    written('tokenizer.json', `{"normalizer": ${deep}}`),
+    'tokenizer_invalid',
+  ],
+  ['a vocabulary of a wrong type', tokenizer('model/vocab', []), 'tokenizer_invalid'],
+  ['a merge of unknown tokens', tokenizer('model/merges/0', ['player', 'player']), 'tokenizer_invalid'],
+  ['a pattern that does not compile', splitRegex('(?i:'), 'tokenizer_invalid'],
+  ['a pattern of another dialect', splitRegex('\\w+'), 'tokenizer_unsupported'],
+  ['a pattern that backtracks without end', splitRegex('(?:[^!]+)+[\\x01\\x02]'), 'tokenizer_regex_limit'],
+  ['another normalizer', tokenizer('normalizer', { type: 'NFKC' }), 'tokenizer_unsupported'],
+  ['an added token that strips', tokenizer('added_tokens/0/lstrip', true), 'tokenizer_unsupported'],
+  ['another architecture', modelConfig('architectures', ['LlamaForCausalLM']), 'model_unsupported'],
+  ['a quantised model', modelConfig('quantization_config', {}), 'model_unsupported'],
+  [
+    'a configuration nested without end',
+    written('config.json', `{"model_type": ${deep}}`),
+    'model_config_invalid',
+  ],
+  [
+    'stop ids of a wrong type',
+    written('generation_config.json', '{"eos_token_id": ["x"]}'),
+    'model_config_invalid',
+  ],
+])('a model folder with %s fails the run with a code', async (name, damage, code) => {
+  const model = copyOfStarter(name.replaceAll(' ', '-'));
+  damage(model);
+  const config = exampleConfig();
+  config.start.model = model;
+  const folder = runWith(`${name.replaceAll(' ', '-')}-run`, config);
+  expectRefusal(await refusal(trainer, 'train', folder), 1, code);
+  expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code });
 });
 
 test('a journal with garbage and a cut line is gone on with: nothing whole is lost, the sequence has no gap', {

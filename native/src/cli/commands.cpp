@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/processor.h"
 #include "cli/score.h"
+#include "cli/tokenize.h"
 #include "config/run_config.h"
 #include "env/environment.h"
 #include "env/protocol.h"
@@ -81,6 +82,11 @@ int score_command(const std::filesystem::path& model_folder) {
   Model model(read_model_folder_config(model_folder), threads);
   load_model_folder_weights(model_folder, model);
   score_sequences(model, std::cin, std::cout);
+  return 0;
+}
+
+int tokenize_command(const std::filesystem::path& model_folder) {
+  tokenize_lines(Tokenizer::load(model_folder), std::cin, std::cout);
   return 0;
 }
 

@@ -1,13 +1,13 @@
 #include "model/config.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/error.h"
 #include "files/temporary_file.h"
+#include "files/text_file.h"
 
 namespace starpo {
 
@@ -23,6 +23,8 @@ using nlohmann::json;
   throw Error("model_unsupported", path.string() + ": " + what,
               "use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct");
 }
+
+std::string shown(const json& value) { return value.is_structured() ? "a " + std::string(value.type_name()) : value.dump(-1, ' ', true); }
 
 class ConfigReader {
  public:
@@ -61,22 +63,42 @@ class ConfigReader {
   const std::filesystem::path& path_;
 };
 
+// What a field of config.json must be, where it is given: anything else changes the arithmetic. Fields that aren't named here don't.
+void check_supported(const ConfigReader& read, const std::filesystem::path& path) {
+  const auto require = [&](const char* key, const json& wanted) {
+    if (const json* const value = read.find(key); value != nullptr && *value != wanted)
+      unsupported(path, std::string(key) + " is " + shown(*value) + ", not " + wanted.dump());
+  };
+  if (read.find("model_type") == nullptr) unsupported(path, "model_type is missing, not \"qwen2\"");
+  require("model_type", "qwen2");
+  require("architectures", json::array({"Qwen2ForCausalLM"}));
+  require("hidden_act", "silu");
+  require("attention_dropout", 0);
+  require("use_sliding_window", false);
+  require("use_mrope", false);
+  for (const char* key : {"quantization_config", "auto_map"})
+    if (read.find(key) != nullptr) unsupported(path, std::string(key) + " is set");
+  if (const json* const layers = read.find("layer_types"); layers != nullptr)
+    for (const json& layer : *layers)
+      if (layer != "full_attention") unsupported(path, "layer_types has " + shown(layer));
+  if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) {
+    const bool unscaled = scaling->is_object() && scaling->value("rope_type", scaling->value("type", json())) == "default";
+    if (!unscaled) unsupported(path, "rope_scaling is set");
+  }
+}
+
 }  // namespace
 
 ModelConfig read_model_config(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  constexpr std::uintmax_t largest_file = 16 << 20;
+  const auto text = read_text_file(path, largest_file);
+  if (!text)
     throw Error("model_file_missing", path.string() + " can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
-  const json object = json::parse(file, nullptr, false);
+  const json object = json::parse(*text, nullptr, false);
   if (!object.is_object()) invalid(path, "not a JSON object");
   const ConfigReader read(object, path);
 
-  const json* const type = read.find("model_type");
-  if (type == nullptr || *type != "qwen2") unsupported(path, "model_type is " + (type == nullptr ? "missing" : type->dump()) + ", not qwen2");
-  if (const json* const activation = read.find("hidden_act"); activation != nullptr && *activation != "silu")
-    unsupported(path, "hidden_act is " + activation->dump());
-  if (read.flag("use_sliding_window", false)) unsupported(path, "use_sliding_window is true");
-  if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) unsupported(path, "rope_scaling is set");
+  check_supported(read, path);
 
   ModelConfig config;
   config.vocab_size = read.integer("vocab_size");
@@ -99,7 +121,7 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
   config.tie_word_embeddings = read.flag("tie_word_embeddings", false);
   // transformers 5 keeps the rotary settings in an object of their own.
   if (const json* const rotary = read.find("rope_parameters"); rotary != nullptr && rotary->is_object()) {
-    if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default") unsupported(path, "rope_type is " + (*rotary)["rope_type"].dump());
+    if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default") unsupported(path, "rope_type is " + shown((*rotary)["rope_type"]));
     config.rope_theta = read.number(*rotary, "rope_theta");
   } else {
     config.rope_theta = read.number(object, "rope_theta");

@@ -1,13 +1,15 @@
 #include "model/folder.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "files/sha256.h"
 #include "files/temporary_file.h"
+#include "files/text_file.h"
 #include "model/safetensors.h"
 
 namespace starpo {
@@ -24,8 +26,8 @@ using nlohmann::json;
 
 // Which shard of the folder holds each tensor.
 std::map<std::string, std::string> read_index(const std::filesystem::path& index) {
-  std::ifstream file(index, std::ios::binary);
-  const json object = json::parse(file, nullptr, false);
+  constexpr std::uintmax_t largest_index = 256 << 20;
+  const json object = json::parse(read_text_file(index, largest_index).value_or(""), nullptr, false);
   if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object()) invalid(index, "there is no weight_map");
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, value] : object["weight_map"].items()) {
@@ -39,6 +41,22 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   return shards;
 }
 
+constexpr auto whole_name = "model.safetensors", index_name = "model.safetensors.index.json";
+
+bool is_sharded(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return !std::filesystem::exists(folder / whole_name, ignored) && std::filesystem::is_regular_file(folder / index_name, ignored);
+}
+
+// Where the shard is. Errors: model_shard_missing.
+std::filesystem::path find_shard(const std::filesystem::path& folder, const std::string& name) {
+  const std::filesystem::path shard = folder / name;
+  std::error_code ignored;
+  if (!std::filesystem::exists(shard, ignored))
+    throw Error("model_shard_missing", shard.string() + " is missing, which " + index_name + " names", "download the whole model folder again");
+  return shard;
+}
+
 void read_shards(const std::filesystem::path& folder, const std::filesystem::path& index, const std::vector<TensorDestination>& tensors) {
   const auto shards = read_index(index);
   std::map<std::string, SafetensorsFile> files;
@@ -47,11 +65,7 @@ void read_shards(const std::filesystem::path& folder, const std::filesystem::pat
     const auto found = shards.find(tensor.name);
     if (found == shards.end())
       throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing", "use weights that belong to the folder's config.json");
-    const std::filesystem::path shard = folder / found->second;
-    std::error_code ignored;
-    if (!std::filesystem::exists(shard, ignored))
-      throw Error("model_shard_missing", shard.string() + " is missing, which " + index.filename().string() + " names", "download the whole model folder again");
-    files.try_emplace(found->second, shard);
+    files.try_emplace(found->second, find_shard(folder, found->second));
     file_of(tensor).check(tensor);
   }
   for (const TensorDestination& tensor : tensors) file_of(tensor).read(tensor);
@@ -60,10 +74,8 @@ void read_shards(const std::filesystem::path& folder, const std::filesystem::pat
 void read_weights(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<float> weights) {
   std::vector<TensorDestination> tensors;
   for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});
-  const std::filesystem::path whole = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(whole, ignored) && std::filesystem::is_regular_file(index, ignored)) read_shards(folder, index, tensors);
-  else read_safetensors(whole, tensors);
+  if (is_sharded(folder)) read_shards(folder, folder / index_name, tensors);
+  else read_safetensors(folder / whole_name, tensors);
 }
 
 }  // namespace
@@ -77,6 +89,15 @@ std::vector<float> read_model_folder_weights(const std::filesystem::path& folder
 void load_model_folder_weights(const std::filesystem::path& folder, Model& model) {
   read_weights(folder, model.layout(), model.mutable_weights());
   model.weights_changed();
+}
+
+std::string model_folder_digest(const std::filesystem::path& folder) {
+  if (!is_sharded(folder)) return sha256_of_file(folder / whole_name);
+  std::set<std::string> names;
+  for (const auto& [tensor, shard] : read_index(folder / index_name)) names.insert(shard);
+  std::string lines;
+  for (const std::string& name : names) lines += sha256_of_file(find_shard(folder, name)) + "  " + name + "\n";
+  return sha256(lines);
 }
 
 void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights, int end_of_turn_id) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/model.h"
@@ -17,6 +18,10 @@ ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
 // The same, into the model, which is usable only after a call without error: no second copy of the weights is made.
 void load_model_folder_weights(const std::filesystem::path& folder, Model&);
+
+// A digest of the weights, as 64 hex digits: SHA-256 of model.safetensors; of shards that of lines "<SHA-256 of the file>  <its name>\n", one for each
+// file that the index names, in the order of the names' bytes. Errors: model_index_invalid, model_shard_missing, file_unreadable.
+std::string model_folder_digest(const std::filesystem::path& folder);
 
 // Writes config.json, generation_config.json and model.safetensors; tokenizer files are copied by the caller.
 void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, std::span<const float> weights, int end_of_turn_id);

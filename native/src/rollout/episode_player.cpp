@@ -74,15 +74,15 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   turn.entropies.push_back(entropy);
   ++length_;
 
-  const bool turn_end = id == rules_.chat.turn_end();
-  turn.truncated = !turn_end && static_cast<int>(turn.ids.size()) == rules_.rollout.max_response_tokens;
-  if (!turn_end && !turn.truncated) return {id};
+  const bool reply_end = rules_.chat.ends_reply(id);
+  turn.truncated = !reply_end && static_cast<int>(turn.ids.size()) == rules_.rollout.max_response_tokens;
+  if (!reply_end && !turn.truncated) return {id};
 
   finish_turn();
   auto ended = ending();
   if (!ended) {
     const auto message = user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
-    auto context = rules_.chat.next_turn(message, turn.truncated);
+    auto context = rules_.chat.next_turn(message, id != rules_.chat.turn_end());
     if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens <= rules_.rollout.context) {
       std::vector<std::int32_t> feed{id};
       feed.insert(feed.end(), context.begin(), context.end());
@@ -99,7 +99,7 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
 
 void EpisodePlayer::finish_turn() {
   Turn& turn = episode_.turns.back();
-  const bool has_end = turn.ids.back() == rules_.chat.turn_end();
+  const bool has_end = rules_.chat.ends_reply(turn.ids.back());
   turn.response = rules_.chat.forced_prefix() + rules_.tokenizer.decode(std::span(turn.ids).first(turn.ids.size() - (has_end ? 1 : 0)));
 
   if (rules_.rollout.think) turn.think_tokens = count_think_tokens(rules_.tokenizer, turn.ids);

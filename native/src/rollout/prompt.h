@@ -15,15 +15,17 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
 // Conversations as token ids, in ChatML. Control tokens are placed by id and text is encoded without them, so nothing an environment shows can forge a turn.
 class ChatFormat {
  public:
-  // think: the generation prompt ends with <think>, else with <answer>. Errors: tokenizer_token_missing.
-  ChatFormat(const Tokenizer&, bool think);
+  // think: the generation prompt ends with <think>, else with <answer>. stop_ids: ids that end a reply as <|im_end|> does, as the model was taught.
+  // Errors: tokenizer_token_missing.
+  ChatFormat(const Tokenizer&, bool think, std::vector<std::int32_t> stop_ids = {});
 
   // System message (none if empty), first user message and generation prompt.
   std::vector<std::int32_t> first_turn(const std::string& system, const std::string& user) const;
-  // Ends the previous reply where the token limit cut it, then user message and generation prompt.
+  // Ends the previous reply where it doesn't end with <|im_end|> itself (the token limit cut it, or another stop id ended it), then user message and generation prompt.
   std::vector<std::int32_t> next_turn(const std::string& user, bool repair_turn_end) const;
 
   std::int32_t turn_end() const { return turn_end_; }
+  bool ends_reply(std::int32_t id) const;
   const std::string& forced_prefix() const { return forced_prefix_; }
 
  private:
@@ -32,6 +34,7 @@ class ChatFormat {
 
   const Tokenizer& tokenizer_;
   std::int32_t turn_start_, turn_end_;
+  std::vector<std::int32_t> stop_ids_;
   std::vector<std::int32_t> newline_, generation_prompt_;
   std::string forced_prefix_;
 };

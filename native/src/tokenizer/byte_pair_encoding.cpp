@@ -1,36 +1,66 @@
 #include "tokenizer/byte_pair_encoding.h"
 
-#include <limits>
+#include <queue>
 
 namespace starpo {
 namespace {
+
+constexpr std::int32_t none = -1;
+
+// A token of the piece and its neighbours' places; merging empties the right one of a pair.
+struct Part {
+  std::int32_t id;
+  std::int32_t left, right;
+};
+
+// A merge of the parts at `place` and right of it that was possible when it was queued.
+struct Candidate {
+  std::int32_t rank, place;
+  std::int32_t left_id, right_id, merged_id;
+
+  bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : place > other.place; }
+};
 
 std::uint64_t pair_key(std::int32_t left, std::int32_t right) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right); }
 
 }  // namespace
 
-void BytePairEncoding::add_merge(std::int32_t left, std::int32_t right, std::int32_t merged) {
-  merges_.emplace(pair_key(left, right), Merge{static_cast<std::int32_t>(merges_.size()), merged});
+void BytePairEncoding::add_merge(std::int32_t left, std::int32_t right, std::int32_t merged) { merges_[pair_key(left, right)] = {next_rank_++, merged}; }
+
+const BytePairEncoding::Merge* BytePairEncoding::find_merge(std::int32_t left, std::int32_t right) const {
+  const auto found = merges_.find(pair_key(left, right));
+  return found == merges_.end() ? nullptr : &found->second;
 }
 
 void BytePairEncoding::encode(std::string_view piece, std::vector<std::int32_t>& ids) const {
-  std::vector<std::int32_t> parts;
+  const auto size = static_cast<std::int32_t>(piece.size());
+  std::vector<Part> parts;
   parts.reserve(piece.size());
-  for (const unsigned char byte : piece) parts.push_back(byte_ids[byte]);
-  while (parts.size() > 1) {
-    Merge best{std::numeric_limits<std::int32_t>::max(), 0};
-    std::size_t place = 0;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      const auto found = merges_.find(pair_key(parts[i], parts[i + 1]));
-      if (found == merges_.end() || found->second.rank >= best.rank) continue;
-      best = found->second;
-      place = i;
-    }
-    if (best.rank == std::numeric_limits<std::int32_t>::max()) break;
-    parts[place] = best.id;
-    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+  for (std::int32_t i = 0; i < size; ++i) parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : none});
+
+  std::priority_queue<Candidate> candidates;
+  const auto consider = [&](std::int32_t place) {
+    if (place == none || parts[place].right == none) return;
+    const std::int32_t left = parts[place].id, right = parts[parts[place].right].id;
+    if (const Merge* merge = find_merge(left, right)) candidates.push({merge->rank, place, left, right, merge->id});
+  };
+  for (std::int32_t i = 0; i + 1 < size; ++i) consider(i);
+  while (!candidates.empty()) {
+    const Candidate best = candidates.top();
+    candidates.pop();
+    Part& part = parts[best.place];
+    const bool stale = part.id != best.left_id || part.right == none || parts[part.right].id != best.right_id;
+    if (stale) continue;
+    Part& taken = parts[part.right];
+    part.id = best.merged_id;
+    part.right = taken.right;
+    taken.id = none;
+    if (part.right != none) parts[part.right].left = best.place;
+    consider(part.left);
+    consider(best.place);
   }
-  ids.insert(ids.end(), parts.begin(), parts.end());
+  for (const Part& part : parts)
+    if (part.id != none) ids.push_back(part.id);
 }
 
 }  // namespace starpo

@@ -12,9 +12,9 @@ namespace starpo {
 struct BytePairEncoding {
   std::array<std::int32_t, 256> byte_ids{};
 
-  void add_merge(std::int32_t left, std::int32_t right, std::int32_t merged);  // in order of rank
+  void add_merge(std::int32_t left, std::int32_t right, std::int32_t merged);  // in order of rank; a pair's last one counts
 
-  // Merges the pair of the lowest rank, leftmost first, until none is left; appends the ids.
+  // Merges the pair of the lowest rank, leftmost first, until none is left; appends the ids. n log n steps for n bytes.
   void encode(std::string_view piece, std::vector<std::int32_t>& ids) const;
 
  private:
@@ -22,7 +22,10 @@ struct BytePairEncoding {
     std::int32_t rank;
     std::int32_t id;
   };
+  const Merge* find_merge(std::int32_t left, std::int32_t right) const;
+
   std::unordered_map<std::uint64_t, Merge> merges_;
+  std::int32_t next_rank_ = 0;
 };
 
 }  // namespace starpo

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "tokenizer/byte_alphabet.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int32_t largest_id = 10'000'000;
+constexpr std::int32_t largest_id = 2'000'000;
 
 [[noreturn]] void invalid(const std::string& what) {
   throw Error("tokenizer_invalid", "tokenizer.json: " + what, "take the file again from where the model came from");
@@ -30,7 +30,7 @@ std::string type_of(const Json& part) { return part.is_object() && value_of(part
   auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown form" : "of type " + type_of(value)) : value.dump(-1, ' ', true);
   if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
   throw Error("tokenizer_unsupported", "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
-              "use a byte-level BPE tokenizer such as Qwen2's without normalizer");
+              "use a byte-level BPE tokenizer such as Qwen2's");
 }
 
 void require_empty(const Json& object, const std::string& path, const char* key) {
@@ -43,23 +43,32 @@ bool is_plain_byte_level(const Json& part) {
   return type_of(part) == "ByteLevel" && value_of(part, "add_prefix_space") == false && value_of(part, "use_regex") == false;
 }
 
+Normalizer parse_normalizer(const Json& part) {
+  if (part.is_null()) return Normalizer::none;
+  if (type_of(part) == "NFC") return Normalizer::nfc;
+  if (type_of(part) == "Sequence" && value_of(part, "normalizers") == Json::array()) return Normalizer::none;
+  unsupported("normalizer", part);
+}
+
 SplitPattern parse_pre_tokenizer(const Json& part) {
   if (type_of(part) == "ByteLevel") {
     if (value_of(part, "add_prefix_space") != false) unsupported("pre_tokenizer.add_prefix_space", value_of(part, "add_prefix_space"));
     if (value_of(part, "use_regex") == false) unsupported("pre_tokenizer.use_regex", part["use_regex"]);
-    return SplitPattern::gpt2;
+    return SplitPattern(gpt2_regex);
   }
   if (type_of(part) != "Sequence") unsupported("pre_tokenizer", part);
   const Json& steps = value_of(part, "pretokenizers");
   if (!steps.is_array() || steps.size() != 2 || type_of(steps[0]) != "Split" || !is_plain_byte_level(steps[1])) unsupported("pre_tokenizer.pretokenizers", steps);
   const Json& split = steps[0];
-  if (value_of(split, "behavior") != "Isolated" || value_of(split, "invert") != false) unsupported("pre_tokenizer.pretokenizers[0].behavior", split);
-  if (value_of(split, "pattern") != Json{{"Regex", qwen2_regex}}) unsupported("pre_tokenizer.pretokenizers[0].pattern", value_of(split, "pattern"));
-  return SplitPattern::qwen2;
+  for (const auto& [key, wanted] : {std::pair{"behavior", Json("Isolated")}, std::pair{"invert", Json(false)}})
+    if (value_of(split, key) != wanted) unsupported("pre_tokenizer.pretokenizers[0]." + std::string(key), value_of(split, key));
+  const Json& pattern = value_of(split, "pattern");
+  if (!pattern.is_object() || !value_of(pattern, "Regex").is_string()) unsupported("pre_tokenizer.pretokenizers[0].pattern", pattern);
+  return SplitPattern(pattern["Regex"].get<std::string>());
 }
 
 void check_supported(const Json& root) {
-  for (const char* key : {"truncation", "padding", "normalizer"}) require_empty(root, "", key);
+  for (const char* key : {"truncation", "padding"}) require_empty(root, "", key);
   for (const char* key : {"post_processor", "decoder"})
     if (const Json& part = value_of(root, key); !part.is_null() && type_of(part) != "ByteLevel") unsupported(key, part);
   const Json& model = value_of(root, "model");
@@ -72,6 +81,7 @@ class Parser {
  public:
   Tokenizer::Data parse(const Json& root) {
     check_supported(root);
+    data_.normalizer = parse_normalizer(value_of(root, "normalizer"));
     data_.pattern = parse_pre_tokenizer(value_of(root, "pre_tokenizer"));
     const Json& model = root["model"];
     add_vocabulary(value_of(model, "vocab"));
@@ -81,8 +91,12 @@ class Parser {
   }
 
  private:
+  static std::int32_t id_of(const std::string& spelling, const Json& id) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > largest_id) invalid("the id of " + spelling + " is no number from 0 to " + std::to_string(largest_id));
+    return id.get<std::int32_t>();
+  }
+
   void add_token(const std::string& spelling, std::int32_t id, std::string bytes) {
-    if (id < 0 || id > largest_id) invalid("the id of " + spelling + " is out of range");
     if (static_cast<std::size_t>(id) >= data_.bytes.size()) data_.bytes.resize(static_cast<std::size_t>(id) + 1);
     if (!data_.bytes[id].empty() && data_.bytes[id] != bytes) invalid("the id " + std::to_string(id) + " is used twice");
     data_.bytes[id] = std::move(bytes);
@@ -91,9 +105,10 @@ class Parser {
 
   void add_vocabulary(const Json& vocabulary) {
     if (!vocabulary.is_object()) invalid("model.vocab is no object");
-    for (const auto& [spelling, id] : vocabulary.items()) {
+    for (const auto& [spelling, value] : vocabulary.items()) {
+      const std::int32_t id = id_of(spelling, value);
       auto bytes = spelled_bytes(spelling);
-      if (!bytes || bytes->empty() || !id.is_number_integer()) invalid("model.vocab has a bad entry " + spelling);
+      if (!bytes || bytes->empty()) invalid("model.vocab has a bad entry " + spelling);
       if (bytes->size() == 1) {
         seen_bytes_ += data_.ids.contains(spelling) ? 0 : 1;
         data_.encoding.byte_ids[static_cast<unsigned char>((*bytes)[0])] = id;
@@ -133,15 +148,32 @@ class Parser {
     if (tokens.is_null()) return;
     if (!tokens.is_array()) invalid("added_tokens is no list");
     for (const Json& token : tokens) {
-      if (!token.is_object() || !value_of(token, "content").is_string() || !value_of(token, "id").is_number_integer()) invalid("added_tokens has a bad entry");
+      if (!token.is_object() || !value_of(token, "content").is_string()) invalid("added_tokens has a bad entry");
       const auto content = token["content"].get<std::string>();
       if (content.empty()) invalid("added_tokens has an empty token");
-      add_token(content, token["id"], content);
-      if (value_of(token, "special") == true) continue;
+      const std::int32_t id = id_of(content, value_of(token, "id"));
+      add_token(content, id, content);
       for (const char* key : {"single_word", "lstrip", "rstrip"}) require_empty(token, "added_tokens." + content + ".", key);
-      data_.text_tokens.push_back({content, token["id"]});
+      const bool special = is_set(token, "special", false);
+      const bool normalized = is_set(token, "normalized", !special);
+      add_recognized(content, id, special, normalized);
     }
-    std::stable_sort(data_.text_tokens.begin(), data_.text_tokens.end(), [](const auto& a, const auto& b) { return a.content.size() > b.content.size(); });
+  }
+
+  void add_recognized(const std::string& content, std::int32_t id, bool special, bool normalized) {
+    const auto add = [&](Tokenizer::Data::Added& added) {
+      if (normalized) added.normalized.add(data_.normalizer == Normalizer::nfc ? to_nfc(content) : content, id);
+      else added.verbatim.add(content, id);
+    };
+    add(data_.all_tokens);
+    if (!special) add(data_.text_tokens);
+  }
+
+  static bool is_set(const Json& token, const char* key, bool otherwise) {
+    const Json& value = value_of(token, key);
+    if (value.is_null()) return otherwise;
+    if (!value.is_boolean()) invalid(std::string("added_tokens has a token whose ") + key + " is neither true nor false");
+    return value.get<bool>();
   }
 
   Tokenizer::Data data_;

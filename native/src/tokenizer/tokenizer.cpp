@@ -1,46 +1,82 @@
 #include "tokenizer/tokenizer.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "base/error.h"
+#include "files/text_file.h"
 #include "tokenizer/tokenizer_data.h"
+#include "tokenizer/utf8.h"
 
 namespace starpo {
+namespace {
+
+// The published ones have some ten million bytes.
+constexpr std::uintmax_t largest_file = 256 << 20;
+
+// One text on its way to ids, in the order of Hugging Face's tokenizers: added tokens in the text as it is, normalisation, added tokens in the
+// normalised text, pieces, byte pairs. Bytes that are no UTF-8 have no classes and are neither normalised nor merged with their neighbours.
+class Encoder {
+ public:
+  Encoder(const Tokenizer::Data& data, const Tokenizer::Data::Added& added) : data_(data), added_(added) {}
+
+  std::vector<std::int32_t> encode(std::string_view text) {
+    around(added_.verbatim, text, [&](std::string_view between) { encode_between(between); });
+    return std::move(ids_);
+  }
+
+ private:
+  // Hands over what lies between added tokens, and appends the ids of these.
+  template <class Plain>
+  void around(const AddedTokens& tokens, std::string_view text, Plain plain) {
+    for (std::size_t at = 0; at < text.size();) {
+      const auto found = tokens.find(text, at);
+      if (found.at > at) plain(text.substr(at, found.at - at));
+      if (found.length > 0) ids_.push_back(found.id);
+      at = found.at + found.length;
+    }
+  }
+
+  void encode_between(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t valid = valid_utf8_length(text.substr(at));
+      if (valid > 0) encode_valid(text.substr(at, valid));
+      at += valid;
+      const std::size_t begin = at;
+      while (at < text.size() && code_point_at(text, at).value == invalid_byte) ++at;
+      if (at > begin) data_.encoding.encode(text.substr(begin, at - begin), ids_);
+    }
+  }
+
+  void encode_valid(std::string_view text) {
+    std::string composed;
+    if (data_.normalizer == Normalizer::nfc) text = composed = to_nfc(text);
+    around(added_.normalized, text, [&](std::string_view between) {
+      pieces_.clear();
+      data_.pattern.split(between, pieces_);
+      for (const auto piece : pieces_) data_.encoding.encode(piece, ids_);
+    });
+  }
+
+  const Tokenizer::Data& data_;
+  const Tokenizer::Data::Added& added_;
+  std::vector<std::string_view> pieces_;
+  std::vector<std::int32_t> ids_;
+};
+
+}  // namespace
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   const auto path = folder / "tokenizer.json";
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  if (!file || !std::filesystem::is_regular_file(path, error))
+  const auto json = read_text_file(path, largest_file);
+  if (!json) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > largest_file)
+      throw Error("tokenizer_invalid", path.string() + " is too large for a tokenizer", "take the file again from where the model came from");
     throw Error("tokenizer_missing", "there is no tokenizer " + path.string(), "use a model folder that holds a tokenizer.json");
-  return Tokenizer(std::make_shared<Data>(parse_tokenizer({std::istreambuf_iterator<char>(file), {}})));
+  }
+  return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));
 }
 
-std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
-  std::vector<std::int32_t> ids;
-  const auto encode_plain = [&](std::string_view plain) {
-    for (const auto piece : split_text(plain, data_->pattern)) data_->encoding.encode(piece, ids);
-  };
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const Data::TextToken* found = nullptr;
-    for (const auto& token : data_->text_tokens)
-      if (text.substr(at).starts_with(token.content)) {
-        found = &token;
-        break;
-      }
-    if (!found) {
-      ++at;
-      continue;
-    }
-    encode_plain(text.substr(begin, at - begin));
-    ids.push_back(found->id);
-    at += found->content.size();
-    begin = at;
-  }
-  encode_plain(text.substr(begin));
-  return ids;
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
+  return Encoder(*data_, special == SpecialTokens::recognized ? data_->all_tokens : data_->text_tokens).encode(text);
 }
 
 std::int32_t Tokenizer::token_id(std::string_view name) const {

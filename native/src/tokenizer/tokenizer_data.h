@@ -5,21 +5,25 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tokenizer/added_tokens.h"
 #include "tokenizer/byte_pair_encoding.h"
-#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"
 
 namespace starpo {
 
 struct Tokenizer::Data {
-  struct TextToken {
-    std::string content;
-    std::int32_t id;
+  // Added tokens that are found in the text as it is, and those that are found in the normalised text.
+  struct Added {
+    AddedTokens verbatim, normalized;
   };
 
+  Normalizer normalizer = Normalizer::none;
+  SplitPattern pattern{gpt2_regex};
   BytePairEncoding encoding;
-  SplitPattern pattern = SplitPattern::qwen2;
-  std::vector<TextToken> text_tokens;                 // added tokens that aren't special, longest first
+  Added text_tokens;                                  // those that aren't special
+  Added all_tokens;                                   // special ones too
   std::unordered_map<std::string, std::int32_t> ids;  // by spelling
   std::vector<std::string> bytes;                     // [vocab_size]
 };

@@ -19,4 +19,14 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
   return {value, length};
 }
 
+std::size_t valid_utf8_length(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto [value, length] = code_point_at(text, at);
+    if (value == invalid_byte) break;
+    at += length;
+  }
+  return at;
+}
+
 }  // namespace starpo

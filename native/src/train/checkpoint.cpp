@@ -79,7 +79,7 @@ void write_checkpoint(const fs::path& run_directory, TrainerState& state, int it
   require(error, partial);
 
   write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
-  for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(partial / name, content);
+  for (const auto& [name, content] : state.published_files) write_file_atomically(partial / name, content);
   write_safetensors(partial / state_tensors, state_as<NamedTensor>(state));
   json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
   if (state.critic) about["critic_optimizer_steps"] = state.critic->optimizer.steps;

@@ -1,24 +1,16 @@
 #include "train/trainer_state.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "base/error.h"
 #include "model/folder.h"
+#include "model/published_files.h"
 
 namespace starpo {
 namespace {
 
 int thread_count(int configured) { return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
-std::map<std::string, std::string> read_tokenizer_files(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
-    if (std::ifstream file(folder / name, std::ios::binary); file) files[name].assign(std::istreambuf_iterator<char>(file), {});
-  return files;
-}
 
 }  // namespace
 
@@ -26,8 +18,8 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
     : config(std::move(run_config)),
       threads(thread_count(config.threads)),
       tokenizer(Tokenizer::load(model_folder)),
-      tokenizer_files(read_tokenizer_files(model_folder)),
-      chat(tokenizer, config.rollout.think),
+      published_files(read_published_files(model_folder)),
+      chat(tokenizer, config.rollout.think, read_stop_ids(model_folder)),
       model(read_model_folder_config(model_folder), threads),
       optimizer(model.layout().size()),
       decayed(decayed_weights(model.layout())) {

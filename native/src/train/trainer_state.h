@@ -27,7 +27,7 @@ struct TrainerState {
   RunConfig config;
   ThreadPool threads;
   Tokenizer tokenizer;
-  std::map<std::string, std::string> tokenizer_files;  // their content by name, for checkpoints: the folder they came from may go while the run goes on
+  std::map<std::string, std::string> published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
   ChatFormat chat;
   Model model;
   AdamW optimizer;

@@ -7,7 +7,6 @@
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "files/rollout_writer.h"
-#include "files/sha256.h"
 #include "journal/metric_names.h"
 #include "model/folder.h"
 #include "ops/cpu/isa.h"
@@ -92,7 +91,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
     model.weights_changed();
   } else {
     load_model_folder_weights(folder, model);
-    if (!config.start.sha256.empty() && sha256_of_file(folder / "model.safetensors") != config.start.sha256)
+    if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
       throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
   }
 }
