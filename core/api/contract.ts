@@ -258,6 +258,23 @@ export const procedures = {
     output: z.array(episodeSummary),
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
+  /** One level (group) in several files: the same level at different checkpoints. Null where a file or the level in it is missing. */
+  'rollouts.level': {
+    input: z.object({
+      runId,
+      group: z.number().int().min(0),
+      files: z
+        .array(
+          z.object({
+            iteration: z.number().int(),
+            split: z.string().max(64),
+            evaluation: evaluationName.nullable(),
+          }),
+        )
+        .max(2000),
+    }),
+    output: z.array(episodeSummary.nullable()),
+  },
   'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
   /**
    * Begins to play a checkpoint on fixed levels, whether or not the run is training; answers once the policy is loaded. `on`: a label of the run's, an

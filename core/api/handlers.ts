@@ -57,6 +57,18 @@ export function createHandlers(core: Core): Handlers {
       const paths = rolloutPaths(core, runId, parts.iteration, parts.split);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
+    'rollouts.level': async ({ runId, group, files }) => {
+      runs.get(runId);
+      return Promise.all(
+        files.map(async ({ iteration, split, evaluation }) => {
+          const paths = evaluation
+            ? await evaluations.paths(runId, evaluation).catch(() => undefined)
+            : findRollout(database, runId, iteration, split);
+          const episodes = paths ? await readEpisodes(runs.folder(runId), paths).catch(() => []) : [];
+          return episodes.find((episode) => episode.group === group && episode.member === 0) ?? null;
+        }),
+      );
+    },
     'evaluations.choices': ({ runId }) => evaluations.choices(runId),
     'evaluations.start': ({ runId, ...wanted }) => evaluations.start(runId, wanted),
     'evaluations.list': ({ runId }) => evaluations.list(runId),

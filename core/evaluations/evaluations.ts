@@ -63,8 +63,18 @@ export class Evaluations {
   /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
   async choices(runId: string): Promise<EvaluationChoices> {
     const config = await this.config(runId);
-    const own = config.environments.map(({ label, type, config }) => ({ on: label, type, own: true, config }));
-    const others = otherEnvironments(config).map(({ type, config }) => ({ on: type, type, own: false, config }));
+    const own = config.environments.map(({ label, type, config }) => ({
+      on: label,
+      type,
+      own: true,
+      config,
+    }));
+    const others = otherEnvironments(config).map(({ type, config }) => ({
+      on: type,
+      type,
+      own: false,
+      config,
+    }));
     const { levels, temperature } = config.evaluation;
     const checkpoints = await listCheckpoints(this.parts.runs.folder(runId));
     const environments = [...own, ...others];
@@ -92,7 +102,7 @@ export class Evaluations {
 
   /** Newest first. */
   async list(runId: string): Promise<Evaluation[]> {
-    const config = await this.config(runId);
+    const config = await this.knownConfig(runId);
     const results = await listEvaluationResults(this.parts.runs.folder(runId));
     const known = [...this.jobs, ...this.failed].flatMap(([key, job]) =>
       key.startsWith(`${runId}/`) ? ['evaluation' in job ? job.evaluation : job] : [],
@@ -105,7 +115,7 @@ export class Evaluations {
 
   /** Throws `evaluation_unknown` or `evaluation_corrupt`. */
   async get(runId: string, name: string): Promise<Evaluation> {
-    const config = await this.config(runId);
+    const config = await this.knownConfig(runId);
     const key = `${runId}/${name}`;
     const known = this.jobs.get(key)?.evaluation ?? this.failed.get(key);
     return known ?? finished(config, await readResult(this.parts.runs.folder(runId), name));
@@ -193,13 +203,23 @@ export class Evaluations {
   }
 
   /** `000050-frozen-lake`, or with a number behind it where there is one. */
-  private async freeName(runId: string, checkpoint: number, { environment }: EvaluationTarget): Promise<string> {
+  private async freeName(
+    runId: string,
+    checkpoint: number,
+    { environment }: EvaluationTarget,
+  ): Promise<string> {
     const names = new Set((await this.list(runId)).map(({ name }) => name));
     const base = `${String(checkpoint).padStart(6, '0')}-${environment.label}`;
     for (let number = 1; ; number += 1) {
       const name = number === 1 ? base : `${base}-${number}`;
       if (!names.has(name)) return name;
     }
+  }
+
+  /** Null where run.json can't be read or is of a newer version: its results can be shown all the same. */
+  private async knownConfig(runId: string): Promise<RunConfig | null> {
+    this.parts.runs.get(runId);
+    return this.config(runId).catch(() => null);
   }
 
   private async config(runId: string): Promise<RunConfig> {
@@ -238,7 +258,7 @@ function underWay(
   };
 }
 
-function finished(config: RunConfig, result: EvaluationResult): Evaluation {
+function finished(config: RunConfig | null, result: EvaluationResult): Evaluation {
   const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
   const prefix = `evaluation/${environment.label}/`;
   const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
@@ -252,7 +272,7 @@ function finished(config: RunConfig, result: EvaluationResult): Evaluation {
     levels,
     temperature,
     seed,
-    changes: evaluationChanges(config, { environment, levels, temperature, seed }),
+    changes: config ? evaluationChanges(config, { environment, levels, temperature, seed }) : [],
     done: episodes,
     etaSeconds: null,
     metrics: Object.fromEntries(metrics),

@@ -78,8 +78,7 @@ function chooseEnvironment(config: RunConfig, on: string | undefined): Environme
 /** `size` means `config.size` where the environment itself has no such key. */
 function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>): Record<string, Setting> {
   const path = (key: string) =>
-    !Object.hasOwn(environment, key.split('.')[0]!) &&
-    Object.hasOwn(environment.config, key.split('.')[0]!)
+    !Object.hasOwn(environment, key.split('.')[0]!) && Object.hasOwn(environment.config, key.split('.')[0]!)
       ? `config.${key}`
       : key;
   return Object.fromEntries(Object.entries(set).map(([key, value]) => [path(key), value]));
@@ -101,7 +100,10 @@ export function evaluationChanges(config: RunConfig, { environment, ...numbers }
   const { config: baseConfig = {}, share: _share, validate: _validate, ...baseRules } = base ?? {};
   const { config: ownConfig, ...ownRules } = environment;
   return [
-    ...differences({ ...baseRules }, Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules))),
+    ...differences(
+      { ...baseRules },
+      Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules)),
+    ),
     ...differences({ ...baseConfig }, { ...ownConfig }),
     ...differences(ownTarget(config), numbers),
   ];

@@ -116,12 +116,7 @@ function program(): Command {
     .argument('<run>')
     .option('--checkpoint <iteration>', 'iteration of the checkpoint (else the newest)', wholeNumber)
     .option('--on <environment>', "a label of the run's, an environment type, or a preset")
-    .option(
-      '--set <key=value>',
-      'change one key of the environment, such as size=6',
-      collect,
-      [] as string[],
-    )
+    .option('--set <key=value>', 'change one key of the environment, such as size=6', collect, [] as string[])
     .option('--levels <number>', "how many (else the run's evaluation.levels)", wholeNumber)
     .option('--temperature <number>', "of sampling (else the run's evaluation.temperature)", finiteNumber)
     .option('--seed <number>', "of the first level (else the run's levels.validation_seed)", wholeNumber)

@@ -29,7 +29,8 @@ export function reportFailure(error: unknown): void {
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
+export const percent = (share: number | undefined) =>
+  share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
 
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {

@@ -12,12 +12,12 @@ namespace starpo {
 // What to evaluate; what isn't given is as in run.json.
 struct EvaluationRequest {
   int checkpoint = 0;
-  std::optional<std::string> label;        // an environment of the run; not given: the first that is validated, else the first
-  std::optional<std::string> environment;  // JSON of a whole environment, as in run.json's environments[], in place of `label`
-  std::optional<int> levels;
-  std::optional<double> temperature;
-  std::optional<std::uint32_t> seed;  // of the first level
-  std::optional<std::string> name;    // of the result; not given: 000050-<label>
+  std::optional<std::string> label = std::nullopt;        // an environment of the run; not given: the first that is validated, else the first
+  std::optional<std::string> environment = std::nullopt;  // JSON of a whole environment, as in run.json's environments[], in place of `label`
+  std::optional<int> levels = std::nullopt;
+  std::optional<double> temperature = std::nullopt;
+  std::optional<std::uint32_t> seed = std::nullopt;  // of the first level
+  std::optional<std::string> name = std::nullopt;    // of the result; not given: 000050-<label>
 };
 
 // run.json made into what is evaluated: its only environment is the wanted one. Errors: those of read_run_config, environment_unknown.

@@ -26,6 +26,13 @@ const pull: Frame = {
 /** A small still of the environment for its preset's card; decoration. */
 export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
   if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
+  if (environment === 'mixed')
+    return (
+      <div className="preset-both">
+        <LakeBoard lake={lake} trail={[]} />
+        <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />
+      </div>
+    );
   if (!slippery) return <LakeBoard lake={lake} trail={[]} />;
   return <LakeBoard lake={{ ...lake, agent: slip.to }} move={slip} />;
 }
