@@ -121,7 +121,7 @@ function program(): Command {
     .option('--temperature <number>', "of sampling (else the run's evaluation.temperature)", finiteNumber)
     .option('--seed <number>', "of the first level (else the run's levels.validation_seed)", wholeNumber)
     .option('--name <name>', 'of the result (else checkpoint and label)')
-    .option(...json)
+    .option('--json', 'print progress and result as JSON lines')
     .option(...home)
     .action((run: string, options: EvaluateFlags) =>
       evaluate(run, { ...options, set: parseSettings(options.set), json: options.json ?? false }),

@@ -210,7 +210,9 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
     const first = await evaluate('--on', 'bandit', '--json');
     expect(first).toMatchObject({ status: 0, errors: '' });
-    const { name, ...told } = procedures['evaluations.get'].output.parse(JSON.parse(first.output));
+    const { name, ...told } = procedures['evaluations.get'].output.parse(
+      JSON.parse(first.output.split('\n').at(-1)!),
+    );
     expect(name).toBe('000002-bandit');
     const again = await evaluate('--on', 'bandit', '--name', 'again');
     expect(again.output).toContain('bandit at checkpoint 2: success ');
@@ -221,6 +223,15 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
       status: 2,
       errors: expect.stringContaining('checkpoint_missing'),
     });
+
+    const long = starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
+    await long.line(/"state":"running"/);
+    expect(await long.kill('SIGINT')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('evaluation_cancelled'),
+    });
+    const left = readdirSync(join(core.runs.folder(runId), 'evaluations'));
+    expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
 
     await core.dispose();
     rmSync(databaseFile(world.home));

@@ -3,8 +3,8 @@ import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contra
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
 import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
-import { withRun } from '../../renderer/stores/app-store.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
+import { withRun } from '../../renderer/stores/app-store.ts';
 import { withEvaluation, withFile, withLine } from '../../renderer/stores/run-store.ts';
 import { evaluationOf } from './fake-core.ts';
 import { sampleRuns } from './fake-data.ts';
@@ -129,12 +129,15 @@ describe('files of episodes', () => {
   ];
   const asked = (checkpoint: number, changes: string[], name: string) =>
     evaluationOf({ state: 'done', label: 'lake', checkpoint, changes, name });
-  const files = episodeFiles(rollouts, [
+  const evaluations = [
     asked(10, [], 'between'),
     asked(20, [], 'again'),
     asked(20, ['size=6'], 'larger'),
     evaluationOf({ label: 'lake', checkpoint: 5 }),
-  ]);
+  ];
+  const files = episodeFiles(rollouts, evaluations);
+  const found = (episodeId: string | null, evaluation: string | null) =>
+    findFile(files, evaluations, episodeId, evaluation);
 
   test("what was asked for with the run's own settings joins its set; what changes the levels is a set of its own", () => {
     expect(files.map(({ set, iteration, evaluation }) => [set, iteration, evaluation])).toEqual([
@@ -147,11 +150,15 @@ describe('files of episodes', () => {
   });
 
   test('are found by an address', () => {
-    expect(findFile(files, '000020-lake-0001', null)).toMatchObject({ set: 'lake', evaluation: null });
-    expect(findFile(files, '000020-lake-0001', 'larger')).toMatchObject({ set: 'lake, size=6' });
-    expect(findFile(files, null, 'larger')).toMatchObject({ iteration: 20, evaluation: 'larger' });
-    expect(findFile(files, '000020-lake-0001', 'again')).toMatchObject({ evaluation: 'again' });
-    expect(findFile(files, null, 'nothing')).toBeNull();
+    expect(found('000020-lake-0001', null)).toMatchObject({ set: 'lake', evaluation: null });
+    expect(found('000020-lake-0001', 'larger')).toMatchObject({ set: 'lake, size=6' });
+    expect(found(null, 'larger')).toMatchObject({ iteration: 20, evaluation: 'larger' });
+    expect(found('000020-lake-0001', 'again')).toMatchObject({
+      set: 'lake',
+      iteration: 20,
+      evaluation: null,
+    });
+    expect(found(null, 'nothing')).toBeNull();
   });
 });
 

@@ -14,7 +14,7 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
   json: boolean;
 }
 
-/** Evaluates a checkpoint of a run, trained or in training, and prints the result. Ctrl-C gives it up. */
+/** Evaluates a checkpoint of a run, trained or in training, and prints the result; with `json` a line whenever it has come further, the last being the result. Ctrl-C gives it up. */
 export async function evaluate(runId: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
   await withCore(home, async (core) => {
     core.trainer.require();
@@ -29,7 +29,7 @@ export async function evaluate(runId: string, { home, json, ...wish }: EvaluateO
         const { code, message, hint } = evaluation.failure;
         throw new Failure(code, message, hint);
       }
-      print(json ? JSON.stringify(evaluation) : describe(evaluation));
+      if (!json) print(describe(evaluation));
     } finally {
       signals.close();
       ended.close();
@@ -56,8 +56,9 @@ function whenEnded(core: Core, runId: string, json: boolean) {
     if (name !== 'evaluation') return;
     const { runId: id, evaluation } = payload as { runId: string; evaluation: Evaluation };
     if (id !== runId) return;
-    if (evaluation.state === 'running') process.stderr.write(json ? '' : `${progressLine(evaluation)}\n`);
-    else outcomes.set(evaluation.name, evaluation);
+    if (json) print(JSON.stringify(evaluation));
+    else if (evaluation.state === 'running') process.stderr.write(`${progressLine(evaluation)}\n`);
+    if (evaluation.state !== 'running') outcomes.set(evaluation.name, evaluation);
     look();
   });
   return {

@@ -31,8 +31,9 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
   });
   const asked = evaluations
     .filter(({ state }) => state === 'done')
-    .map(({ name, checkpoint, label, changes }): EpisodeFile => {
-      const set = [label, ...changes].join(', ');
+    .map((each): EpisodeFile => {
+      const { name, checkpoint, label } = each;
+      const set = setOf(each);
       return { iteration: checkpoint, split: label, evaluation: name, set, title: `Evaluation: ${set}` };
     });
   const files: EpisodeFile[] = [];
@@ -43,6 +44,8 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
   return files.sort((a, b) => b.iteration - a.iteration || rank(a) - rank(b) || a.set.localeCompare(b.set));
 }
 
+const setOf = ({ label, changes }: Evaluation) => [label, ...changes].join(', ');
+
 /** The training rollout, the run's own sets, then what was asked for. */
 export const rank = ({ split, set }: EpisodeFile): number => (split === 'train' ? 0 : set === split ? 1 : 2);
 
@@ -52,15 +55,22 @@ export function fileOf(episodeId: string | null, evaluation: string | null): Fil
   return match ? { iteration: Number(match[1]), split: match[2]!, evaluation } : null;
 }
 
-/** The file that an address means: by its episode, or by the evaluation alone. */
+/**
+ * The file that an address means: by its episode, or by the evaluation alone. An evaluation that isn't listed, since the run's own of its checkpoint is
+ * the same, means that one.
+ */
 export function findFile(
   files: readonly EpisodeFile[],
+  evaluations: readonly Evaluation[],
   episodeId: string | null,
   evaluation: string | null,
 ): EpisodeFile | null {
   const name = fileOf(episodeId, evaluation);
   const found = files.find((file) => (name ? sameFile(file, name) : file.evaluation === evaluation));
   if (found || !evaluation) return found ?? null;
-  // Not listed beside the run's own of the same checkpoint, but still to be seen by its address.
-  return name && { ...name, set: name.split, title: `Evaluation: ${evaluation}` };
+  const asked = evaluations.find((each) => each.name === evaluation);
+  return (
+    files.find(({ set, iteration }) => asked && set === setOf(asked) && iteration === asked.checkpoint) ??
+    null
+  );
 }

@@ -38,7 +38,8 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   /** A file that was chosen and of which no episode is shown yet. */
   const [wanted, setWanted] = useState<EpisodeFile | null>(null);
   const newest = files[0] ?? null;
-  const file = (followed ? newest : (wanted ?? findFile(files, episodeId, evaluation))) ?? newest;
+  const file =
+    (followed ? newest : (wanted ?? findFile(files, evaluations, episodeId, evaluation))) ?? newest;
   const shownEvaluation = file?.evaluation ?? null;
   const episodes = useEpisodes(runId, file);
   const loading = useEpisode(runId, evaluation, episodeId);
