@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { Evaluations } from './evaluations/evaluations.ts';
 import { type HistoryDatabase, openDatabase } from './history/database.ts';
 import { Notices } from './notices.ts';
 import { Runs } from './runs/runs.ts';
@@ -25,10 +26,11 @@ export interface Core {
   readonly database: HistoryDatabase;
   readonly trainer: Trainer;
   readonly runs: Runs;
+  readonly evaluations: Evaluations;
   readonly supervisor: Supervisor;
   readonly notices: Notices;
   readonly log: (message: string) => void;
-  /** Lets go of everything, in reverse order. Trainers go on. */
+  /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
   dispose(): Promise<void>;
 }
 
@@ -43,7 +45,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
   const supervisor = new Supervisor({ database, home, trainer, notices, log });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
+  const evaluations = new Evaluations({ runs, trainer, notices });
   const dispose = async () => {
+    await evaluations.close();
     await supervisor.close();
     database.close();
   };
@@ -60,6 +64,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     database,
     trainer,
     runs,
+    evaluations,
     supervisor,
     notices,
     log,

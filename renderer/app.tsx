@@ -38,7 +38,14 @@ function Page({ route }: { route: Route }) {
     case 'run':
       return <RunPage key={route.runId} runId={route.runId} />;
     case 'replay':
-      return <ReplayPage key={route.runId} runId={route.runId} episodeId={route.episodeId} />;
+      return (
+        <ReplayPage
+          key={route.runId}
+          runId={route.runId}
+          evaluation={route.evaluation ?? null}
+          episodeId={route.episodeId}
+        />
+      );
   }
 }
 

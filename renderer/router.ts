@@ -3,24 +3,33 @@ import { useSyncExternalStore } from 'react';
 export type Route =
   | { page: 'start' }
   | { page: 'run'; runId: string }
-  | { page: 'replay'; runId: string; episodeId: string | null };
+  | {
+      page: 'replay';
+      runId: string;
+      episodeId: string | null;
+      /** Of an evaluation that was asked for; else the episode is of the run's own rollouts. */
+      evaluation?: string | null;
+    };
 
-/** `#/start`, `#/run/ID`, `#/run/ID/replay[/EPISODE]`; anything else is Start. */
+/** `#/start`, `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`; anything else is Start. */
 export function parseRoute(hash: string): Route {
-  const [page, runId, view, episodeId] = hash
+  const [page, runId, view, ...rest] = hash
     .replace(/^#?\/?/, '')
     .split('/')
     .map(decode);
   if (page !== 'run' || !runId) return { page: 'start' };
-  if (view !== 'replay') return { page: 'run', runId };
-  return { page: 'replay', runId, episodeId: episodeId || null };
+  if (view === 'replay') return { page: 'replay', runId, episodeId: rest[0] || null };
+  if (view === 'evaluation' && rest[0])
+    return { page: 'replay', runId, evaluation: rest[0], episodeId: rest[1] || null };
+  return { page: 'run', runId };
 }
 
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
-  return route.episodeId ? `${run}/replay/${encodeURIComponent(route.episodeId)}` : `${run}/replay`;
+  const view = route.evaluation ? `evaluation/${encodeURIComponent(route.evaluation)}` : 'replay';
+  return route.episodeId ? `${run}/${view}/${encodeURIComponent(route.episodeId)}` : `${run}/${view}`;
 }
 
 /** `replace` leaves no entry in the history, for what follows from a page rather than from a click. */

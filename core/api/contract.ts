@@ -108,6 +108,49 @@ export const rolloutFile = z.object({
 });
 export type RolloutFile = z.infer<typeof rolloutFile>;
 
+export const evaluationName = z.string().regex(/^[a-z0-9-]{1,64}$/);
+
+/** An evaluation of a checkpoint that was asked for: docs/formats/evaluation.md, or one that is under way. */
+export const evaluation = z.object({
+  name: evaluationName,
+  state: z.enum(['running', 'done', 'failed', 'cancelled']),
+  /** ms since the epoch: of its end, or of its start while it runs. */
+  time: z.number(),
+  checkpoint: z.number().int(),
+  label: z.string(),
+  environment: z.string().describe('environment type'),
+  levels: z.number().int(),
+  temperature: z.number(),
+  /** Of the first level. */
+  seed: z.number().int(),
+  /** What differs from the run's own evaluation of the environment, as `size=6`; empty: the same levels with the same luck. */
+  changes: z.array(z.string()),
+  /** Episodes that have ended. */
+  done: z.number().int(),
+  etaSeconds: z.number().nullable(),
+  /** success_rate, success_rate_low and success_rate_high (95 %), reward_mean, ...; null until it is done. */
+  metrics: metrics.nullable(),
+  failure: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+});
+export type Evaluation = z.infer<typeof evaluation>;
+
+/** What can be evaluated: checkpoints that hold weights, newest first; environments with the run's own first. */
+export const evaluationChoices = z.object({
+  checkpoints: z.array(z.number().int()),
+  environments: z.array(
+    z.object({
+      on: z.string(),
+      type: z.string(),
+      own: z.boolean(),
+      config: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  levels: z.number().int(),
+  temperature: z.number(),
+  seed: z.number().int(),
+});
+export type EvaluationChoices = z.infer<typeof evaluationChoices>;
+
 /**
  * One picture of the replay. `board` is the text grid (FrozenLake: rows of `P _ O G X √`; Sokoban: rows of `# _ O √ X P S`), or null
  * where the environment has none (Bandit).
@@ -217,6 +260,54 @@ export const procedures = {
     output: z.array(episodeSummary),
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
+  /** One level (group) in several files: the same level at different checkpoints. Null where a file or the level in it is missing. */
+  'rollouts.level': {
+    input: z.object({
+      runId,
+      group: z.number().int().min(0),
+      files: z
+        .array(
+          z.object({
+            iteration: z.number().int(),
+            split: z.string().max(64),
+            evaluation: evaluationName.nullable(),
+          }),
+        )
+        .max(2000),
+    }),
+    output: z.array(episodeSummary.nullable()),
+  },
+  'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
+  /**
+   * Begins to play a checkpoint on fixed levels, whether or not the run is training; answers once the policy is loaded. `on`: a label of the run's, an
+   * environment type, or a preset; without it the run's first validated environment. `set`: keys of that environment (`config.size`, or just `size`).
+   */
+  'evaluations.start': {
+    input: z.object({
+      runId,
+      checkpoint: z.number().int().min(0).max(1_000_000),
+      on: z.string().max(64).optional(),
+      set: settings.optional(),
+      levels: z.number().int().optional(),
+      temperature: z.number().optional(),
+      seed: z.number().int().optional(),
+      name: evaluationName.optional(),
+    }),
+    output: evaluation,
+  },
+  /** Newest first; those that failed since core started are among them. */
+  'evaluations.list': { input: z.object({ runId }), output: z.array(evaluation) },
+  'evaluations.get': { input: z.object({ runId, name: evaluationName }), output: evaluation },
+  /** Gives up one that is under way; nothing of it stays. Answers when it has ended. */
+  'evaluations.cancel': { input: z.object({ runId, name: evaluationName }), output: empty },
+  'evaluations.episodes': {
+    input: z.object({ runId, name: evaluationName }),
+    output: z.array(episodeSummary),
+  },
+  'evaluations.replay': {
+    input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
+    output: replay,
+  },
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -237,6 +328,8 @@ export const notices = {
   }),
   log: z.object({ runId, line: logLine }),
   rollout: z.object({ runId, file: rolloutFile }),
+  /** An evaluation that was asked for has begun, come further (a few times a second) or ended; a cancelled one is gone. */
+  evaluation: z.object({ runId, evaluation }),
 } as const;
 
 export type NoticeName = keyof typeof notices;

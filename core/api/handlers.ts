@@ -12,7 +12,7 @@ export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | 
 
 /** What each procedure does; input has been checked. */
 export function createHandlers(core: Core): Handlers {
-  const { database, runs } = core;
+  const { database, evaluations, runs } = core;
   return {
     'system.info': () => systemInfo(core),
     'presets.list': () => presetCards(),
@@ -55,6 +55,32 @@ export function createHandlers(core: Core): Handlers {
           'Choose one from the list of episodes.',
         );
       const paths = rolloutPaths(core, runId, parts.iteration, parts.split);
+      return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
+    },
+    'rollouts.level': async ({ runId, group, files }) => {
+      runs.get(runId);
+      return Promise.all(
+        files.map(async ({ iteration, split, evaluation }) => {
+          const paths = evaluation
+            ? await evaluations.paths(runId, evaluation).catch(() => undefined)
+            : findRollout(database, runId, iteration, split);
+          const episodes = paths ? await readEpisodes(runs.folder(runId), paths).catch(() => []) : [];
+          return episodes.find((episode) => episode.group === group && episode.member === 0) ?? null;
+        }),
+      );
+    },
+    'evaluations.choices': ({ runId }) => evaluations.choices(runId),
+    'evaluations.start': ({ runId, ...wanted }) => evaluations.start(runId, wanted),
+    'evaluations.list': ({ runId }) => evaluations.list(runId),
+    'evaluations.get': ({ runId, name }) => evaluations.get(runId, name),
+    'evaluations.cancel': async ({ runId, name }) => {
+      await evaluations.cancel(runId, name);
+      return {};
+    },
+    'evaluations.episodes': async ({ runId, name }) =>
+      readEpisodes(runs.folder(runId), await evaluations.paths(runId, name)),
+    'evaluations.replay': async ({ runId, name, episodeId }) => {
+      const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
   };

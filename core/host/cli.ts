@@ -3,6 +3,7 @@ import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../api/failure.ts';
 import { parseSettings } from '../run-config/settings.ts';
 import { doctor } from './commands/doctor.ts';
+import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
 import { newRun } from './commands/new.ts';
 import { listRuns, showRun } from './commands/runs.ts';
@@ -18,6 +19,12 @@ const collect = (value: string, previous: string[]) => [...previous, value];
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number');
   return Number(text);
+}
+
+function finiteNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('must be a number');
+  return value;
 }
 
 function portNumber(text: string): number {
@@ -48,6 +55,8 @@ interface PresetOptions {
   set: string[];
   seed?: number;
 }
+
+type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
 
 const settingsOf = ({ set, seed }: PresetOptions) => ({
   ...parseSettings(set),
@@ -101,6 +110,22 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(showRun);
+  root
+    .command('evaluate')
+    .description('play a checkpoint of a run on fixed levels, also while it trains')
+    .argument('<run>')
+    .option('--checkpoint <iteration>', 'iteration of the checkpoint (else the newest)', wholeNumber)
+    .option('--on <environment>', "a label of the run's, an environment type, or a preset")
+    .option('--set <key=value>', 'change one key of the environment, such as size=6', collect, [] as string[])
+    .option('--levels <number>', "how many (else the run's evaluation.levels)", wholeNumber)
+    .option('--temperature <number>', "of sampling (else the run's evaluation.temperature)", finiteNumber)
+    .option('--seed <number>', "of the first level (else the run's levels.validation_seed)", wholeNumber)
+    .option('--name <name>', 'of the result (else checkpoint and label)')
+    .option('--json', 'print progress and result as JSON lines')
+    .option(...home)
+    .action((run: string, options: EvaluateFlags) =>
+      evaluate(run, { ...options, set: parseSettings(options.set), json: options.json ?? false }),
+    );
   root
     .command('history')
     .description('the index over all runs of a data folder')

@@ -10,6 +10,12 @@ const inputCodes = new Set([
   'config_version_unsupported',
   'preset_unknown',
   'run_unknown',
+  'environment_unknown',
+  'checkpoint_missing',
+  'checkpoint_pruned',
+  'checkpoint_corrupt',
+  'evaluation_exists',
+  'evaluation_name_invalid',
   'model_missing',
 ]);
 
@@ -23,7 +29,8 @@ export function reportFailure(error: unknown): void {
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
+export const percent = (share: number | undefined) =>
+  share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
 
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {

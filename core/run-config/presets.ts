@@ -74,6 +74,19 @@ const tasks: Task[] = [
     environments: [banditEnvironment],
     changes: { iterations: 60 },
   },
+  {
+    name: 'mixed',
+    title: 'FrozenLake and Bandit',
+    environment: 'mixed',
+    summary:
+      'One agent learns two environments at once: three quarters of the groups cross the lake, one quarter chooses an arm.',
+    expects: 'both environments learned by one policy, not measured yet',
+    environments: [
+      { ...frozenLakeEnvironment, share: 0.75 },
+      { ...banditEnvironment, share: 0.25 },
+    ],
+    changes: {},
+  },
 ];
 
 interface Algorithm {

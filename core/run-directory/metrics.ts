@@ -47,6 +47,11 @@ export const metricNames = [
   'memory/peak_bytes',
 ] as const;
 
+/** Each comes as `rollout/<label>/<name>` too, where several environments are trained. */
+export const environmentMetricNames = metricNames
+  .filter((name) => name.startsWith('rollout/') && name !== 'rollout/logprob_gap')
+  .map((name) => name.slice('rollout/'.length));
+
 /** Each comes as `evaluation/<label>/<name>`. */
 export const evaluationMetricNames = [
   'success_rate',

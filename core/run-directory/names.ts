@@ -10,6 +10,7 @@ export const runFiles = {
   log: 'trainer.log',
   rollouts: 'rollouts',
   checkpoints: 'checkpoints',
+  evaluations: 'evaluations',
 } as const;
 
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { device, type SystemInfo } from '../api/contract.ts';
 import { askTrainer } from './ask.ts';
+import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
@@ -50,5 +51,13 @@ export class Trainer {
       task === 'warm_start' ? 'warm-start' : 'train',
       folder,
     );
+  }
+
+  evaluate(
+    folder: string,
+    options: Record<string, string | number>,
+    onProgress: (progress: EvaluationProgress) => void,
+  ): EvaluationProcess {
+    return launchEvaluation(findTrainer(this.candidates), folder, options, onProgress);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/evaluate.h"
 #include "ops/cpu/isa.h"
 #include "train/train.h"
 
@@ -27,7 +28,7 @@ int report(const std::string& code, const std::string& message, const std::strin
 
 // What went wrong while running, rather than with what was given.
 bool is_failure(const std::string& code) {
-  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory"};
+  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory", "evaluation_cancelled"};
   return std::find(failures.begin(), failures.end(), code) != failures.end() || code.starts_with("non_finite_");
 }
 
@@ -47,6 +48,18 @@ int main(int argc, char** argv) {
   };
   for (const char* name : {"train", "warm-start"})
     add(name, "Run, or go on with, the run in a directory", [&] { return starpo::run_training(path); })->add_option("RUN_DIR", path)->required();
+
+  starpo::EvaluationRequest evaluation;
+  auto* evaluate = add("evaluate", "Play a checkpoint of a run, trained or in training, on fixed levels", [&] { return starpo::evaluate_command(path, evaluation, json); });
+  evaluate->add_option("RUN_DIR", path)->required();
+  evaluate->add_option("--checkpoint", evaluation.checkpoint, "iteration of the checkpoint")->required()->check(CLI::Range(0, 1000000));
+  auto* label = evaluate->add_option("--on", evaluation.label, "label of one of the run's environments; else its first that is validated");
+  evaluate->add_option("--environment", evaluation.environment, "another environment, as JSON of one of run.json's environments[]")->excludes(label);
+  evaluate->add_option("--levels", evaluation.levels, "how many; else evaluation.levels of run.json");
+  evaluate->add_option("--temperature", evaluation.temperature, "else evaluation.temperature of run.json");
+  evaluate->add_option("--seed", evaluation.seed, "of the first level; else levels.validation_seed of run.json");
+  evaluate->add_option("--name", evaluation.name, "of the result; else checkpoint and label, as in 000050-frozen-lake");
+  evaluate->add_flag("--json", json, "progress and result as JSON lines");
 
   auto* validate = add("validate", "Check a run.json", [&] { return starpo::validate_command(path, json); });
   validate->add_option("FILE", path)->required();

@@ -15,6 +15,7 @@ const noticeNames: Record<NoticeName, true> = {
   metrics: true,
   log: true,
   rollout: true,
+  evaluation: true,
 };
 
 /**

@@ -25,18 +25,40 @@ export interface ChartSpec {
   wide?: boolean;
 }
 
-const evaluationColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4'];
+const labelColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4', 'chart-2'];
 const share = (value: number) => percent(value);
 
-/** The charts of a run. `names`: the metrics it has, from which the evaluation sets are read. */
+const labelsOf = (names: string[], pattern: RegExp) =>
+  names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
+
+/** The evaluation sets among a run's metrics, each with the colour that it has in every chart. */
+export function evaluationLabels(names: string[]): { label: string; color: LineColor }[] {
+  const labels = labelsOf(names, /^evaluation\/(.+)\/success_rate$/);
+  return labels.map((label, index) => ({ label, color: labelColors[index % labelColors.length]! }));
+}
+
+/** One line for each environment of a rollout metric that several are trained on; else one for all. `suffix` sets it apart from evaluations. */
+function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = ''): LineSpec[] {
+  const labels = labelsOf(names, new RegExp(`^rollout/([^/]+)/${metric}$`));
+  if (labels.length === 0) return [one];
+  const known = evaluationLabels(names);
+  return labels.map((label, index) => ({
+    metric: `rollout/${label}/${metric}`,
+    label: `${label}${suffix}`,
+    color: known.find((each) => each.label === label)?.color ?? labelColors[index % labelColors.length]!,
+    dashed: true,
+  }));
+}
+
+/** The charts of a run. `names`: the metrics it has, from which the environments are read. */
 export function chartSpecs(names: string[]): ChartSpec[] {
-  const labels = names.flatMap((name) => /^evaluation\/(.+)\/success_rate$/.exec(name)?.[1] ?? []).sort();
-  const evaluations = labels.map((label, index): LineSpec => {
+  const labels = evaluationLabels(names);
+  const evaluations = labels.map(({ label, color }): LineSpec => {
     const metric = `evaluation/${label}/success_rate`;
     return {
       metric,
-      label: labels.length > 1 ? `evaluation ${label}` : 'evaluation',
-      color: evaluationColors[index % evaluationColors.length]!,
+      label: labels.length > 1 ? label : 'evaluation',
+      color,
       sparse: true,
       band: { low: `${metric}_low`, high: `${metric}_high` },
     };
@@ -50,14 +72,26 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       low: 0,
       high: 1,
       wide: true,
-      lines: [...evaluations, { metric: 'rollout/success_rate', label: 'rollout', color: 'chart-2' }],
+      lines: [
+        ...evaluations,
+        ...rolloutLines(
+          names,
+          'success_rate',
+          { metric: 'rollout/success_rate', label: 'rollout', color: 'chart-2' },
+          ' rollout',
+        ),
+      ],
     },
     {
       id: 'reward-mean',
       title: 'Reward',
       unit: 'mean per episode',
       format: number,
-      lines: [{ metric: 'rollout/reward_mean', label: 'mean', color: 'chart-2' }],
+      lines: rolloutLines(names, 'reward_mean', {
+        metric: 'rollout/reward_mean',
+        label: 'mean',
+        color: 'chart-2',
+      }),
     },
     {
       id: 'reward-std',

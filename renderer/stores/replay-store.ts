@@ -4,18 +4,22 @@ import { initialPlayer, type PlayerAction, type PlayerState, player } from '../p
 
 interface ReplayState {
   replay: Replay | null;
+  /** The evaluation that was asked for, of which the episode is; null: of the run's own rollouts. */
+  evaluation: string | null;
   player: PlayerState;
-  show: (replay: Replay | null) => void;
+  show: (replay: Replay | null, evaluation?: string | null) => void;
   act: (action: PlayerAction) => void;
 }
 
 /** The episode on the stage and where its player is. */
 export const useReplay = create<ReplayState>()((set) => ({
   replay: null,
+  evaluation: null,
   player: initialPlayer,
-  show: (replay) =>
+  show: (replay, evaluation = null) =>
     set((state) => ({
       replay,
+      evaluation,
       player: player(state.player, { type: 'load', count: replay?.frames.length ?? 0 }),
     })),
   act: (action) => set((state) => ({ player: player(state.player, action) })),

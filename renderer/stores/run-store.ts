@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
+import type { Evaluation, LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';
@@ -17,6 +17,8 @@ interface RunState {
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
+  /** Asked for, newest first. */
+  evaluations: Evaluation[];
 }
 
 const empty = () => ({
@@ -27,6 +29,7 @@ const empty = () => ({
   series: new RunSeries(),
   log: [],
   rollouts: [],
+  evaluations: [],
 });
 
 /** The run that is open, on its page or in its replay. */
@@ -44,10 +47,11 @@ export function followRun(api: Api, runId: string): () => void {
       api.call('runs.series', { runId }),
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
+      api.call('evaluations.list', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
-  function load([{ config, folder }, series, log, rollouts]: Answers): void {
+  function load([{ config, folder }, series, log, rollouts, evaluations]: Answers): void {
     if (!followed) return;
     useRun.getState().series.load(series);
     useRun.setState({
@@ -57,6 +61,7 @@ export function followRun(api: Api, runId: string): () => void {
       folder,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
+      evaluations,
     });
   }
 
@@ -84,6 +89,12 @@ export function followRun(api: Api, runId: string): () => void {
       if (id === runId)
         catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) })));
     }),
+    api.on('evaluation', ({ runId: id, evaluation }) => {
+      if (id !== runId) return;
+      catchUp.notice(() =>
+        useRun.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
+      );
+    }),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),
@@ -110,4 +121,11 @@ export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[]
   return [...others, file].sort(
     (a, b) => b.iteration - a.iteration || rank(a) - rank(b) || a.split.localeCompare(b.split),
   );
+}
+
+/** Newest first; a cancelled one is gone. */
+export function withEvaluation(evaluations: Evaluation[], evaluation: Evaluation): Evaluation[] {
+  const others = evaluations.filter(({ name }) => name !== evaluation.name);
+  if (evaluation.state === 'cancelled') return others;
+  return [...others, evaluation].sort((a, b) => b.time - a.time);
 }

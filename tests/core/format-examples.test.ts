@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { episodeSummary } from '../../core/api/contract.ts';
 import { episode } from '../../core/replay/episode.ts';
 import { toReplay } from '../../core/replay/replay.ts';
+import { evaluationResult } from '../../core/run-directory/evaluations.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
 
 const example = (name: string) =>
@@ -30,4 +31,11 @@ test('the example of metrics names known ones only', () => {
     (name) => !(metricNames as readonly string[]).includes(name) && !evaluation(name),
   );
   expect(unknown).toEqual([]);
+});
+
+test('the example of an evaluation is one, with the known metrics of its label', () => {
+  const { metrics, environment, name, file } = evaluationResult.parse(example('evaluation.json'));
+  const names = evaluationMetricNames.map((metric) => `evaluation/${environment.label}/${metric}`);
+  expect(Object.keys(metrics).sort()).toEqual(names.sort());
+  expect(file).toBe(`evaluations/${name}.jsonl.zst`);
 });

@@ -11,7 +11,11 @@ import { bandit, frozenLake, sokoban } from '../../core/run-config/environments.
 import { presets } from '../../core/run-config/presets.ts';
 import { runConfigFields } from '../../core/run-config/schema.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
-import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
+import {
+  environmentMetricNames,
+  evaluationMetricNames,
+  metricNames,
+} from '../../core/run-directory/metrics.ts';
 import { starpo } from './fixtures/child.ts';
 import { schemaFields } from './fixtures/schema-fields.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
@@ -44,7 +48,11 @@ describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
   });
 
   test('on the metrics', () => {
-    const names = [...metricNames, ...evaluationMetricNames.map((name) => `evaluation/<label>/${name}`)];
+    const names = [
+      ...metricNames,
+      ...environmentMetricNames.map((name) => `rollout/<label>/${name}`),
+      ...evaluationMetricNames.map((name) => `evaluation/<label>/${name}`),
+    ];
     expect([...schema().metrics].sort()).toEqual(names.sort());
   });
 

@@ -265,6 +265,29 @@ test('a second trainer on a living run is refused, and the first goes on', { tim
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'stopped', reason: 'signal' });
 });
 
+test('an evaluation of what is not there is refused, and one that meets a full disk leaves nothing', {
+  timeout: 60_000,
+}, async () => {
+  const evaluate = (...args: string[]) => refusal(trainer, 'evaluate', ...args);
+  expectRefusal(await evaluate(join(home, 'nowhere'), '--checkpoint', '0'), 2, 'run_missing');
+  const folder = await newRun(home, 'starter-bandit', {
+    iterations: 1,
+    'rollout.groups': 2,
+    'evaluation.levels': 16,
+  });
+  expectRefusal(await evaluate(folder), 2, 'usage');
+  expectRefusal(await evaluate(folder, '--checkpoint', '-1'), 2, 'usage');
+  expectRefusal(await evaluate(folder, '--checkpoint', '0'), 2, 'checkpoint_missing');
+  expect(await train(folder)).toBe(0);
+  expectRefusal(await evaluate(folder, '--checkpoint', '1', '--on', 'lake'), 2, 'environment_unknown');
+
+  // A limit of 4 KiB a file stands for the full disk; whether the system calls it so differs.
+  const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" evaluate "$1" --checkpoint 1`;
+  const full = await refusal('bash', '-c', limited, trainer, folder);
+  expectRefusal(full, 1, full.code === 'file_unwritable' ? 'file_unwritable' : 'disk_full');
+  expect(readdirSync(join(folder, 'evaluations'))).toEqual([]);
+});
+
 test('a busy port is refused', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -8,7 +8,7 @@ import { App } from '../../renderer/app.tsx';
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { useReplay } from '../../renderer/stores/replay-store.ts';
 import { useRun } from '../../renderer/stores/run-store.ts';
-import { FakeCore } from './fake-core.ts';
+import { evaluationOf, FakeCore } from './fake-core.ts';
 import { seriesOf } from './fake-data.ts';
 
 // jsdom has no canvas: the plots hold their data and draw nothing.
@@ -175,4 +175,45 @@ test('the list filters', async () => {
   expect(rows()).toBeGreaterThan(0);
   expect(rows()).toBeLessThan(all);
   expect(host.querySelectorAll('.result[data-success="true"]')).toHaveLength(0);
+});
+
+test('an evaluation is asked for, followed to its end, and replayed', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  const form = await shown(() => host.querySelector<HTMLFormElement>('form[aria-label="New evaluation"]'));
+  const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
+  await act(async () => submit().click());
+  await shown(withText('.evaluation-list tbody tr', /frozen-lake.*80.*0 of 64/));
+  expect(submit().disabled).toBe(true);
+
+  const done = evaluationOf({
+    checkpoint: 80,
+    changes: ['size=6'],
+    name: '000080-frozen-lake',
+    state: 'done',
+    done: 64,
+    metrics: { success_rate: 0.5, success_rate_low: 0.381, success_rate_high: 0.619, reward_mean: 0.48 },
+  });
+  core.evaluations.splice(0, 1, done);
+  await act(async () => core.notify('evaluation', { runId: 'frozen-lake-7', evaluation: done }));
+  await shown(withText('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
+  expect(submit().disabled).toBe(false);
+  await act(async () => host.querySelector<HTMLElement>(`a[aria-label="Replay ${done.name}"]`)!.click());
+  await shown(() => location.hash === `#/run/frozen-lake-7/evaluation/${done.name}/000080-frozen-lake-0000`);
+  await shown(() => useReplay.getState().evaluation === done.name);
+});
+
+test('a level is stepped through the checkpoints that played it', async () => {
+  await open('#/run/frozen-lake-7/replay/000040-frozen-lake-0007');
+  const places = () => [...host.querySelectorAll<HTMLButtonElement>('.level-place')];
+  await shown(() => places().length === 5 && places().every(({ disabled }) => !disabled));
+  expect(places().map(({ textContent }) => textContent!.replace(/\D/g, ''))).toEqual([
+    '0',
+    '20',
+    '40',
+    '60',
+    '80',
+  ]);
+  expect(places().findIndex((place) => place.ariaCurrent === 'true')).toBe(2);
+  await act(async () => places()[4]!.click());
+  await shown(() => location.hash === '#/run/frozen-lake-7/replay/000080-frozen-lake-0007');
 });

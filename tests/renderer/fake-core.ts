@@ -2,6 +2,8 @@ import { createBirpc } from 'birpc';
 import type { Channel } from '../../core/api/client.ts';
 import {
   type ApiError,
+  type Evaluation,
+  type EvaluationChoices,
   type Notice,
   type NoticeName,
   notices,
@@ -24,6 +26,7 @@ export class FakeCore {
   presets: PresetCard[] = presets;
   trainerProblem: string | null = null;
   readonly commands: string[] = [];
+  readonly evaluations: Evaluation[] = [];
   #rpc: { notice: (name: string, payload: unknown) => unknown } | null = null;
 
   constructor(runs: RunSummary[] = sampleRuns()) {
@@ -85,6 +88,11 @@ export class FakeCore {
       iteration: number;
       split: string;
       episodeId: string;
+      name: string;
+      checkpoint: number;
+      on: string;
+      group: number;
+      files: { iteration: number; split: string }[];
     },
   ): { value: unknown } | { error: ApiError } {
     const run = this.runs.find(({ id }) => id === input.runId);
@@ -164,6 +172,38 @@ export class FakeCore {
         const [iteration, index] = [Number(input.episodeId.slice(0, 6)), Number(input.episodeId.slice(-4))];
         return { value: episodeOf(run!, iteration, input.episodeId.slice(7, -5), index) };
       }
+      case 'rollouts.level':
+        return {
+          value: input.files.map(
+            ({ iteration, split }) => episodeOf(run!, iteration, split, input.group).summary,
+          ),
+        };
+      case 'evaluations.choices':
+        return { value: choicesOf(run!) };
+      case 'evaluations.list':
+        return { value: this.evaluations };
+      case 'evaluations.get':
+        return { value: this.evaluations.find(({ name }) => name === input.name) };
+      case 'evaluations.start': {
+        const started = evaluationOf({ checkpoint: input.checkpoint, label: input.on });
+        this.evaluations.unshift(started);
+        this.notify('evaluation', { runId: run!.id, evaluation: started });
+        return { value: started };
+      }
+      case 'evaluations.cancel': {
+        const at = this.evaluations.findIndex(({ name }) => name === input.name);
+        const [cancelled] = this.evaluations.splice(at, 1);
+        this.notify('evaluation', { runId: run!.id, evaluation: { ...cancelled!, state: 'cancelled' } });
+        return { value: {} };
+      }
+      case 'evaluations.episodes':
+      case 'evaluations.replay': {
+        const { checkpoint, label, levels } = this.evaluations.find(({ name }) => name === input.name)!;
+        const at = (index: number) => episodeOf(run!, checkpoint, label, index);
+        return name === 'evaluations.replay'
+          ? { value: at(Number(input.episodeId.slice(-4))) }
+          : { value: Array.from({ length: levels }, (_, index) => at(index).summary) };
+      }
     }
   }
 }
@@ -185,6 +225,40 @@ export function episodeOf(run: RunSummary, iteration: number, split: string, ind
   };
   if (run.environments[0] === 'sokoban') return sokobanEpisode(options);
   return run.environments[0] === 'bandit' ? banditEpisode(options) : lakeEpisode(options);
+}
+
+/** One that has just begun. */
+export function evaluationOf(change: Partial<Evaluation> = {}): Evaluation {
+  const { checkpoint = 40, label = 'frozen-lake', changes = [] } = change;
+  return {
+    name: `${String(checkpoint).padStart(6, '0')}-${label}${changes.length > 0 ? '-2' : ''}`,
+    state: 'running',
+    time: Date.now(),
+    checkpoint,
+    label,
+    environment: label,
+    levels: 64,
+    temperature: 0.5,
+    seed: 123,
+    changes,
+    done: 0,
+    etaSeconds: null,
+    metrics: null,
+    failure: null,
+    ...change,
+  };
+}
+
+function choicesOf(run: RunSummary): EvaluationChoices {
+  const own = run.environments.map((on) => ({ on, type: on, own: true, config: { size: 4, p: 0.8 } }));
+  const newest = Math.floor(run.iteration / 20) * 20;
+  return {
+    checkpoints: Array.from({ length: newest / 20 + 1 }, (_, index) => newest - 20 * index),
+    environments: [...own, { on: 'other', type: 'other', own: false, config: {} }],
+    levels: 256,
+    temperature: 0.5,
+    seed: 123,
+  };
 }
 
 function filesOf(run: RunSummary) {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
-import { counterpart, fileOf, listed } from '../../renderer/pages/replay/episode-list.ts';
+import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
+import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
+import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { withRun } from '../../renderer/stores/app-store.ts';
-import { withFile, withLine } from '../../renderer/stores/run-store.ts';
+import { withEvaluation, withFile, withLine } from '../../renderer/stores/run-store.ts';
+import { evaluationOf } from './fake-core.ts';
 import { sampleRuns } from './fake-data.ts';
 
 const episode = (change: Partial<EpisodeSummary>): EpisodeSummary => ({
@@ -50,6 +53,14 @@ describe('the table of episodes', () => {
     expect(ids(episodes, 'all', { key: 'tokens', descending: true })).toBe('bca');
   });
 
+  test('filters by environment', () => {
+    const mixed = [...episodes, episode({ id: 'd', environment: 'bandit', success: true })];
+    const sort = { key: 'group', descending: false } as const;
+    expect(environmentsOf(mixed)).toEqual(['frozen-lake', 'bandit']);
+    expect(ids(mixed, 'success', sort, 'bandit')).toBe('d');
+    expect(ids(mixed, 'all', sort, null)).toBe('cdba');
+  });
+
   test('finds the same place in another file, else the first episode', () => {
     expect(counterpart(episodes, { group: 0, member: 1 })?.id).toBe('b');
     expect(counterpart(episodes, { group: 9, member: 1 })?.id).toBe('a');
@@ -63,7 +74,7 @@ test.each([
   ['nonsense', null],
   [null, null],
 ])('the file of episode %s', (id, file) => {
-  expect(fileOf(id)).toEqual(file);
+  expect(fileOf(id, null)).toEqual(file && { ...file, evaluation: null });
 });
 
 test('rollout files: newest first, training before evaluation, none twice', () => {
@@ -108,4 +119,64 @@ test('numbers for people', () => {
   expect(percent(0.6567)).toBe('65.7 %');
   expect([1, -0.1, 0, 0.30000000000000004].map(signed)).toEqual(['+1', '−0.1', '0', '+0.3']);
   expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
+});
+
+describe('files of episodes', () => {
+  const rollouts: RolloutFile[] = [
+    { iteration: 20, split: 'train', episodes: 8 },
+    { iteration: 20, split: 'lake', episodes: 4 },
+    { iteration: 0, split: 'lake', episodes: 4 },
+  ];
+  const asked = (checkpoint: number, changes: string[], name: string) =>
+    evaluationOf({ state: 'done', label: 'lake', checkpoint, changes, name });
+  const evaluations = [
+    asked(10, [], 'between'),
+    asked(20, [], 'again'),
+    asked(20, ['size=6'], 'larger'),
+    evaluationOf({ label: 'lake', checkpoint: 5 }),
+  ];
+  const files = episodeFiles(rollouts, evaluations);
+  const found = (episodeId: string | null, evaluation: string | null) =>
+    findFile(files, evaluations, episodeId, evaluation);
+
+  test("what was asked for with the run's own settings joins its set; what changes the levels is a set of its own", () => {
+    expect(files.map(({ set, iteration, evaluation }) => [set, iteration, evaluation])).toEqual([
+      ['train', 20, null],
+      ['lake', 20, null],
+      ['lake, size=6', 20, 'larger'],
+      ['lake', 10, 'between'],
+      ['lake', 0, null],
+    ]);
+  });
+
+  test('are found by an address', () => {
+    expect(found('000020-lake-0001', null)).toMatchObject({ set: 'lake', evaluation: null });
+    expect(found('000020-lake-0001', 'larger')).toMatchObject({ set: 'lake, size=6' });
+    expect(found(null, 'larger')).toMatchObject({ iteration: 20, evaluation: 'larger' });
+    expect(found('000020-lake-0001', 'again')).toMatchObject({
+      set: 'lake',
+      iteration: 20,
+      evaluation: null,
+    });
+    expect(found(null, 'nothing')).toBeNull();
+  });
+});
+
+test('an evaluation replaces the one of its name, and goes when it is cancelled', () => {
+  const first = evaluationOf({ name: 'a', time: 1 });
+  const second = evaluationOf({ name: 'b', time: 2 });
+  const both = withEvaluation([first], second);
+  expect(both).toEqual([second, first]);
+  expect(withEvaluation(both, { ...first, done: 3 })).toEqual([second, { ...first, done: 3 }]);
+  expect(withEvaluation(both, { ...second, state: 'cancelled' })).toEqual([first]);
+});
+
+test('changes of an evaluation are read from one line', () => {
+  expect(readSettings(' size=6, hi_arm_name=Red Dragon,p = 0.9,odd')).toEqual({
+    size: '6',
+    hi_arm_name: 'Red Dragon',
+    p: '0.9',
+    odd: '',
+  });
+  expect(readSettings('')).toEqual({});
 });

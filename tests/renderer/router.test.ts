@@ -7,6 +7,11 @@ const routes: [string, Route][] = [
   ['#/start', { page: 'start' }],
   ['#/run/frozen-lake-1', { page: 'run', runId: 'frozen-lake-1' }],
   ['#/run/frozen-lake-1/replay', { page: 'replay', runId: 'frozen-lake-1', episodeId: null }],
+  ['#/run/a/evaluation/larger', { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: null }],
+  [
+    '#/run/a/evaluation/larger/000012-lake-0037',
+    { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: '000012-lake-0037' },
+  ],
   ['#/run/a/replay/000012-train-0037', { page: 'replay', runId: 'a', episodeId: '000012-train-0037' }],
 ];
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { align, indexAt } from '../../renderer/charts/align.ts';
+import { chartSpecs } from '../../renderer/charts/chart-specs.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { smooth } from '../../renderer/charts/smoothing.ts';
@@ -128,4 +129,18 @@ test.each([
   [9, 2],
 ])('at %i the axis 0, 2, 4 is at index %i', (iteration, index) => {
   expect(indexAt([0, 2, 4], iteration)).toBe(index);
+});
+
+test('where two environments are trained, success has a line for each and its evaluations, in one colour', () => {
+  const names = ['lake', 'bandit'].flatMap((label) => [
+    `rollout/${label}/success_rate`,
+    `evaluation/${label}/success_rate`,
+  ]);
+  const lines = chartSpecs(['rollout/success_rate', ...names])[0]!.lines;
+  expect(lines.map(({ metric, label, color }) => [metric, label, color])).toEqual([
+    ['evaluation/bandit/success_rate', 'bandit', 'chart-1'],
+    ['evaluation/lake/success_rate', 'lake', 'chart-3'],
+    ['rollout/bandit/success_rate', 'bandit rollout', 'chart-1'],
+    ['rollout/lake/success_rate', 'lake rollout', 'chart-3'],
+  ]);
 });

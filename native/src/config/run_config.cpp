@@ -69,6 +69,8 @@ std::string run_config_schema() {
   schema["fields"] = Json::parse(fields_as_json([&](FieldVisitor& visitor) { describe(visitor, config); }));
   for (const auto& type : environment_types()) schema["environments"][std::string(type.name)] = Json::parse(fields_as_json(type.describe_config));
   schema["metrics"] = metric::iteration_names;
+  for (const auto name : metric::iteration_names)
+    if (metric::is_by_environment(name)) schema["metrics"].push_back(metric::of_environment(name, "<label>"));
   for (const auto name : metric::evaluation_names) schema["metrics"].push_back("evaluation/<label>/" + std::string(name));
   return schema.dump(2);
 }

@@ -11,10 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::filesystem::path made(std::filesystem::path folder) {
+std::filesystem::path parent_made(std::filesystem::path file) {
   std::error_code ignored;  // what can't be made is said when the file is opened
-  std::filesystem::create_directories(folder, ignored);
-  return folder;
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  return file;
 }
 
 std::string compressed_frame(std::string_view text) {
@@ -40,11 +40,10 @@ std::string episode_id(int iteration, std::string_view split, int episode) {
 }
 
 RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, int iteration, std::string_view split)
-    : run_directory_(run_directory),
-      iteration_(iteration),
-      split_(split),
-      name_(rollout_name(iteration, split)),
-      file_(made(run_directory / "rollouts") / (name_ + ".jsonl.zst")) {}
+    : RolloutWriter(run_directory, "rollouts/" + rollout_name(iteration, split), iteration, split) {}
+
+RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, std::string stem, int iteration, std::string_view split)
+    : run_directory_(run_directory), stem_(std::move(stem)), iteration_(iteration), split_(split), file_(parent_made(run_directory / (stem_ + ".jsonl.zst"))) {}
 
 void RolloutWriter::add(std::string_view episode_json, std::string_view summary_json) {
   const auto frame = compressed_frame(std::string(episode_json) + "\n");
@@ -59,7 +58,7 @@ void RolloutWriter::add(std::string_view episode_json, std::string_view summary_
 
 RolloutFiles RolloutWriter::finish() {
   file_.commit();
-  const RolloutFiles files{.file = "rollouts/" + name_ + ".jsonl.zst", .index = "rollouts/" + name_ + ".index.json", .episodes = episodes_};
+  const RolloutFiles files{.file = stem_ + ".jsonl.zst", .index = stem_ + ".index.json", .episodes = episodes_};
   const auto head = Json{{"version", 1}, {"iteration", iteration_}, {"split", split_}}.dump();
   write_file_atomically(run_directory_ / files.index, head.substr(0, head.size() - 1) + ",\"episodes\":[" + index_ + "\n]}\n");
   return files;

@@ -21,11 +21,14 @@ std::string rollout_name(int iteration, std::string_view split);
 // 000012-train-0037
 std::string episode_id(int iteration, std::string_view split, int episode);
 
-// Writes rollouts/<name>.jsonl.zst, each episode in a zstd frame of its own, and its index. Both appear whole under their final names or not
+// Writes <stem>.jsonl.zst, each episode in a zstd frame of its own, and its index <stem>.index.json. Both appear whole under their final names or not
 // at all: without finish() nothing stays behind. Errors: disk_full, file_unwritable.
 class RolloutWriter {
  public:
+  // rollouts/000012-train
   RolloutWriter(const std::filesystem::path& run_directory, int iteration, std::string_view split);
+  // `stem`: relative to the run directory.
+  RolloutWriter(const std::filesystem::path& run_directory, std::string stem, int iteration, std::string_view split);
 
   // Both are texts of one JSON object each; the summary has the episode's `id`. Called in episode order.
   void add(std::string_view episode_json, std::string_view summary_json);
@@ -34,9 +37,9 @@ class RolloutWriter {
 
  private:
   std::filesystem::path run_directory_;
+  std::string stem_;
   int iteration_;
   std::string split_;
-  std::string name_;
   TemporaryFile file_;
   std::string index_;
   std::int64_t offset_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 // The names of docs/formats/metrics.md, once.
@@ -63,6 +64,16 @@ inline constexpr std::array iteration_names{
     critic_explained_variance, critic_value_mean, advantage_mean, advantage_std, warm_start_loss, time_rollout,
     time_update, time_evaluation, time_iteration, throughput_generated_tokens_per_second,
     throughput_trained_tokens_per_second, memory_peak_bytes};
+
+inline constexpr std::string_view rollout_prefix = "rollout/";
+
+// Whether an iteration's metric also comes for each environment by itself, where several are trained: all that is counted over the rollout's episodes.
+constexpr bool is_by_environment(std::string_view name) { return name.starts_with(rollout_prefix) && name != rollout_logprob_gap; }
+
+// rollout/turns -> rollout/<label>/turns
+inline std::string of_environment(std::string_view name, std::string_view label) {
+  return std::string(rollout_prefix) + std::string(label) + "/" + std::string(name.substr(rollout_prefix.size()));
+}
 
 // Of an `evaluation` event, each after "evaluation/<label>/".
 inline constexpr std::array<std::string_view, 7> evaluation_names{"success_rate", "success_rate_low", "success_rate_high", "reward_mean",

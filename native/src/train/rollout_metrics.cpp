@@ -95,6 +95,22 @@ Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool 
   return metrics;
 }
 
+Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig& config) {
+  Metrics metrics;
+  const auto environment_of = [](const Episode& episode) { return episode.spec.environment; };
+  // Groups of one environment stand together.
+  for (auto start = episodes.begin(); start != episodes.end();) {
+    const int environment = environment_of(*start);
+    const auto end = std::find_if(start, episodes.end(), [&](const Episode& episode) { return environment_of(episode) != environment; });
+    if (start == episodes.begin() && end == episodes.end()) return {};
+    const std::string label = config.environments[environment].label;
+    for (const auto& [name, value] : rollout_metrics({start, end}, config.rollout.group_size, config.rollout.think))
+      metrics[metric::of_environment(name, label)] = value;
+    start = end;
+  }
+  return metrics;
+}
+
 Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string& label) {
   int successes = 0;
   Average reward, turns, tokens, format_valid;

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "config/run_config.h"
 #include "journal/journal.h"
 #include "rollout/episode.h"
 
@@ -10,6 +11,9 @@ namespace starpo {
 
 // The rollout/* metrics of docs/formats/metrics.md. episodes: group by group, group_size each.
 Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool think);
+
+// The same of each environment's episodes alone, as rollout/<label>/*; empty where one environment has all of them.
+Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig&);
 
 // The evaluation/<label>/* metrics of one set.
 Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string& label);

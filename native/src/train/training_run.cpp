@@ -13,6 +13,7 @@
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
 #include "train/estimate_advantages.h"
+#include "train/evaluation.h"
 #include "train/levels.h"
 #include "train/policy_update.h"
 #include "train/rollout_metrics.h"
@@ -213,6 +214,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const auto episodes = run_rollout(state_->model, *decoder_, request);
 
   metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
+  metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
   at(metrics, metric::time_rollout) = watch.seconds();
@@ -225,15 +227,12 @@ void TrainingRun::evaluate() {
     const EnvironmentConfig& environment = state_->config.environments[e];
     if (!environment.validate) continue;
     const Stopwatch watch(control_);
-    // The draws are keyed by the environment, not the iteration: every evaluation plays the same levels with the same luck, so two can be compared in pairs.
-    const auto specs = evaluation_episodes(state_->config, static_cast<int>(e));
-    RolloutRequest request{specs, state_->rules, state_->prototypes, {}, {state_->config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(e), {}};
-    request.sampling.temperature = static_cast<float>(state_->config.evaluation.temperature);
-    request.progress = [&](int finished) {
-      journal_.phase("evaluate", iteration_, finished, static_cast<std::int64_t>(specs.size()));
+    const auto progress = [&](int finished) {
+      journal_.phase("evaluate", iteration_, finished, state_->config.evaluation.levels);
       control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
     };
-    const auto episodes = run_rollout(state_->model, *decoder_, request);
+    const int index = static_cast<int>(e);
+    const auto episodes = play_evaluation({state_->config, state_->model, *decoder_, state_->rules, state_->prototypes}, index, index, progress);
     write_rollout(environment.label, episodes, {}, {});
     auto metrics = evaluation_metrics(episodes, environment.label);
     at(metrics, metric::time_evaluation) = watch.seconds();

@@ -1,9 +1,7 @@
-import type { EpisodeSummary, RolloutFile } from '../../../core/api/contract.ts';
+import type { EpisodeSummary } from '../../../core/api/contract.ts';
 
 export type Filter = 'all' | 'success' | 'failed' | 'kept';
 export type SortKey = 'group' | 'reward' | 'tokens' | 'turns' | 'actions';
-/** What names a rollout file within its run. */
-export type FileName = Pick<RolloutFile, 'iteration' | 'split'>;
 export interface Sort {
   key: SortKey;
   descending: boolean;
@@ -16,15 +14,23 @@ const passes: Record<Filter, (episode: EpisodeSummary) => boolean> = {
   kept: ({ kept }) => kept,
 };
 
-/** What the table shows; equals stay in the order of groups and members. */
+/** Labels of the environments that episodes are of, in order of appearance. */
+export const environmentsOf = (episodes: readonly EpisodeSummary[]): string[] => [
+  ...new Set(episodes.map(({ environment }) => environment)),
+];
+
+/** What the table shows, of one environment or of all (null); equals stay in the order of groups and members. */
 export function listed(
   episodes: readonly EpisodeSummary[],
   filter: Filter,
   { key, descending }: Sort,
+  environment: string | null = null,
 ): EpisodeSummary[] {
   const sign = descending ? -1 : 1;
   return episodes
-    .filter(passes[filter])
+    .filter(
+      (episode) => passes[filter](episode) && (environment ?? episode.environment) === episode.environment,
+    )
     .sort((a, b) => sign * (a[key] - b[key]) || a.group - b.group || a.member - b.member);
 }
 
@@ -36,10 +42,4 @@ export function counterpart(
   return (
     episodes.find(({ group, member }) => group === place?.group && member === place.member) ?? episodes[0]
   );
-}
-
-/** `000012-train-0037` says which file it is in; null where it doesn't. */
-export function fileOf(episodeId: string | null): FileName | null {
-  const match = /^(\d+)-(.+)-\d+$/.exec(episodeId ?? '');
-  return match ? { iteration: Number(match[1]), split: match[2]! } : null;
 }

@@ -1,7 +1,7 @@
 import { memo, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/api/contract.ts';
 import { signed } from '../../components/format.ts';
-import { type Filter, listed, type Sort, type SortKey } from './episode-list.ts';
+import { environmentsOf, type Filter, listed, type Sort, type SortKey } from './episode-list.ts';
 
 const filters: { value: Filter; label: string }[] = [
   { value: 'all', label: 'All' },
@@ -27,8 +27,15 @@ interface EpisodeTableProps {
 export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps) {
   const [filter, setFilter] = useState<Filter>('all');
   const [sort, setSort] = useState<Sort>({ key: 'group', descending: false });
-  const rows = useMemo(() => listed(episodes ?? [], filter, sort), [episodes, filter, sort]);
-  const solved = episodes?.filter(({ success }) => success).length ?? 0;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const environments = useMemo(() => environmentsOf(episodes ?? []), [episodes]);
+  // A choice that the file shown doesn't have waits for one that has it.
+  const environment = chosen !== null && environments.includes(chosen) ? chosen : null;
+  const rows = useMemo(
+    () => listed(episodes ?? [], filter, sort, environment),
+    [episodes, filter, sort, environment],
+  );
+  const solved = rows.filter(({ success }) => success).length;
   return (
     <section className="episodes" aria-label="Episodes">
       <div className="episodes-tools">
@@ -44,6 +51,19 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
             </button>
           ))}
         </fieldset>
+        {environments.length > 1 && (
+          <label className="episodes-environment">
+            <span className="visually-hidden">Environment</span>
+            <select value={environment ?? ''} onChange={({ target }) => setChosen(target.value || null)}>
+              <option value="">All environments</option>
+              {environments.map((label) => (
+                <option key={label} value={label}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <p className="faint" role="status">
           {episodes === null
             ? 'Loading…'

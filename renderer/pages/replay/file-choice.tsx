@@ -1,55 +1,55 @@
-import type { RolloutFile } from '../../../core/api/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
-import type { FileName } from './episode-list.ts';
+import { type EpisodeFile, rank, sameFile } from './episode-files.ts';
 
 interface FileChoiceProps {
   /** Newest first. */
-  files: readonly RolloutFile[];
-  file: FileName | null;
+  files: readonly EpisodeFile[];
+  file: EpisodeFile | null;
   followed: boolean;
   /** Null where nothing new will come. */
   onFollow: ((followed: boolean) => void) | null;
-  onChoose: (file: FileName) => void;
+  onChoose: (file: EpisodeFile) => void;
 }
 
-const splitWords = (split: string) => (split === 'train' ? 'Training rollout' : `Evaluation: ${split}`);
-
-/** Which rollout file: first what kind of episodes, then the iteration among those there are. */
+/** Which file of episodes: first which set, then the iteration among those there are. */
 export function FileChoice({ files, file, followed, onFollow, onChoose }: FileChoiceProps) {
-  const splits = [...new Set(files.map(({ split }) => split))].sort(
-    (a, b) => rank(a) - rank(b) || a.localeCompare(b),
+  const sets = [...new Map(files.map((each) => [each.set, each])).values()].sort(
+    (a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title),
   );
-  const iterations = files.filter(({ split }) => split === file?.split).map(({ iteration }) => iteration);
-  const at = iterations.indexOf(file?.iteration ?? -1);
-  const choose = (iteration: number | undefined) =>
-    file && iteration !== undefined && onChoose({ split: file.split, iteration });
+  const ofSet = files.filter(({ set }) => set === file?.set);
+  const at = ofSet.findIndex((each) => sameFile(each, file));
+  const choose = (chosen: EpisodeFile | undefined) => chosen && onChoose(chosen);
   return (
     <div className="file-choice">
       <label>
         <span>Episodes of</span>
         <select
-          value={file?.split ?? ''}
+          value={file?.set ?? ''}
           onChange={({ target }) => {
-            const same = files.filter(({ split }) => split === target.value);
-            // The nearest iteration that this kind has.
-            const nearest = same.reduce<RolloutFile | undefined>(
-              (best, each) => (!best || distance(each, file) < distance(best, file) ? each : best),
-              undefined,
+            const same = files.filter(({ set }) => set === target.value);
+            // The nearest iteration that this set has.
+            choose(
+              same.reduce<EpisodeFile | undefined>(
+                (best, each) => (!best || distance(each, file) < distance(best, file) ? each : best),
+                undefined,
+              ),
             );
-            if (nearest) onChoose(nearest);
           }}
         >
-          {splits.map((split) => (
-            <option key={split} value={split}>
-              {splitWords(split)}
+          {sets.map(({ set, title }) => (
+            <option key={set} value={set}>
+              {title}
             </option>
           ))}
         </select>
       </label>
       <label>
-        <span>Iteration</span>
-        <select value={file?.iteration ?? ''} onChange={({ target }) => choose(Number(target.value))}>
-          {iterations.map((iteration) => (
+        <span>{file?.split === 'train' ? 'Iteration' : 'Checkpoint'}</span>
+        <select
+          value={file?.iteration ?? ''}
+          onChange={({ target }) => choose(ofSet.find(({ iteration }) => iteration === Number(target.value)))}
+        >
+          {ofSet.map(({ iteration }) => (
             <option key={iteration} value={iteration}>
               {iteration}
             </option>
@@ -59,14 +59,14 @@ export function FileChoice({ files, file, followed, onFollow, onChoose }: FileCh
       <IconButton
         icon="back"
         label="Earlier iteration"
-        disabled={at < 0 || at === iterations.length - 1}
-        onClick={() => choose(iterations[at + 1])}
+        disabled={at < 0 || at === ofSet.length - 1}
+        onClick={() => choose(ofSet[at + 1])}
       />
       <IconButton
         icon="chevron"
         label="Later iteration"
         disabled={at <= 0}
-        onClick={() => choose(iterations[at - 1])}
+        onClick={() => choose(ofSet[at - 1])}
       />
       {onFollow && (
         <button type="button" className="toggle" aria-pressed={followed} onClick={() => onFollow(!followed)}>
@@ -77,5 +77,5 @@ export function FileChoice({ files, file, followed, onFollow, onChoose }: FileCh
   );
 }
 
-const rank = (split: string) => (split === 'train' ? 0 : 1);
-const distance = ({ iteration }: FileName, to: FileName | null) => Math.abs(iteration - (to?.iteration ?? 0));
+const distance = ({ iteration }: EpisodeFile, to: EpisodeFile | null) =>
+  Math.abs(iteration - (to?.iteration ?? 0));

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { asFailure } from '../../../core/api/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
@@ -11,25 +11,38 @@ import { useRunSummary } from '../../stores/app-store.ts';
 import { useReplay } from '../../stores/replay-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { Conversation } from './conversation.tsx';
-import { counterpart, type FileName, fileOf } from './episode-list.ts';
+import { type EpisodeFile, episodeFiles, findFile } from './episode-files.ts';
+import { counterpart } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
 import { FileChoice } from './file-choice.tsx';
+import { LevelStrip } from './level-strip.tsx';
 import { useEpisode, useEpisodes } from './use-episodes.ts';
 
-export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: string | null }) {
+interface ReplayPageProps {
+  runId: string;
+  /** An evaluation that was asked for; null: the run's own rollouts. */
+  evaluation: string | null;
+  episodeId: string | null;
+}
+
+export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   const api = useApi();
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
-  const files = useRun((state) => state.rollouts);
+  const rollouts = useRun((state) => state.rollouts);
+  const evaluations = useRun((state) => state.evaluations);
+  const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
   const [followed, setFollowed] = useState(false);
   /** A file that was chosen and of which no episode is shown yet. */
-  const [wanted, setWanted] = useState<FileName | null>(null);
+  const [wanted, setWanted] = useState<EpisodeFile | null>(null);
   const newest = files[0] ?? null;
-  const file = (followed ? newest : (wanted ?? fileOf(episodeId))) ?? newest;
+  const file =
+    (followed ? newest : (wanted ?? findFile(files, evaluations, episodeId, evaluation))) ?? newest;
+  const shownEvaluation = file?.evaluation ?? null;
   const episodes = useEpisodes(runId, file);
-  const loading = useEpisode(runId, episodeId);
+  const loading = useEpisode(runId, evaluation, episodeId);
   const replay = useReplay((state) => state.replay);
   usePlayer();
 
@@ -42,10 +55,16 @@ export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: str
   useEffect(() => {
     if (!episodes) return;
     setWanted(null);
-    if (episodes.some(({ id }) => id === episodeId)) return;
+    if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
     const chosen = counterpart(episodes, useReplay.getState().replay?.summary ?? null);
-    if (chosen) navigate({ page: 'replay', runId, episodeId: chosen.id }, true);
-  }, [episodes, episodeId, runId]);
+    if (chosen) navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id }, true);
+  }, [episodes, evaluation, shownEvaluation, episodeId, runId]);
+
+  function choose(id: string, of: string | null): void {
+    setFollowed(false);
+    setWanted(null);
+    navigate({ page: 'replay', runId, evaluation: of, episodeId: id }, true);
+  }
 
   if (problem) {
     return (
@@ -77,6 +96,9 @@ export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: str
           }}
         />
       </header>
+      {replay && file && file.split !== 'train' && (
+        <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={choose} />
+      )}
       {loaded && files.length === 0 ? (
         <Empty title="No episodes yet">
           They appear here as soon as the first evaluation or rollout is complete.
@@ -86,10 +108,7 @@ export function ReplayPage({ runId, episodeId }: { runId: string; episodeId: str
           <EpisodeTable
             episodes={episodes}
             current={episodeId}
-            onChoose={(id) => {
-              setFollowed(false);
-              navigate({ page: 'replay', runId, episodeId: id }, true);
-            }}
+            onChoose={(id) => choose(id, shownEvaluation)}
           />
           {replay ? (
             <>

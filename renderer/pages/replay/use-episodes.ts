@@ -3,7 +3,7 @@ import type { EpisodeSummary } from '../../../core/api/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useReplay } from '../../stores/replay-store.ts';
-import type { FileName } from './episode-list.ts';
+import type { FileName } from './episode-files.ts';
 
 /** Summaries of a rollout file; null while they come. */
 export function useEpisodes(runId: string, file: FileName | null): EpisodeSummary[] | null {
@@ -13,44 +13,49 @@ export function useEpisodes(runId: string, file: FileName | null): EpisodeSummar
   const [loaded, setLoaded] = useState<{ key: string; episodes: EpisodeSummary[] } | null>(null);
   const iteration = file?.iteration;
   const split = file?.split;
-  const key = `${runId} ${iteration} ${split}`;
+  const evaluation = file?.evaluation;
+  const key = `${runId} ${iteration} ${split} ${evaluation}`;
 
   useEffect(() => {
     if (iteration === undefined || split === undefined || connection !== 'open') return;
     let wanted = true;
-    api
-      .call('rollouts.episodes', { runId, iteration, split })
+    const answer = evaluation
+      ? api.call('evaluations.episodes', { runId, name: evaluation })
+      : api.call('rollouts.episodes', { runId, iteration, split });
+    answer
       .then((episodes) => wanted && setLoaded({ key, episodes }))
       .catch((cause) => wanted && report(cause));
     return () => {
       wanted = false;
     };
-  }, [api, report, connection, runId, iteration, split, key]);
+  }, [api, report, connection, runId, iteration, split, evaluation, key]);
 
   return loaded?.key === key ? loaded.episodes : null;
 }
 
 /** Puts an episode on the stage; true while it comes. */
-export function useEpisode(runId: string, episodeId: string | null): boolean {
+export function useEpisode(runId: string, evaluation: string | null, episodeId: string | null): boolean {
   const api = useApi();
   const report = useApp((state) => state.report);
   const connection = useApp((state) => state.connection);
-  const shown = useReplay((state) => state.replay?.summary.id ?? null);
+  const shown = useReplay(
+    (state) => state.evaluation === evaluation && state.replay?.summary.id === episodeId,
+  );
   const show = useReplay((state) => state.show);
 
   useEffect(() => {
-    if (!episodeId || connection !== 'open' || useReplay.getState().replay?.summary.id === episodeId) return;
+    if (!episodeId || connection !== 'open' || shown) return;
     let wanted = true;
-    api
-      .call('rollouts.replay', { runId, episodeId })
-      .then((replay) => wanted && show(replay))
-      .catch((cause) => wanted && report(cause));
+    const answer = evaluation
+      ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
+      : api.call('rollouts.replay', { runId, episodeId });
+    answer.then((replay) => wanted && show(replay, evaluation)).catch((cause) => wanted && report(cause));
     return () => {
       wanted = false;
     };
-  }, [api, report, show, connection, runId, episodeId]);
+  }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
   // Ids repeat from run to run, so nothing stays on the stage when the page is left.
   useEffect(() => () => show(null), [show]);
 
-  return episodeId !== null && shown !== episodeId;
+  return episodeId !== null && !shown;
 }

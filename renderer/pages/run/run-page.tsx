@@ -10,6 +10,8 @@ import { isLive } from '../../components/run-facts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { followRun, useRun } from '../../stores/run-store.ts';
 import { ConfigPanel } from './config-panel.tsx';
+import { EvaluationCards } from './evaluation-cards.tsx';
+import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { RunHeader } from './run-header.tsx';
@@ -49,6 +51,7 @@ export function RunPage({ runId }: { runId: string }) {
       <RunHeader run={run} />
       {run.failure && <ErrorNote error={run.failure} />}
       <Charts run={run} />
+      {run.status !== 'created' && <EvaluationsSection run={run} />}
       <LogPanel />
       <ConfigPanel />
     </div>
@@ -87,6 +90,7 @@ function Charts({ run }: { run: RunSummary }) {
           Smooth
         </button>
       </div>
+      <EvaluationCards runId={run.id} series={series} />
       <div className="chart-grid">
         {specs.map((spec) => (
           <Chart key={spec.id} spec={spec} series={series} />

@@ -31,6 +31,13 @@ const pull: Frame = {
 export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
   if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
   if (environment === 'sokoban') return <SokobanBoard room={room} />;
+  if (environment === 'mixed')
+    return (
+      <div className="preset-both">
+        <LakeBoard lake={lake} trail={[]} />
+        <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />
+      </div>
+    );
   if (!slippery) return <LakeBoard lake={lake} trail={[]} />;
   return <LakeBoard lake={{ ...lake, agent: slip.to }} move={slip} />;
 }

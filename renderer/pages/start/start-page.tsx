@@ -10,6 +10,7 @@ import { RecentRuns } from './recent-runs.tsx';
 const environmentNames: Record<string, { title: string; about: string }> = {
   'frozen-lake': { title: 'FrozenLake', about: 'Cross the ice to the star without falling into a hole.' },
   bandit: { title: 'Bandit', about: 'Choose between a safe arm and a risky one by their names alone.' },
+  mixed: { title: 'Several environments', about: 'One policy learns more than one environment at once.' },
 };
 
 export function StartPage() {

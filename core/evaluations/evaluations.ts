@@ -1,0 +1,281 @@
+import type { Evaluation, EvaluationChoices } from '../api/contract.ts';
+import { asFailure, Failure } from '../api/failure.ts';
+import type { Notices } from '../notices.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import {
+  type EvaluationResult,
+  evaluationResult,
+  listCheckpoints,
+  listEvaluationResults,
+  readResult,
+} from '../run-directory/evaluations.ts';
+import type { RolloutPaths } from '../run-directory/rollouts.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { EvaluationProcess } from '../trainer/evaluate.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import {
+  type EvaluationTarget,
+  type EvaluationWish,
+  evaluationChanges,
+  evaluationTarget,
+  otherEnvironments,
+} from './target.ts';
+
+export interface NewEvaluation extends EvaluationWish {
+  checkpoint: number;
+  name?: string | undefined;
+}
+
+interface Job {
+  evaluation: Evaluation;
+  process: EvaluationProcess;
+  /** After everybody was told how it ended. */
+  settled: Promise<void>;
+}
+
+async function ended({ process, settled }: Job): Promise<void> {
+  await process.ended.catch(() => {});
+  await settled;
+}
+
+export interface EvaluationsParts {
+  runs: Runs;
+  trainer: Trainer;
+  notices: Notices;
+}
+
+/**
+ * Evaluations of checkpoints that were asked for. Their results are files of the run directory and read from there; what is under way lives and
+ * ends with this process.
+ */
+export class Evaluations {
+  private readonly parts: EvaluationsParts;
+  /** Under way, and those that failed, by run and name. */
+  private readonly jobs = new Map<string, Job>();
+  private readonly failed = new Map<string, Evaluation>();
+  private readonly starting = new Set<string>();
+
+  constructor(parts: EvaluationsParts) {
+    this.parts = parts;
+  }
+
+  /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
+  async choices(runId: string): Promise<EvaluationChoices> {
+    const config = await this.config(runId);
+    const own = config.environments.map(({ label, type, config }) => ({
+      on: label,
+      type,
+      own: true,
+      config,
+    }));
+    const others = otherEnvironments(config).map(({ type, config }) => ({
+      on: type,
+      type,
+      own: false,
+      config,
+    }));
+    const { levels, temperature } = config.evaluation;
+    const checkpoints = await listCheckpoints(this.parts.runs.folder(runId));
+    const environments = [...own, ...others];
+    return { checkpoints, environments, levels, temperature, seed: config.levels.validation_seed };
+  }
+
+  /**
+   * Starts one; answers once it plays. Throws `run_unknown`, `environment_unknown`, `config_invalid`, `evaluation_active` where the run has one
+   * under way, or what the trainer says: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
+   */
+  async start(runId: string, { checkpoint, name: wanted, ...wish }: NewEvaluation): Promise<Evaluation> {
+    const config = await this.config(runId);
+    const target = evaluationTarget(config, wish);
+    if (this.starting.has(runId) || this.running(runId)) throw active(runId);
+    this.starting.add(runId);
+    try {
+      const name = wanted ?? (await this.freeName(runId, checkpoint, target));
+      const evaluation = underWay(name, checkpoint, target, evaluationChanges(config, target));
+      await this.launch(runId, config, evaluation, target);
+      return { ...evaluation };
+    } finally {
+      this.starting.delete(runId);
+    }
+  }
+
+  /** Newest first. */
+  async list(runId: string): Promise<Evaluation[]> {
+    const config = await this.knownConfig(runId);
+    const results = await listEvaluationResults(this.parts.runs.folder(runId));
+    const known = [...this.jobs, ...this.failed].flatMap(([key, job]) =>
+      key.startsWith(`${runId}/`) ? ['evaluation' in job ? job.evaluation : job] : [],
+    );
+    const done = results.map((result) => finished(config, result));
+    return [...known.filter(({ name }) => !done.some((each) => each.name === name)), ...done].sort(
+      (a, b) => b.time - a.time,
+    );
+  }
+
+  /** Throws `evaluation_unknown` or `evaluation_corrupt`. */
+  async get(runId: string, name: string): Promise<Evaluation> {
+    const config = await this.knownConfig(runId);
+    const key = `${runId}/${name}`;
+    const known = this.jobs.get(key)?.evaluation ?? this.failed.get(key);
+    return known ?? finished(config, await readResult(this.parts.runs.folder(runId), name));
+  }
+
+  /** Where a finished one's episodes are. */
+  async paths(runId: string, name: string): Promise<RolloutPaths> {
+    this.parts.runs.get(runId);
+    return readResult(this.parts.runs.folder(runId), name);
+  }
+
+  /** Throws `evaluation_not_active`. */
+  async cancel(runId: string, name: string): Promise<void> {
+    this.parts.runs.get(runId);
+    const job = this.jobs.get(`${runId}/${name}`);
+    if (!job)
+      throw new Failure(
+        'evaluation_not_active',
+        `The evaluation ${name} isn't under way.`,
+        'It may have ended just now; look at the list.',
+      );
+    job.process.cancel();
+    await ended(job);
+  }
+
+  /** Gives up what is under way. */
+  async close(): Promise<void> {
+    const jobs = [...this.jobs.values()];
+    for (const { process } of jobs) process.cancel();
+    await Promise.all(jobs.map(ended));
+  }
+
+  private async launch(
+    runId: string,
+    config: RunConfig,
+    evaluation: Evaluation,
+    target: EvaluationTarget,
+  ): Promise<void> {
+    const { runs, trainer } = this.parts;
+    const key = `${runId}/${evaluation.name}`;
+    const options = {
+      checkpoint: evaluation.checkpoint,
+      environment: JSON.stringify(target.environment),
+      levels: target.levels,
+      temperature: target.temperature,
+      seed: target.seed,
+      name: evaluation.name,
+    };
+    const process = trainer.evaluate(runs.folder(runId), options, ({ done, eta_seconds }) => {
+      Object.assign(evaluation, { done, etaSeconds: eta_seconds });
+      this.tell(runId, evaluation);
+    });
+    const job: Job = { evaluation, process, settled: Promise.resolve() };
+    this.jobs.set(key, job);
+    try {
+      await process.begun;
+    } catch (error) {
+      this.jobs.delete(key);
+      throw error;
+    }
+    job.settled = process.ended
+      .then((result) => finished(config, evaluationResult.parse(result)))
+      .catch((error) => {
+        const failure = asFailure(error);
+        const state = failure.code === 'evaluation_cancelled' ? 'cancelled' : 'failed';
+        return { ...evaluation, state, etaSeconds: null, failure: failure.toApiError() } as const;
+      })
+      .then((outcome) => this.settle(runId, outcome));
+  }
+
+  private settle(runId: string, evaluation: Evaluation): void {
+    const key = `${runId}/${evaluation.name}`;
+    this.jobs.delete(key);
+    if (evaluation.state === 'failed') this.failed.set(key, evaluation);
+    else this.failed.delete(key);
+    this.tell(runId, evaluation);
+  }
+
+  private tell(runId: string, evaluation: Evaluation): void {
+    this.parts.notices.emit('evaluation', { runId, evaluation: { ...evaluation } });
+  }
+
+  private running(runId: string): boolean {
+    return [...this.jobs.keys()].some((key) => key.startsWith(`${runId}/`));
+  }
+
+  /** `000050-frozen-lake`, or with a number behind it where there is one. */
+  private async freeName(
+    runId: string,
+    checkpoint: number,
+    { environment }: EvaluationTarget,
+  ): Promise<string> {
+    const names = new Set((await this.list(runId)).map(({ name }) => name));
+    const base = `${String(checkpoint).padStart(6, '0')}-${environment.label}`;
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? base : `${base}-${number}`;
+      if (!names.has(name)) return name;
+    }
+  }
+
+  /** Null where run.json can't be read or is of a newer version: its results can be shown all the same. */
+  private async knownConfig(runId: string): Promise<RunConfig | null> {
+    this.parts.runs.get(runId);
+    return this.config(runId).catch(() => null);
+  }
+
+  private async config(runId: string): Promise<RunConfig> {
+    return validateConfig(await this.parts.runs.config(runId));
+  }
+}
+
+const active = (runId: string) =>
+  new Failure(
+    'evaluation_active',
+    `An evaluation of ${runId} is under way.`,
+    'Wait for its end, or cancel it first.',
+  );
+
+function underWay(
+  name: string,
+  checkpoint: number,
+  { environment: { label, type }, levels, temperature, seed }: EvaluationTarget,
+  changes: string[],
+): Evaluation {
+  return {
+    name,
+    state: 'running',
+    time: Date.now(),
+    checkpoint,
+    label,
+    environment: type,
+    levels,
+    temperature,
+    seed,
+    changes,
+    done: 0,
+    etaSeconds: null,
+    metrics: null,
+    failure: null,
+  };
+}
+
+function finished(config: RunConfig | null, result: EvaluationResult): Evaluation {
+  const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
+  const prefix = `evaluation/${environment.label}/`;
+  const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
+  return {
+    name,
+    state: 'done',
+    time,
+    checkpoint,
+    label: environment.label,
+    environment: environment.type,
+    levels,
+    temperature,
+    seed,
+    changes: config ? evaluationChanges(config, { environment, levels, temperature, seed }) : [],
+    done: episodes,
+    etaSeconds: null,
+    metrics: Object.fromEntries(metrics),
+    failure: null,
+  };
+}

@@ -1,0 +1,125 @@
+import { Failure } from '../api/failure.ts';
+import { presets } from '../run-config/presets.ts';
+import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
+import { applySettings, type Setting } from '../run-config/settings.ts';
+import { validateConfig } from '../run-config/validate.ts';
+
+/** What a person may ask for; what isn't given is as in the run's own evaluation. */
+export interface EvaluationWish {
+  on?: string | undefined;
+  set?: Record<string, Setting> | undefined;
+  levels?: number | undefined;
+  temperature?: number | undefined;
+  seed?: number | undefined;
+}
+
+export interface EvaluationTarget {
+  environment: EnvironmentConfig;
+  levels: number;
+  temperature: number;
+  seed: number;
+}
+
+/** Environments that a run didn't train on, one of each type that a preset knows. */
+export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
+  const types = new Set<string>(config.environments.map(({ type }) => type));
+  return presets
+    .flatMap((preset) => preset.config.environments)
+    .filter(({ type }) => !types.has(type) && types.add(type));
+}
+
+/** Turns a wish into what the trainer is asked for. Throws `environment_unknown` or `config_invalid`. */
+export function evaluationTarget(config: RunConfig, wish: EvaluationWish): EvaluationTarget {
+  const environment = chooseEnvironment(config, wish.on);
+  const changed = { ...applySettings(environment, fullPaths(environment, wish.set ?? {})), share: 1 };
+  const { levels, temperature, seed } = { ...ownTarget(config), ...given(wish) };
+  const whole = validateConfig({
+    ...config,
+    environments: [changed],
+    evaluation: { ...config.evaluation, levels, temperature },
+    levels: { ...config.levels, validation_seed: seed },
+  });
+  return { environment: whole.environments[0]!, levels, temperature, seed };
+}
+
+const ownTarget = ({ evaluation, levels }: RunConfig) => ({
+  levels: evaluation.levels,
+  temperature: evaluation.temperature,
+  seed: levels.validation_seed,
+});
+
+function given({ levels, temperature, seed }: EvaluationWish) {
+  return {
+    ...(levels === undefined ? {} : { levels }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+}
+
+/** By label or type among the run's own, else by type or name among the presets. */
+function chooseEnvironment(config: RunConfig, on: string | undefined): EnvironmentConfig {
+  const own = config.environments;
+  if (on === undefined) return own.find(({ validate }) => validate) ?? own[0]!;
+  const others = otherEnvironments(config);
+  const found =
+    own.find(({ label }) => label === on) ??
+    own.find(({ type }) => type === on) ??
+    others.find(({ type }) => type === on) ??
+    presets.find(({ id, alias }) => id === on || alias === on)?.config.environments[0];
+  if (found) return found;
+  const names = [...own.map(({ label }) => label), ...others.map(({ type }) => type)];
+  throw new Failure(
+    'environment_unknown',
+    `There is no environment "${on}" to evaluate on.`,
+    `Environments: ${[...new Set(names)].join(', ')}; a preset's name means its environment.`,
+  );
+}
+
+/** `size` means `config.size` where the environment itself has no such key. */
+function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>): Record<string, Setting> {
+  const path = (key: string) =>
+    !Object.hasOwn(environment, key.split('.')[0]!) && Object.hasOwn(environment.config, key.split('.')[0]!)
+      ? `config.${key}`
+      : key;
+  return Object.fromEntries(Object.entries(set).map(([key, value]) => [path(key), value]));
+}
+
+interface Evaluated {
+  environment: { label: string; type: string; config: object };
+  levels: number;
+  temperature: number;
+  seed: number;
+}
+
+/** What differs from the run's own evaluation, as `size=6`; of an environment that isn't the run's, from the preset's. */
+export function evaluationChanges(config: RunConfig, { environment, ...numbers }: Evaluated): string[] {
+  const base =
+    config.environments.find(({ label }) => label === environment.label) ??
+    otherEnvironments(config).find(({ type }) => type === environment.type);
+  // Neither decides anything in an evaluation.
+  const { config: baseConfig = {}, share: _share, validate: _validate, ...baseRules } = base ?? {};
+  const { config: ownConfig, ...ownRules } = environment;
+  return [
+    ...differences(
+      { ...baseRules },
+      Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules)),
+    ),
+    ...differences({ ...baseConfig }, { ...ownConfig }),
+    ...differences(ownTarget(config), numbers),
+  ];
+}
+
+function differences(base: Record<string, unknown>, own: Record<string, unknown>): string[] {
+  return Object.entries(own)
+    .filter(([key, value]) => key in base && !sameValue(value, base[key]))
+    .map(([key, value]) => (typeof value === 'object' ? `${key} changed` : `${key}=${value}`));
+}
+
+/** Keys in any order: the trainer writes them sorted. */
+function sameValue(a: unknown, b: unknown): boolean {
+  const sorted = (value: unknown) =>
+    JSON.stringify(value, (_, part) =>
+      part && typeof part === 'object' ? Object.fromEntries(Object.entries(part).sort()) : part,
+    );
+  return sorted(a) === sorted(b);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../api/failure.ts';
+import { runFiles } from './names.ts';
+
+/** The result of an evaluation that was asked for, as docs/formats/evaluation.md describes it; unknown keys are ignored. */
+export const evaluationResult = z.looseObject({
+  version: z.literal(1),
+  name: z.string(),
+  time: z.number(),
+  seconds: z.number(),
+  checkpoint: z.number().int(),
+  levels: z.number().int(),
+  seed: z.number().int(),
+  temperature: z.number(),
+  environment: z.looseObject({
+    label: z.string(),
+    type: z.string(),
+    config: z.record(z.string(), z.unknown()),
+  }),
+  metrics: z.record(z.string(), z.number()),
+  file: z.string(),
+  index: z.string(),
+  episodes: z.number().int(),
+});
+export type EvaluationResult = z.infer<typeof evaluationResult>;
+
+const resultFile = /^([a-z0-9-]{1,64})\.json$/;
+
+/** Every result of a run that can be read, newest first; a damaged one is as if it weren't there. */
+export async function listEvaluationResults(folder: string): Promise<EvaluationResult[]> {
+  const files = await readdir(join(folder, runFiles.evaluations)).catch(() => []);
+  const names = files.flatMap((file) => resultFile.exec(file)?.[1] ?? []);
+  const results = await Promise.all(names.map((name) => readResult(folder, name).catch(() => null)));
+  return results.filter((result) => result !== null).sort((a, b) => b.time - a.time);
+}
+
+/** Throws `evaluation_unknown` or `evaluation_corrupt`. `name`: as in {@link resultFile}. */
+export async function readResult(folder: string, name: string): Promise<EvaluationResult> {
+  const path = join(folder, runFiles.evaluations, `${name}.json`);
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new Failure('evaluation_unknown', `There is no evaluation ${name}.`, 'Choose one from the list.');
+  });
+  try {
+    return evaluationResult.parse(JSON.parse(text));
+  } catch {
+    throw new Failure(
+      'evaluation_corrupt',
+      `The evaluation ${path} is damaged.`,
+      'Delete the file and evaluate the checkpoint again.',
+    );
+  }
+}
+
+/** Iterations of the checkpoints that hold weights, newest first. */
+export async function listCheckpoints(folder: string): Promise<number[]> {
+  const checkpoints = join(folder, runFiles.checkpoints);
+  const names = await readdir(checkpoints).catch(() => []);
+  return names
+    .filter((name) => /^\d{6,7}$/.test(name) && existsSync(join(checkpoints, name, 'model.safetensors')))
+    .map(Number)
+    .sort((a, b) => b - a);
+}

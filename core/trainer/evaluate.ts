@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { Failure } from '../api/failure.ts';
+import { parseTrainerError } from './trainer-error.ts';
+
+const progress = z.object({
+  done: z.number().int(),
+  total: z.number().int(),
+  eta_seconds: z.number().nullable(),
+});
+const line = z.union([progress, z.object({ result: z.unknown() })]);
+
+export type EvaluationProgress = z.infer<typeof progress>;
+
+export interface EvaluationProcess {
+  /** Settles once the policy is loaded and play begins; fails as `ended` does. */
+  begun: Promise<void>;
+  /** The result as written. Fails with the trainer's own error, `evaluation_cancelled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
+  ended: Promise<unknown>;
+  cancel(): void;
+}
+
+/** Longest that is kept of what the trainer writes to stderr: an error is at its end. */
+const errorLimit = 1 << 16;
+
+/** Runs `starpo-trainer evaluate` as a child of this process, which ends with it. `options`: the command's, without dashes. */
+export function launchEvaluation(
+  executable: string,
+  folder: string,
+  options: Record<string, string | number>,
+  onProgress: (progress: EvaluationProgress) => void,
+): EvaluationProcess {
+  const named = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = spawn(executable, ['evaluate', folder, ...named, '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let result: unknown;
+  let errors = '';
+  let begin: () => void;
+  const first = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const parsed = readLine(text);
+    if (!parsed) return;
+    if ('result' in parsed) result = parsed.result;
+    else onProgress(parsed);
+    begin();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-errorLimit);
+  });
+  const ended = new Promise<unknown>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(
+        new Failure(
+          'trainer_unusable',
+          `The trainer ${executable} can't be started: ${error.message}`,
+          'Run `npm run setup` to build it again.',
+        ),
+      ),
+    );
+    child.once('close', (status, signal) => {
+      if (status === 0 && result !== undefined) return resolve(result);
+      const unexplained = new Failure(
+        'trainer_failed',
+        `The evaluation ended with ${signal ?? `status ${status}`}.`,
+        'Start it again.',
+      );
+      reject(parseTrainerError(errors) ?? unexplained);
+    });
+  });
+  ended.catch(() => {});
+  return {
+    begun: Promise.race([first, ended.then(() => {})]),
+    ended,
+    cancel: () => void child.kill('SIGTERM'),
+  };
+}
+
+function readLine(text: string): z.infer<typeof line> | null {
+  try {
+    return line.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,183 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "error_code.h"
+#include "tiny_policy.h"
+#include "train/checkpoint.h"
+#include "train/evaluate_checkpoint.h"
+#include "train/evaluation_files.h"
+#include "train/train.h"
+
+using namespace starpo;
+using namespace starpo::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A finished run of the tiny policy on two environments: four groups of the lake, two of the bandit.
+struct TwoEnvironments {
+  TemporaryFolder model, run;
+
+  TwoEnvironments() {
+    make_tiny_model_folder(model.path());
+    json config = json::parse(read_text(repository() / "docs/formats/examples/run.json"));
+    config["start"]["model"] = model.path().string();
+    config["iterations"] = 2;
+    config["threads"] = 1;
+    config["rollout"].update({{"groups", 6}, {"group_size", 2}, {"max_response_tokens", 12}, {"context", 300}});
+    config["policy_loss"]["mini_batch"] = 2;
+    config["evaluation"].update({{"every", 1}, {"levels", 5}});
+    config["checkpoint"]["every"] = 1;
+    json bandit = config["environments"][0];
+    bandit.update(json{{"label", "arms"},
+                       {"type", "bandit"},
+                       {"config", {{"lo_arm_name", "Phoenix"}, {"hi_arm_name", "Dragon"}, {"lo_arm_score", 0.1}, {"hi_arm_loscore", 0}, {"hi_arm_hiscore", 1}, {"hi_arm_hiscore_prob", 0.25}}},
+                       {"share", 0.5},
+                       {"noise", "independent"},
+                       {"prompt", {{"system", ""}, {"first", "{arm_1} or {arm_2}?"}, {"next", "{state}"}}}});
+    config["environments"].push_back(bandit);
+    write_text(run.path() / "run.json", config.dump());
+    CHECK(run_training(run.path()) == 0);
+  }
+
+  json evaluate(EvaluationRequest request) const {
+    const auto plan = plan_evaluation(run.path(), request);
+    return json::parse(evaluate_checkpoint(run.path(), request.checkpoint, plan, [](int, int) {}));
+  }
+
+  std::string text(const std::string& file) const { return read_text(run.path() / file); }
+  json event(const std::string& type, int iteration, const std::string& label = "") const {
+    std::istringstream lines(text("events.jsonl"));
+    for (std::string line; std::getline(lines, line);)
+      if (auto event = json::parse(line); event.at("type") == type && event.at("iteration") == iteration && event.value("label", "") == label) return event;
+    return nullptr;
+  }
+};
+
+std::set<std::string> files_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(TwoEnvironments, "two environments are trained together: groups are dealt by share, and each has its metrics") {
+  std::map<std::string, int> episodes;
+  const json index = json::parse(text("rollouts/000001-train.index.json"));
+  for (const auto& episode : index.at("episodes")) ++episodes[episode.at("environment").get<std::string>()];
+  CHECK(episodes == std::map<std::string, int>{{"frozen-lake", 8}, {"arms", 4}});
+
+  const json metrics = event("iteration", 1).at("metrics");
+  const auto mean = [&](const char* name) { return (8 * metrics.at("rollout/frozen-lake/" + std::string(name)).get<double>() + 4 * metrics.at("rollout/arms/" + std::string(name)).get<double>()) / 12; };
+  for (const char* name : {"success_rate", "reward_mean", "turns", "response_tokens", "reward_std_in_group", "pass_at_n"}) {
+    CAPTURE(name);
+    CHECK(mean(name) == doctest::Approx(metrics.at("rollout/" + std::string(name)).get<double>()));
+  }
+  CHECK(metrics.contains("rollout/logprob_gap"));
+  CHECK_FALSE(metrics.contains("rollout/arms/logprob_gap"));
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation asked for later equals the run's own byte for byte, however often, and touches nothing else") {
+  const auto journal = text("events.jsonl");
+  for (const std::string label : {"frozen-lake", "arms"}) {
+    CAPTURE(label);
+    json own = event("evaluation", 1, label).at("metrics");
+    own.erase("time/evaluation");
+    for (const std::string name : {"first", "second"}) {
+      const json result = evaluate({.checkpoint = 1, .label = label, .name = name + "-" + label});
+      CHECK(result.at("metrics") == own);
+      CHECK(text(result.at("file")) == text("rollouts/000001-" + label + ".jsonl.zst"));
+      CHECK(text(result.at("index")) == text("rollouts/000001-" + label + ".index.json"));
+      CHECK(result == json::parse(text("evaluations/" + name + "-" + label + ".json")));
+    }
+  }
+  CHECK(text("events.jsonl") == journal);
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and the environment can be others") {
+  const json plain = evaluate({.checkpoint = 2});
+  CHECK(plain.at("name") == "000002-frozen-lake");
+
+  const json fewer = evaluate({.checkpoint = 2, .levels = 2, .seed = 124, .name = "fewer"});
+  const json shifted = json::parse(text(fewer.at("index"))).at("episodes"), all = json::parse(text(plain.at("index"))).at("episodes");
+  CHECK(shifted.size() == 2);
+  CHECK(shifted[0].at("seed") == all[1].at("seed"));
+
+  json environment = json::parse(text("run.json"))["environments"][0];
+  environment["config"]["size"] = 5;
+  const json larger = evaluate({.checkpoint = 2, .environment = environment.dump(), .temperature = 1.5, .name = "larger"});
+  CHECK(larger.at("environment").at("config").at("size") == 5);
+  CHECK(larger.at("temperature") == 1.5);
+  environment["label"] = "unseen";
+  CHECK(evaluate({.checkpoint = 2, .environment = environment.dump()}).at("name") == "000002-unseen");
+
+  environment["config"]["size"] = 99;
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .environment = environment.dump()}); }) == "config_invalid");
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .environment = "{"}); }) == "config_invalid");
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .temperature = 99}); }) == "config_invalid");
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .label = "nowhere"}); }) == "environment_unknown");
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, or is damaged is named as such") {
+  int tries = 0;
+  const auto code = [&](int checkpoint) { return error_code_of([&] { evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)}); }); };
+  CHECK(code(7) == "checkpoint_missing");
+  fs::remove(run.path() / "checkpoints/000000/trainer-state.safetensors");
+  CHECK(code(0) == "none");
+  fs::remove(run.path() / "checkpoints/000000/model.safetensors");
+  CHECK(code(0) == "checkpoint_pruned");
+  const auto weights = run.path() / "checkpoints/000001/model.safetensors";
+  write_text(weights, read_text(weights).substr(0, 1000));
+  CHECK(code(1) == "checkpoint_corrupt");
+  fs::copy_file(run.path() / "checkpoints/000001/trainer-state.json", run.path() / "checkpoints/000002/trainer-state.json", fs::copy_options::overwrite_existing);
+  CHECK(code(2) == "checkpoint_corrupt");
+  fs::remove_all(run.path() / "checkpoints/000002");
+  CHECK(code(2) == "checkpoint_missing");
+  CHECK(files_in(run.path() / "evaluations") == std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "a name is used once, and giving up leaves nothing") {
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "Not a name"}); }) == "evaluation_name_invalid");
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "../x"}); }) == "evaluation_name_invalid");
+  evaluate({.checkpoint = 1, .name = "once"});
+  const auto before = files_in(run.path() / "evaluations");
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "once"}); }) == "evaluation_exists");
+  const auto plan = plan_evaluation(run.path(), {.checkpoint = 1, .name = "given-up"});
+  const auto give_up = [](int done, int) {
+    if (done > 0) throw Error("evaluation_cancelled", "given up", "start again");
+  };
+  CHECK(error_code_of([&] { evaluate_checkpoint(run.path(), 1, plan, give_up); }) == "evaluation_cancelled");
+  CHECK(files_in(run.path() / "evaluations") == before);
+}
+
+TEST_CASE("a full disk leaves nothing of an evaluation, and the next one removes what a killed process left") {
+  TemporaryFolder run;
+  const auto folder = run.path() / "evaluations";
+  const auto add = [](RolloutWriter& writer) { writer.add("{}", R"({"id":"000001-a-0000"})"); };
+  write_evaluation_files(run.path(), "whole", "{}", 1, "a", add);
+  for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json"}) write_text(folder / left, "left");
+  const auto full = [&](RolloutWriter& writer) {
+    add(writer);
+    throw Error("disk_full", "no space", "make some");
+  };
+  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "full", "{}", 1, "a", full); }) == "disk_full");
+  CHECK(files_in(folder) == std::set<std::string>{"whole.index.json", "whole.json", "whole.jsonl.zst"});
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys that the trainer writes") {
+  const json shown = json::parse(read_text(repository() / "docs/formats/examples/evaluation.json")), written = evaluate({.checkpoint = 1});
+  CHECK(keys(shown) == keys(written));
+  for (const char* part : {"environment", "metrics"}) CHECK(keys(shown.at(part)) == keys(written.at(part)));
+}

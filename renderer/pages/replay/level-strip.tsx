@@ -1,0 +1,71 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { EpisodeSummary } from '../../../core/api/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { signed } from '../../components/format.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { type EpisodeFile, sameFile } from './episode-files.ts';
+
+interface LevelStripProps {
+  runId: string;
+  files: readonly EpisodeFile[];
+  file: EpisodeFile;
+  /** The episode on the stage. */
+  level: EpisodeSummary;
+  onChoose: (episodeId: string, evaluation: string | null) => void;
+}
+
+/** The level on the stage at every checkpoint that played it, oldest first: one sees it learned, or unlearned. */
+export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const connection = useApp((state) => state.connection);
+  const ofSet = useMemo(() => files.filter(({ set }) => set === file.set).reverse(), [files, file.set]);
+  const { group } = level;
+  const [known, setKnown] = useState<{ key: string; episodes: (EpisodeSummary | null)[] } | null>(null);
+  const key = `${runId} ${file.set} ${group}`;
+
+  useEffect(() => {
+    if (connection !== 'open' || ofSet.length < 2) return;
+    let wanted = true;
+    const names = ofSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
+    api
+      .call('rollouts.level', { runId, group, files: names })
+      .then((episodes) => wanted && setKnown({ key, episodes }))
+      .catch((cause) => wanted && report(cause));
+    return () => {
+      wanted = false;
+    };
+  }, [api, report, connection, runId, group, ofSet, key]);
+
+  if (ofSet.length < 2) return null;
+  const episodes = known?.key === key ? known.episodes : [];
+  return (
+    <nav className="level-strip" aria-label="This level at other checkpoints">
+      <span className="level-strip-title">
+        Level {group + 1} <span className="faint">at checkpoint</span>
+      </span>
+      <div className="level-strip-places">
+        {ofSet.map((each, index) => {
+          const episode = episodes[index];
+          return (
+            <button
+              key={each.iteration}
+              type="button"
+              className="level-place"
+              aria-current={sameFile(each, file) || undefined}
+              aria-label={`Checkpoint ${each.iteration}${episode ? `: ${episode.success ? 'success' : 'failed'}, reward ${signed(episode.reward)}` : ''}`}
+              title={episode ? `reward ${signed(episode.reward)}, ${episode.actions} actions` : undefined}
+              disabled={!episode}
+              onClick={() => episode && onChoose(episode.id, each.evaluation)}
+            >
+              <span>{each.iteration}</span>
+              <span className="result" data-success={episode?.success} aria-hidden="true">
+                {episode ? (episode.success ? '✓' : '✕') : '·'}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,130 @@
+import { type FormEvent, useEffect, useState } from 'react';
+import type { EvaluationChoices, RunSummary } from '../../../../core/api/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Icon } from '../../../components/icon.tsx';
+import { useApp } from '../../../stores/app-store.ts';
+import { readSettings } from './read-settings.ts';
+
+/** `active`: one is under way; a run has one at a time. */
+export function EvaluationForm({ run, active }: { run: RunSummary; active: boolean }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const choices = useChoices(run);
+  const [starting, setStarting] = useState(false);
+  const [on, setOn] = useState<string | null>(null);
+  const environment = choices?.environments.find((each) => each.on === on) ?? choices?.environments[0];
+
+  if (!choices || !environment) return null;
+  if (choices.checkpoints.length === 0)
+    return <p className="evaluation-form faint">The run has no checkpoint yet.</p>;
+
+  async function start(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '');
+    setStarting(true);
+    try {
+      await api.call('evaluations.start', {
+        runId: run.id,
+        checkpoint: Number(text('checkpoint')),
+        on: environment!.on,
+        set: readSettings(text('set')),
+        levels: Number(text('levels')),
+        temperature: Number(text('temperature')),
+        seed: Number(text('seed')),
+      });
+    } catch (cause) {
+      report(cause);
+    } finally {
+      setStarting(false);
+    }
+  }
+
+  return (
+    <form className="evaluation-form" aria-label="New evaluation" onSubmit={start}>
+      <label>
+        <span>Environment</span>
+        <select value={environment.on} onChange={({ target }) => setOn(target.value)}>
+          {choices.environments.map(({ on, own }) => (
+            <option key={on} value={on}>
+              {own ? on : `${on} (not trained)`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>Checkpoint</span>
+        <select name="checkpoint">
+          {choices.checkpoints.map((iteration) => (
+            <option key={iteration} value={iteration}>
+              {iteration}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>Levels</span>
+        <input name="levels" type="number" min={1} max={65536} required defaultValue={choices.levels} />
+      </label>
+      <label>
+        <span>First seed</span>
+        <input name="seed" type="number" min={0} max={4294967295} required defaultValue={choices.seed} />
+      </label>
+      <label>
+        <span>Temperature</span>
+        <input
+          name="temperature"
+          type="number"
+          min={0.01}
+          max={10}
+          step="any"
+          required
+          defaultValue={choices.temperature}
+        />
+      </label>
+      <label className="evaluation-set">
+        <span>Changes</span>
+        <input
+          name="set"
+          key={environment.on}
+          placeholder={examples(environment.config)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+      <button type="submit" className="button" data-kind="primary" disabled={active || starting}>
+        <Icon name="play" size={14} />
+        {starting ? 'Loading…' : 'Evaluate'}
+      </button>
+    </form>
+  );
+}
+
+/** What the configuration says now, for a person to see its keys. */
+const examples = (config: EvaluationChoices['environments'][number]['config']) =>
+  Object.entries(config)
+    .filter(([, value]) => typeof value !== 'object')
+    .slice(0, 3)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+
+/** Asked for again after every iteration, when a checkpoint may have come or gone. */
+function useChoices({ id: runId, iteration, status }: RunSummary): EvaluationChoices | null {
+  const api = useApi();
+  const connection = useApp((state) => state.connection);
+  const [choices, setChoices] = useState<EvaluationChoices | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: iteration and status are the reasons to ask again
+  useEffect(() => {
+    if (connection !== 'open') return;
+    let wanted = true;
+    // A run whose configuration can't be read or is of a newer version can't be evaluated; its page says so elsewhere.
+    api
+      .call('evaluations.choices', { runId })
+      .then((answer) => wanted && setChoices(answer))
+      .catch(() => {});
+    return () => {
+      wanted = false;
+    };
+  }, [api, connection, runId, iteration, status]);
+  return choices;
+}

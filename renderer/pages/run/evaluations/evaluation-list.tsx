@@ -1,0 +1,120 @@
+import type { Evaluation } from '../../../../core/api/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Button, Progress } from '../../../components/basics.tsx';
+import { duration, number, percent } from '../../../components/format.ts';
+import { Interval } from '../../../components/interval.tsx';
+import { formatRoute } from '../../../router.ts';
+import { useApp } from '../../../stores/app-store.ts';
+
+interface EvaluationListProps {
+  runId: string;
+  /** Newest first. */
+  evaluations: readonly Evaluation[];
+}
+
+export function EvaluationList({ runId, evaluations }: EvaluationListProps) {
+  return (
+    <div className="evaluation-list">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Environment</th>
+            <th scope="col" className="numeric">
+              Checkpoint
+            </th>
+            <th scope="col" className="numeric">
+              Levels
+            </th>
+            <th scope="col">Success, 95 % interval</th>
+            <th scope="col" className="numeric">
+              Reward
+            </th>
+            <th scope="col">
+              <span className="visually-hidden">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {evaluations.map((evaluation) => (
+            <Row key={evaluation.name} runId={runId} evaluation={evaluation} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
+  const { name, state, checkpoint, label, levels, metrics } = evaluation;
+  // Their number has a column of its own.
+  const changes = evaluation.changes.filter((change) => !change.startsWith('levels='));
+  return (
+    <tr>
+      <th scope="row" title={name}>
+        {label} {changes.length > 0 && <span className="faint">{changes.join(', ')}</span>}
+      </th>
+      <td className="numeric">{checkpoint}</td>
+      <td className="numeric">{levels}</td>
+      {state === 'done' && metrics ? (
+        <>
+          <td>
+            <span className="evaluation-success">
+              <strong>{percent(metrics.success_rate ?? Number.NaN)}</strong>
+              <Interval
+                value={metrics.success_rate ?? 0}
+                low={metrics.success_rate_low ?? 0}
+                high={metrics.success_rate_high ?? 1}
+              />
+            </span>
+          </td>
+          <td className="numeric">{number(metrics.reward_mean ?? Number.NaN)}</td>
+          <td className="numeric">
+            <a
+              href={formatRoute({ page: 'replay', runId, evaluation: name, episodeId: null })}
+              aria-label={`Replay ${name}`}
+            >
+              Replay
+            </a>
+          </td>
+        </>
+      ) : (
+        <Unfinished runId={runId} evaluation={evaluation} />
+      )}
+    </tr>
+  );
+}
+
+function Unfinished({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const { name, done, levels, etaSeconds, failure } = evaluation;
+  if (failure) {
+    return (
+      <td colSpan={3} className="evaluation-failure">
+        {failure.message} <span className="faint">{failure.hint}</span> <code>{failure.code}</code>
+      </td>
+    );
+  }
+  return (
+    <>
+      <td colSpan={2}>
+        <span className="evaluation-progress">
+          <Progress value={done / levels} label={`Progress of ${name}`} />
+          <span className="faint">
+            {done} of {levels}
+            {etaSeconds !== null && `, about ${duration(etaSeconds)} left`}
+          </span>
+        </span>
+      </td>
+      <td className="numeric">
+        <Button
+          kind="quiet"
+          label={`Cancel ${name}`}
+          onClick={() => api.call('evaluations.cancel', { runId, name }).catch(report)}
+        >
+          Cancel
+        </Button>
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { RunSummary } from '../../../../core/api/contract.ts';
+import { useRun } from '../../../stores/run-store.ts';
+import { EvaluationForm } from './evaluation-form.tsx';
+import { EvaluationList } from './evaluation-list.tsx';
+
+/** Evaluations that are asked for: of any checkpoint, on any environment, while the run trains or afterwards. */
+export function EvaluationsSection({ run }: { run: RunSummary }) {
+  const evaluations = useRun((state) => state.evaluations);
+  const active = evaluations.some(({ state }) => state === 'running');
+  return (
+    <section className="evaluations" aria-labelledby="evaluations-title">
+      <div className="section-head">
+        <h2 id="evaluations-title">Evaluations</h2>
+        <p className="muted">
+          Play a checkpoint on fixed levels: more of them, larger ones, or another environment.
+        </p>
+      </div>
+      <div className="panel">
+        <EvaluationForm run={run} active={active} />
+        {evaluations.length > 0 && <EvaluationList runId={run.id} evaluations={evaluations} />}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,241 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Evaluation, procedures } from '../../core/api/contract.ts';
+import { createHandlers } from '../../core/api/handlers.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import { readSeries } from '../../core/history/queries.ts';
+import { type Core, createCore } from '../../core/index.ts';
+import { starpo } from './fixtures/child.ts';
+import { root, untilRun, World } from './fixtures/world.ts';
+
+const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
+const built = existsSync(trainer);
+const unless = built ? '' : ' (skipped: the trainer is not built)';
+const resources = join(root, 'resources');
+
+const small = {
+  threads: 1,
+  'start.weights': 'random',
+  iterations: 2,
+  'rollout.groups': 4,
+  'rollout.group_size': 2,
+  'rollout.max_response_tokens': 12,
+  'policy_loss.mini_batch': 2,
+  'evaluation.levels': 4,
+  'evaluation.every': 1,
+  'checkpoint.every': 1,
+};
+
+/** How an evaluation ends, once core tells of it. */
+function untilEnded(core: Core, name: string): Promise<Evaluation> {
+  return new Promise((resolve) => {
+    const stop = core.notices.on((kind, payload) => {
+      const { evaluation } = payload as { evaluation: Evaluation };
+      if (kind !== 'evaluation' || evaluation.name !== name || evaluation.state === 'running') return;
+      stop();
+      resolve(evaluation);
+    });
+  });
+}
+
+describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 120_000 }, () => {
+  const world = new World();
+  let core: Core;
+  let runId: string;
+  beforeAll(async () => {
+    core = await createCore({ home: world.home, resources, trainerPath: trainer });
+    runId = await trained('starter-mixed', small);
+  }, 120_000);
+  afterAll(async () => {
+    await core.dispose();
+    await world.close();
+  });
+
+  async function trained(preset: string, set: Record<string, string | number>): Promise<string> {
+    const id = await core.runs.create({ preset, set });
+    await core.runs.start(id);
+    await untilRun(core, id, ({ status }) => status === 'completed');
+    return id;
+  }
+
+  async function evaluated(
+    id: string,
+    wish: Parameters<Core['evaluations']['start']>[1] & { name: string },
+  ): Promise<Evaluation> {
+    const ended = untilEnded(core, wish.name);
+    await core.evaluations.start(id, wish);
+    return ended;
+  }
+  const file = (id: string, path: string) => readFileSync(join(core.runs.folder(id), path));
+
+  test('two environments are trained together, and each has its metrics and evaluations', async () => {
+    const names = readSeries(core.database, runId).map(({ name }) => name);
+    for (const label of ['frozen-lake', 'bandit']) {
+      expect(names).toContain(`rollout/${label}/success_rate`);
+      expect(names).toContain(`evaluation/${label}/success_rate_low`);
+    }
+    const handlers = createHandlers(core);
+    const episodes = await handlers['rollouts.episodes']({ runId, iteration: 1, split: 'train' });
+    const groups = Map.groupBy(episodes, ({ environment }) => environment);
+    expect([...groups].map(([label, { length }]) => [label, length])).toEqual([
+      ['frozen-lake', 6],
+      ['bandit', 2],
+    ]);
+  });
+
+  test("one with the run's own settings equals the run's own, and joins its levels in the replay", async () => {
+    const handlers = createHandlers(core);
+    const done = await evaluated(runId, { checkpoint: 1, on: 'bandit', name: 'same' });
+    expect(done).toMatchObject({ state: 'done', label: 'bandit', changes: [], done: 4 });
+    expect(file(runId, 'evaluations/same.jsonl.zst')).toEqual(
+      file(runId, 'rollouts/000001-bandit.jsonl.zst'),
+    );
+    const own = readSeries(core.database, runId, ['evaluation/bandit/success_rate']);
+    expect(done.metrics?.success_rate).toBe(own[0]!.values[1]);
+
+    const level = await handlers['rollouts.level']({
+      runId,
+      group: 2,
+      files: [
+        { iteration: 0, split: 'bandit', evaluation: null },
+        { iteration: 1, split: 'bandit', evaluation: 'same' },
+        { iteration: 9, split: 'bandit', evaluation: null },
+        { iteration: 9, split: 'bandit', evaluation: 'none' },
+      ],
+    });
+    expect(level.map((episode) => episode?.iteration)).toEqual([0, 1, undefined, undefined]);
+    expect(level[0]?.seed).toBe(level[1]?.seed);
+  });
+
+  test('larger levels, and an environment that the run never saw, can be replayed', async () => {
+    const handlers = createHandlers(core);
+    const larger = await evaluated(runId, {
+      checkpoint: 2,
+      on: 'frozen-lake',
+      set: { size: '6' },
+      levels: 3,
+      seed: 7,
+      name: 'larger',
+    });
+    expect(larger.changes).toEqual(['size=6', 'levels=3', 'seed=7']);
+    const slippery = await evaluated(runId, {
+      checkpoint: 2,
+      on: 'starter-frozen-lake-slippery',
+      name: 'slippery',
+    });
+    expect(slippery.changes).toEqual(['is_slippery=true']);
+
+    const bandits = await trained('starter-bandit', { ...small, iterations: 1 });
+    const choices = await core.evaluations.choices(bandits);
+    expect(choices.checkpoints).toEqual([1, 0]);
+    expect(choices.environments).toContainEqual(expect.objectContaining({ on: 'frozen-lake', own: false }));
+    const unseen = await evaluated(bandits, { checkpoint: 1, on: 'frozen-lake', name: 'unseen' });
+    expect(unseen).toMatchObject({ state: 'done', environment: 'frozen-lake', changes: [] });
+    const episodes = await handlers['evaluations.episodes']({ runId: bandits, name: 'unseen' });
+    for (const { id: episodeId } of episodes) {
+      const replay = await handlers['evaluations.replay']({ runId: bandits, name: 'unseen', episodeId });
+      expect(replay.frames.at(-1)!.total).toBeCloseTo(replay.summary.reward);
+    }
+  });
+
+  test('what cannot be is refused with its reason, and leaves nothing', async () => {
+    const id = `${runId.slice(0, 40)}-copy`;
+    cpSync(core.runs.folder(runId), core.runs.folder(id), { recursive: true });
+    await core.supervisor.add(id);
+    const checkpoints = join(core.runs.folder(id), 'checkpoints');
+    rmSync(join(checkpoints, '000000/model.safetensors'));
+    truncateSync(join(checkpoints, '000001/model.safetensors'), 1000);
+    const before = readdirSync(join(core.runs.folder(id), 'evaluations'));
+    const refusals: [string, string, Parameters<Core['evaluations']['start']>[1]][] = [
+      ['nowhere', 'run_unknown', { checkpoint: 2 }],
+      [id, 'checkpoint_missing', { checkpoint: 77 }],
+      [id, 'checkpoint_pruned', { checkpoint: 0 }],
+      [id, 'checkpoint_corrupt', { checkpoint: 1 }],
+      [id, 'environment_unknown', { checkpoint: 2, on: 'chess' }],
+      [id, 'config_invalid', { checkpoint: 2, set: { sise: '6' } }],
+      [id, 'config_invalid', { checkpoint: 2, set: { size: '99' } }],
+      [id, 'config_invalid', { checkpoint: 2, levels: 0 }],
+      [id, 'evaluation_exists', { checkpoint: 2, name: 'same' }],
+      [id, 'evaluation_name_invalid', { checkpoint: 2, name: 'Not one' }],
+    ];
+    for (const [run, code, wish] of refusals)
+      await expect(core.evaluations.start(run, wish), code).rejects.toMatchObject({ code });
+    await expect(core.evaluations.get(id, 'none')).rejects.toMatchObject({ code: 'evaluation_unknown' });
+    await expect(core.evaluations.cancel(id, 'none')).rejects.toMatchObject({
+      code: 'evaluation_not_active',
+    });
+    expect(readdirSync(join(core.runs.folder(id), 'evaluations'))).toEqual(before);
+    expect((await core.evaluations.list(id)).map(({ state }) => state)).not.toContain('failed');
+
+    const failed = await evaluated(id, { checkpoint: 2, set: { size: 32 }, name: 'too-large' });
+    expect(failed).toMatchObject({ state: 'failed', failure: { code: 'context_too_small' } });
+    expect(await core.evaluations.get(id, 'too-large')).toEqual(failed);
+
+    writeFileSync(join(core.runs.folder(id), 'evaluations/same.json'), '{');
+    await expect(core.evaluations.get(id, 'same')).rejects.toMatchObject({ code: 'evaluation_corrupt' });
+    expect((await core.evaluations.list(id)).map(({ name }) => name)).not.toContain('same');
+  });
+
+  test('a living run is evaluated beside its training; one evaluation is under way at a time, and can be cancelled', async () => {
+    const set = { ...small, iterations: 100_000, 'evaluation.every': 0, 'checkpoint.every': 1 };
+    const id = await core.runs.create({ preset: 'starter-bandit', set });
+    await core.runs.start(id);
+    await untilRun(core, id, ({ iteration }) => iteration >= 1);
+    expect(await evaluated(id, { checkpoint: 0, name: 'beside' })).toMatchObject({ state: 'done' });
+
+    const ended = untilEnded(core, 'long');
+    const started = await core.evaluations.start(id, { checkpoint: 0, levels: 65_536, name: 'long' });
+    expect(started.state).toBe('running');
+    await expect(core.evaluations.start(id, { checkpoint: 0 })).rejects.toMatchObject({
+      code: 'evaluation_active',
+    });
+    await core.evaluations.cancel(id, 'long');
+    expect((await ended).state).toBe('cancelled');
+    expect((await core.evaluations.list(id)).map(({ name }) => name)).toEqual(['beside']);
+    expect(readdirSync(join(core.runs.folder(id), 'evaluations')).toSorted()).toEqual([
+      'beside.index.json',
+      'beside.json',
+      'beside.jsonl.zst',
+    ]);
+
+    expect(core.runs.get(id).status).toBe('running');
+    await core.runs.command(id, 'stop');
+    const { status, failure } = await untilRun(core, id, (run) => run.status === 'stopped');
+    expect({ status, failure }).toEqual({ status: 'stopped', failure: null });
+  });
+
+  test('the command line evaluates, and the result needs no history', async () => {
+    const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+    const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
+    const first = await evaluate('--on', 'bandit', '--json');
+    expect(first).toMatchObject({ status: 0, errors: '' });
+    const { name, ...told } = procedures['evaluations.get'].output.parse(
+      JSON.parse(first.output.split('\n').at(-1)!),
+    );
+    expect(name).toBe('000002-bandit');
+    const again = await evaluate('--on', 'bandit', '--name', 'again');
+    expect(again.output).toContain('bandit at checkpoint 2: success ');
+    expect(file(runId, 'evaluations/again.jsonl.zst')).toEqual(
+      file(runId, 'evaluations/000002-bandit.jsonl.zst'),
+    );
+    expect(await evaluate('--checkpoint', '9')).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('checkpoint_missing'),
+    });
+
+    const long = starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
+    await long.line(/"state":"running"/);
+    expect(await long.kill('SIGINT')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('evaluation_cancelled'),
+    });
+    const left = readdirSync(join(core.runs.folder(runId), 'evaluations'));
+    expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
+
+    await core.dispose();
+    rmSync(databaseFile(world.home));
+    core = await createCore({ home: world.home, resources, trainerPath: trainer });
+    expect(await core.evaluations.get(runId, name)).toEqual({ name, ...told });
+  });
+});
