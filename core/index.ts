@@ -2,8 +2,13 @@ import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { type HistoryDatabase, openDatabase } from './history/database.ts';
 import { Notices } from './notices.ts';
+import { Annotations } from './runs/annotations.ts';
+import { Queue } from './runs/queue.ts';
+import { QueueFile } from './runs/queue-file.ts';
 import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
+import { type Clock, Watchdog } from './runs/watchdog.ts';
+import { Storage } from './storage/storage.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
@@ -16,6 +21,8 @@ export interface CoreOptions {
   trainerPath?: string | undefined;
   /** Where problems go that no caller hears of. */
   log?: ((message: string) => void) | undefined;
+  /** The watchdog's, for tests. */
+  clock?: Clock | undefined;
 }
 
 export interface Core {
@@ -25,6 +32,10 @@ export interface Core {
   readonly database: HistoryDatabase;
   readonly trainer: Trainer;
   readonly runs: Runs;
+  /** Starts what waits only in a core that was told to `work`. */
+  readonly queue: Queue;
+  readonly annotations: Annotations;
+  readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly notices: Notices;
   readonly log: (message: string) => void;
@@ -41,9 +52,16 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
-  const supervisor = new Supervisor({ database, home, trainer, notices, log });
+  const file = new QueueFile(home, database);
+  const watchdog = new Watchdog(database, options.clock);
+  const supervisor = new Supervisor({ database, home, trainer, notices, queue: file, watchdog, log });
+  const annotations = new Annotations({ database, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
+  const storage = new Storage({ runs, supervisor, notices, log });
+  const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const dispose = async () => {
+    queue.close();
+    storage.close();
     await supervisor.close();
     database.close();
   };
@@ -60,6 +78,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     database,
     trainer,
     runs,
+    queue,
+    annotations,
+    storage,
     supervisor,
     notices,
     log,

@@ -2,8 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
+import { takeAnnotations } from './annotations.ts';
 import { ingestAll, ingestAtOnce } from './ingest.ts';
-import { addRun, listRunIds, listRuns, removeRun } from './runs-table.ts';
+import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 
 /** Names of the run directories that are there. */
 export function runsOnDisk(home: string): string[] {
@@ -23,7 +24,9 @@ export async function syncHistory(database: HistoryDatabase, home: string): Prom
   }
   for (const runId of runsOnDisk(home)) {
     const folder = runFolder(home, runId);
-    if (addRun(database, runId, folder)) await ingestAll(database, runId, join(folder, runFiles.journal));
+    if (!addRun(database, runId, folder)) continue;
+    await ingestAll(database, runId, join(folder, runFiles.journal));
+    takeAnnotations(database, runId, folder);
   }
 }
 
@@ -39,6 +42,8 @@ export interface RebuildReport {
   forgotten: string[];
   /** Runs with lines in their journal that are no events. */
   damaged: string[];
+  /** Runs with lines in annotations.jsonl that are no annotations. */
+  damagedAnnotations: string[];
 }
 
 /**
@@ -52,7 +57,9 @@ export async function rebuildHistory(database: HistoryDatabase, home: string): P
   const replace = database.transaction((runId: string) => {
     const folder = runFolder(home, runId);
     removeRun(database, runId);
-    if (addRun(database, runId, folder)) ingestAtOnce(database, runId, join(folder, runFiles.journal));
+    if (!addRun(database, runId, folder)) return;
+    ingestAtOnce(database, runId, join(folder, runFiles.journal));
+    takeAnnotations(database, runId, folder);
   });
   for (const runId of present) {
     replace.immediate(runId);
@@ -63,15 +70,17 @@ export async function rebuildHistory(database: HistoryDatabase, home: string): P
 
 function countHistory(
   database: HistoryDatabase,
-): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged'> {
+): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged' | 'damagedAnnotations'> {
   const count = (table: string) =>
     database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  const damaged = listRuns(database).filter((run) => run.journal_problem !== null);
+  const rows = listRuns(database);
+  const ids = (damaged: (row: RunRow) => boolean) => rows.filter(damaged).map((row) => row.id);
   return {
     runs: count('runs'),
     events: count('events'),
-    rollouts: count('rollouts'),
-    damaged: damaged.map((run) => run.id),
+    rollouts: count('rollouts WHERE removed = 0'),
+    damaged: ids((row) => row.journal_problem !== null),
+    damagedAnnotations: ids((row) => row.annotations_problem !== null),
   };
 }
 

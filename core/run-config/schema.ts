@@ -101,6 +101,8 @@ const fields = z.strictObject({
     temperature: number(0.01, 10),
   }),
   checkpoint: z.strictObject({ every: integer(0, 1_000_000), keep: integer(1, 100_000) }),
+  rollout_files: z.strictObject({ keep_last: integer(0, 1_000_000), keep_every: integer(0, 1_000_000) }),
+  storage: z.strictObject({ budget_gigabytes: number(0, 1_000_000) }),
   warm_start: warmStart,
 });
 

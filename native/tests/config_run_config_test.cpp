@@ -80,6 +80,8 @@ TEST_CASE("the example of run.json is read key by key") {
   CHECK(config.optimizer.schedule == LearningRateSchedule::constant);
   CHECK(config.evaluation.levels == 256);
   CHECK(config.checkpoint.keep == 2);
+  CHECK(config.rollout_files.keep_every == 10);
+  CHECK(config.storage.budget_gigabytes == 0);
   CHECK(config.warm_start.plain == 0.5);
   CHECK(run_config_warnings(config).empty());
 }

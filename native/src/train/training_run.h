@@ -10,6 +10,7 @@
 #include "model/training_pass.h"
 #include "rollout/rollout.h"
 #include "train/run_control.h"
+#include "train/storage.h"
 #include "train/trainer_state.h"
 
 namespace starpo {
@@ -40,6 +41,7 @@ class TrainingRun {
   std::filesystem::path directory_;
   Journal& journal_;
   RunControl control_;
+  std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<TrainingPass> pass_;
