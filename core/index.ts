@@ -21,6 +21,8 @@ export interface CoreOptions {
   trainerPath?: string | undefined;
   /** Where problems go that no caller hears of. */
   log?: ((message: string) => void) | undefined;
+  /** Whether this core starts what waits in the queue: for processes that stay. */
+  worksQueue?: boolean | undefined;
   /** The watchdog's, for tests. */
   clock?: Clock | undefined;
 }
@@ -67,6 +69,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   };
   try {
     await supervisor.start();
+    if (options.worksQueue) queue.work();
   } catch (error) {
     await dispose();
     throw error;

@@ -35,7 +35,10 @@ export type ApiError = z.infer<typeof apiError>;
 
 export const tagText = z
   .string()
-  .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u, 'must be 1 to 40 letters, digits, spaces or . _ : / + -');
+  .regex(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u,
+    'must be 1 to 40 letters, digits, spaces or . _ : / + -',
+  );
 export const noteText = z.string().max(10_000);
 
 /** What people said of a run; kept in its annotations.jsonl. */
@@ -278,6 +281,8 @@ export const procedures = {
     output: z.array(series),
   },
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
+  /** Copies a run folder from elsewhere on this machine into the data folder; a name that is taken gets another end. */
+  'runs.adopt': { input: z.object({ folder: z.string().min(1).max(4096) }), output: z.object({ runId }) },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
   /** Changes what is named, leaves the rest. */
   'runs.annotate': {
@@ -309,6 +314,8 @@ export const procedures = {
   },
   /** Puts a startable run at the queue's end; one that is in it stays where it is. */
   'queue.add': { input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
+  /** From now on this core starts what waits, as the app and `starpo serve` do by themselves. */
+  'queue.work': { input: empty, output: empty },
   'queue.remove': { input: z.object({ runId }), output: empty },
   /** To a position from 1 on; beyond the last means the last. */
   'queue.move': {

@@ -5,6 +5,7 @@ import { toReplay } from '../replay/replay.ts';
 import { presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import { adoptRun } from '../runs/adopt.ts';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from './contract.ts';
 import { asFailure, Failure } from './failure.ts';
 
@@ -41,12 +42,21 @@ export function createHandlers(core: Core): Handlers {
       runs.get(runId);
       return readLog(database, runId);
     },
+    'runs.adopt': async ({ folder }) => {
+      const runId = await adoptRun(core.home, folder);
+      await core.supervisor.add(runId);
+      return { runId };
+    },
     'runs.storage': ({ runId }) => core.storage.of(runId),
     'runs.annotate': (input) => core.annotations.annotate(input),
     'alerts.list': ({ runId }) => core.annotations.alerts(runId),
     'alerts.answer': (input) => core.annotations.answer(input),
     'queue.list': () => ({ runs: core.queue.list(), problem: core.queue.problem() }),
     'queue.add': ({ runId }) => ({ position: core.queue.add(runId) }),
+    'queue.work': () => {
+      core.queue.work();
+      return {};
+    },
     'queue.remove': ({ runId }) => {
       core.queue.remove(runId);
       return {};

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
-import type { HistoryDatabase } from './database.ts';
 import { takeAnnotations } from './annotations.ts';
+import type { HistoryDatabase } from './database.ts';
 import { ingestAll, ingestAtOnce } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 

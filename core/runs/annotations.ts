@@ -26,8 +26,10 @@ export class Annotations {
     const { tags, note, starred, archived } = this.marks(runId);
     const { note: text = note, starred: star = starred, archived: archive = archived } = changes;
     const lines: NewAnnotation[] = [];
-    for (const tag of new Set(addTags)) if (!tags.includes(tag)) lines.push({ type: 'tag', tag, present: true });
-    for (const tag of new Set(removeTags)) if (tags.includes(tag)) lines.push({ type: 'tag', tag, present: false });
+    for (const tag of new Set(addTags))
+      if (!tags.includes(tag)) lines.push({ type: 'tag', tag, present: true });
+    for (const tag of new Set(removeTags))
+      if (tags.includes(tag)) lines.push({ type: 'tag', tag, present: false });
     if (text !== note) lines.push({ type: 'note', text });
     if (star !== starred) lines.push({ type: 'star', on: star });
     if (archive !== archived) lines.push({ type: 'archive', on: archive });

@@ -208,5 +208,9 @@ function isStarting({ starting }: QueueEntry): boolean {
 function placeOf(entries: readonly QueueEntry[], runId: string): number {
   const index = entries.findIndex((entry) => entry.run === runId);
   if (index >= 0) return index;
-  throw new Failure('run_not_queued', `The run ${runId} isn't in the queue.`, '`starpo queue` lists what is.');
+  throw new Failure(
+    'run_not_queued',
+    `The run ${runId} isn't in the queue.`,
+    '`starpo queue` lists what is.',
+  );
 }

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary, Stall } from '../api/contract.ts';
-import type { HistoryDatabase } from '../history/database.ts';
 import { readAlerts, takeAnnotations } from '../history/annotations.ts';
+import type { HistoryDatabase } from '../history/database.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
 import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
