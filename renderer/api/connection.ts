@@ -15,6 +15,9 @@ const noticeNames: Record<NoticeName, true> = {
   metrics: true,
   log: true,
   rollout: true,
+  rolloutRemoved: true,
+  storage: true,
+  alerts: true,
 };
 
 /**

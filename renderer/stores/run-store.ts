@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
+import type { Alert, LogLine, Notice, RolloutFile, RunStorage } from '../../core/api/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';
@@ -17,6 +17,9 @@ interface RunState {
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
+  /** Null until it has been measured. */
+  storage: RunStorage | null;
+  alerts: Alert[];
 }
 
 const empty = () => ({
@@ -27,6 +30,8 @@ const empty = () => ({
   series: new RunSeries(),
   log: [],
   rollouts: [],
+  storage: null,
+  alerts: [],
 });
 
 /** The run that is open, on its page or in its replay. */
@@ -44,10 +49,19 @@ export function followRun(api: Api, runId: string): () => void {
       api.call('runs.series', { runId }),
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
+      api.call('alerts.list', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
-  function load([{ config, folder }, series, log, rollouts]: Answers): void {
+  /** By itself: it has to look at every file. */
+  function measure(): void {
+    api
+      .call('runs.storage', { runId })
+      .then((storage) => followed && useRun.setState({ storage }))
+      .catch(() => {});
+  }
+
+  function load([{ config, folder }, series, log, rollouts, alerts]: Answers): void {
     if (!followed) return;
     useRun.getState().series.load(series);
     useRun.setState({
@@ -57,7 +71,9 @@ export function followRun(api: Api, runId: string): () => void {
       folder,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
+      alerts,
     });
+    measure();
   }
 
   function fail(problem: unknown): void {
@@ -83,6 +99,17 @@ export function followRun(api: Api, runId: string): () => void {
     api.on('rollout', ({ runId: id, file }) => {
       if (id === runId)
         catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) })));
+    }),
+    api.on('rolloutRemoved', ({ runId: id, iteration, split }) => {
+      const others = (file: RolloutFile) => file.iteration !== iteration || file.split !== split;
+      if (id === runId)
+        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: rollouts.filter(others) })));
+    }),
+    api.on('storage', ({ runId: id, storage }) => {
+      if (id === runId) useRun.setState({ storage });
+    }),
+    api.on('alerts', ({ runId: id, alerts }) => {
+      if (id === runId) catchUp.notice(() => useRun.setState({ alerts }));
     }),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);

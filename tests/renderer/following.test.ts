@@ -83,6 +83,7 @@ test('points, lines and files that come while the stored ones are on their way s
       { iteration: 5, split: 'train', episodes: 1 },
       { iteration: 1, split: 'train', episodes: 1 },
     ],
+    'alerts.list': [],
   });
   const { series, log, rollouts, loaded } = useRun.getState();
   expect(loaded).toBe(true);

@@ -13,6 +13,7 @@ import { ConfigPanel } from './config-panel.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { RunHeader } from './run-header.tsx';
+import { RunNotices } from './run-notices.tsx';
 
 export function RunPage({ runId }: { runId: string }) {
   const api = useApi();
@@ -47,7 +48,7 @@ export function RunPage({ runId }: { runId: string }) {
   return (
     <div className="page run-page">
       <RunHeader run={run} />
-      {run.failure && <ErrorNote error={run.failure} />}
+      <RunNotices run={run} />
       <Charts run={run} />
       <LogPanel />
       <ConfigPanel />
@@ -103,7 +104,7 @@ function NoValues({ status }: { status: RunStatus }) {
         'Waiting for the first values',
         'The starting policy is evaluated first; the first training iteration follows.',
       ]
-    : status === 'created'
+    : status === 'created' || status === 'queued'
       ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
       : ['No values', 'This run ended before its first evaluation.'];
   return (

@@ -1,13 +1,14 @@
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { useListedRuns } from '../../stores/app-store.ts';
 
 const shown = 8;
 
 export function RecentRuns() {
-  const runs = useApp((state) => state.runs);
+  const { runs } = useListedRuns();
   if (!runs || runs.length === 0) return null;
   const now = Date.now();
   return (
@@ -41,10 +42,16 @@ export function RecentRuns() {
                 <tr key={run.id}>
                   <th scope="row">
                     <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+                    {run.marks.starred && <Icon name="start" size={12} />}
                     <span className="faint table-sub">{run.preset}</span>
+                    {run.marks.tags.map((tag) => (
+                      <span key={tag} className="tag">
+                        {tag}
+                      </span>
+                    ))}
                   </th>
                   <td>
-                    <StatusBadge status={run.status} />
+                    <StatusBadge status={run.status} stalled={run.stalled !== null} />
                   </td>
                   <td className="table-progress">
                     <Progress
