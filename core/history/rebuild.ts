@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
+import { isSameJournal } from './identity.ts';
 import { ingestAll, ingestAtOnce } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 
@@ -17,10 +18,12 @@ export function runsOnDisk(home: string): string[] {
   }
 }
 
-/** Brings the history to what the run directories say: new ones in, deleted ones out, journals read to their end. */
+/** Brings the history to what the run directories say: new ones in, deleted ones out, replaced ones anew, journals read to their end. */
 export async function syncHistory(database: HistoryDatabase, home: string): Promise<void> {
   for (const runId of listRunIds(database)) {
-    if (!existsSync(join(runFolder(home, runId), runFiles.config))) removeRun(database, runId);
+    const folder = runFolder(home, runId);
+    const there = existsSync(join(folder, runFiles.config));
+    if (!there || !isSameJournal(database, runId, join(folder, runFiles.journal))) removeRun(database, runId);
   }
   for (const runId of runsOnDisk(home)) {
     const folder = runFolder(home, runId);

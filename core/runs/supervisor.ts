@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunSummary, Stall } from '../api/contract.ts';
 import { readAlerts, takeAnnotations } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { folderIdentity, isSameJournal } from '../history/identity.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
 import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
@@ -36,6 +37,7 @@ interface Followed {
   /** What clients know of its place in the queue, and whether it hangs. */
   position: number | null;
   stalled: boolean;
+  folder: string;
 }
 
 export interface SupervisorParts {
@@ -186,6 +188,7 @@ export class Supervisor {
       tellTimer: null,
       position: this.parts.queue.position(row.id),
       stalled: false,
+      folder: folderIdentity(runFolder(this.parts.home, row.id)),
     };
     this.followed.set(row.id, run);
     this.parts.watchdog.begin(row);
@@ -263,7 +266,7 @@ export class Supervisor {
         if (this.closed) return;
         const run = this.followed.get(row.id);
         if (!run) continue;
-        if (!existsSync(join(runFolder(home, row.id), runFiles.config))) {
+        if (!existsSync(join(runFolder(home, row.id), runFiles.config)) || this.isReplaced(row.id, run)) {
           letGo(run);
           this.followed.delete(row.id);
           this.parts.watchdog.forget(row.id);
@@ -282,6 +285,15 @@ export class Supervisor {
     } catch (error) {
       this.problem('Looking at the data folder', error);
     }
+  }
+
+  /** Whether another run's directory has come under the name of this one. */
+  private isReplaced(runId: string, run: Followed): boolean {
+    const folder = runFolder(this.parts.home, runId);
+    const identity = folderIdentity(folder);
+    if (identity === run.folder) return false;
+    run.folder = identity;
+    return !isSameJournal(this.parts.database, runId, join(folder, runFiles.journal));
   }
 
   /** Tells when a trainer begins to hang, and when it goes on. */

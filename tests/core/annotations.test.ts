@@ -162,6 +162,27 @@ describe('annotations', { timeout: 60_000 }, () => {
     expect((await createHandlers(core)['rollouts.list']({ runId })).length).toBeGreaterThan(2);
   });
 
+  test('a folder that takes the place of another of the same name is read anew', async () => {
+    const longer = [5, 6, 7, 8, 9].map((seq) => journal.log(seq, 'other'));
+    const other = world.run('other', [journal.started(4), journal.iteration(5, 7), ...longer.slice(1)]);
+    const place = join(world.home, 'runs/one');
+    const put = () => {
+      rmSync(place, { recursive: true });
+      cpSync(other, place, { recursive: true });
+    };
+    put();
+    await untilRun(core, 'one', ({ iteration }) => iteration === 7);
+    await core.dispose();
+    world.run('other', [
+      journal.started(8),
+      ...[1, 2, 3, 4, 5, 6, 7].map((at) => journal.iteration(8 + at, at)),
+    ]);
+    put();
+    expect((await world.core()).runs.get('one').iteration).toBe(7);
+    const { 'runs.log': log } = createHandlers(await world.core());
+    expect(await log({ runId: 'one' })).toHaveLength(1);
+  });
+
   test('a folder is adopted under a name that is free, and its missing model is told of where it is needed', async () => {
     const { 'runs.adopt': adopt } = createHandlers(core);
     const elsewhere = join(world.folder, 'One (copy)');

@@ -31,7 +31,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
           onClick={() => annotate({ starred: !starred })}
         />
         {tags.map((tag) => (
-          <span key={tag} className="tag mark">
+          <span key={tag} className="tag run-tag">
             {tag}
             <button
               type="button"

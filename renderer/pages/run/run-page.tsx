@@ -104,9 +104,11 @@ function NoValues({ status }: { status: RunStatus }) {
         'Waiting for the first values',
         'The starting policy is evaluated first; the first training iteration follows.',
       ]
-    : status === 'created' || status === 'queued'
-      ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
-      : ['No values', 'This run ended before its first evaluation.'];
+    : status === 'queued'
+      ? ['Waiting for its turn', 'It starts by itself when the runs before it have ended.']
+      : status === 'created'
+        ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
+        : ['No values', 'This run ended before its first evaluation.'];
   return (
     <div className="panel chart-waiting">
       <Empty title={title}>{text}</Empty>

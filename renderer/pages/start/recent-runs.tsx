@@ -1,20 +1,26 @@
-import { Progress, StatusBadge } from '../../components/basics.tsx';
+import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
-import { useListedRuns } from '../../stores/app-store.ts';
+import { useApp, useListedRuns } from '../../stores/app-store.ts';
 
 const shown = 8;
 
 export function RecentRuns() {
-  const { runs } = useListedRuns();
-  if (!runs || runs.length === 0) return null;
+  const { runs, archived } = useListedRuns();
+  const { showArchived, toggleArchived } = useApp();
+  if (!runs || runs.length + archived === 0) return null;
   const now = Date.now();
   return (
     <section aria-labelledby="recent-runs">
       <div className="section-head">
         <h2 id="recent-runs">Recent runs</h2>
+        {archived > 0 && (
+          <Button kind="quiet" onClick={toggleArchived}>
+            {showArchived ? 'Hide' : 'Show'} {archived} archived
+          </Button>
+        )}
       </div>
       <div className="panel table-panel">
         <table className="table">
