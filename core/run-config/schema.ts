@@ -113,6 +113,9 @@ export const runConfig = fields.superRefine((config, context) => {
   for (const [index, each] of config.environments.entries()) {
     if (labels.has(each.label)) issue(['environments', index, 'label'], `"${each.label}" is used twice`);
     labels.add(each.label);
+    // Its evaluation would be written over the training episodes.
+    if (each.label === 'train')
+      issue(['environments', index, 'label'], '"train" is what the training episodes are called');
   }
   if (config.environments.every((each) => each.share === 0)) {
     issue(['environments'], 'at least one environment needs a share above 0');

@@ -6,6 +6,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';
 import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
+import { runUnknown } from './runs.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** What people and core say of runs: written to the run's annotations.jsonl first, then taken into the history from there. */
@@ -74,10 +75,6 @@ export class Annotations {
   private row(runId: string) {
     const row = getRun(this.parts.database, runId);
     if (row) return row;
-    throw new Failure(
-      'run_unknown',
-      `There is no run ${runId}.`,
-      '`starpo runs` lists the runs of this data folder.',
-    );
+    throw runUnknown(runId);
   }
 }

@@ -176,15 +176,19 @@ export class Runs {
   private row(runId: string): RunRow {
     const row = getRun(this.parts.database, runId);
     if (row) return row;
-    throw new Failure(
-      'run_unknown',
-      `There is no run ${runId}.`,
-      '`starpo runs` lists the runs of this data folder.',
-    );
+    throw runUnknown(runId);
   }
 }
 
 /** Whether a folder holds a checkpoint that a trainer may try to go on from. */
 function resumable(checkpoints: string): boolean {
   return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+$/.test(name));
+}
+
+export function runUnknown(runId: string): Failure {
+  return new Failure(
+    'run_unknown',
+    `There is no run ${runId}.`,
+    '`starpo runs` lists the runs of this data folder.',
+  );
 }

@@ -105,7 +105,9 @@ export class Supervisor {
 
   /** Whether a trainer is at work on a run, or paused. */
   isActive(row: RunRow): boolean {
-    return (row.status === 'running' || row.status === 'paused') && this.isAlive(row);
+    const open = row.status === 'running' || row.status === 'paused';
+    // One that isn't followed yet was started by somebody else just now.
+    return open && (!this.followed.has(row.id) || this.isAlive(row));
   }
 
   private isAlive(row: RunRow): boolean {

@@ -96,6 +96,9 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/environments/0/config/size", 1) == "config_invalid environments[0].config.size");
   CHECK(verdict("/environments/0/type", "chess") == "config_invalid environments[0].type");
   CHECK(verdict("/environments/0/label", "Frozen Lake") == "config_invalid environments[0].label");
+  CHECK(verdict("/environments/0/label", "train") == "config_invalid environments[0].label");
+  CHECK(verdict("/rollout_files/keep_last", -1) == "config_invalid rollout_files.keep_last");
+  CHECK(verdict("/storage/budget_gigabytes", "1 GB") == "config_invalid storage.budget_gigabytes");
   CHECK(verdict("/environments/0/share", 0) == "config_invalid environments");
   CHECK(verdict("/environments/0/prompt/first", "{stat}") == "config_invalid environments[0].prompt.first");
   CHECK(verdict("/environments/0/prompt/next", "{arm_1}") == "config_invalid environments[0].prompt.next");

@@ -1,5 +1,7 @@
 import type { RunStorage, RunSummary } from '../../api/contract.ts';
 import { dataFolder } from '../../home.ts';
+import { runIdPattern } from '../../run-directory/names.ts';
+import { runUnknown } from '../../runs/runs.ts';
 import { bytes, print, runRow, successLine, table } from '../output.ts';
 import { withClient } from './with-client.ts';
 
@@ -20,6 +22,7 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
 }
 
 export async function showRun(runId: string, { home, json }: Options): Promise<void> {
+  if (!runIdPattern.test(runId)) throw runUnknown(runId);
   const { run, storage, log } = await withClient(home, async (client) => ({
     run: await client.call('runs.get', { runId }),
     storage: await client.call('runs.storage', { runId }),

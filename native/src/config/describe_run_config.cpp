@@ -153,6 +153,8 @@ void describe(FieldVisitor& v, RunConfig& c) {
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
+    // Its evaluation would be written over the training episodes.
+    v.check(path + ".label", [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
     v.check(path + ".label", [&] {
       const auto same = [&](const auto& other) { return other.label == c.environments[i].label; };
       return std::any_of(c.environments.begin(), c.environments.begin() + i, same) ? "another environment has the same label" : "";
