@@ -98,6 +98,7 @@ export class Queue {
 
   /** Lets go; a start that is under way is left to its trainer. */
   close(): void {
+    if (this.closed) return;
     this.closed = true;
     this.stopNotices();
     if (this.timer) clearInterval(this.timer);

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createHandlers } from '../../core/api/handlers.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
+import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
@@ -66,9 +67,8 @@ describe('annotations', { timeout: 60_000 }, () => {
     );
   });
 
-  test('that another process makes are told of', async () => {
-    const other = await world.core();
-    other.annotations.annotate({ runId: 'one', starred: true });
+  test('that come into the file by themselves are told of', async () => {
+    appendAnnotation(join(world.home, 'runs/one'), { type: 'star', on: true });
     await untilRun(core, 'one', (run) => run.marks.starred);
   });
 
@@ -110,11 +110,13 @@ describe('annotations', { timeout: 60_000 }, () => {
     });
     const log = await createHandlers(core)['runs.log']({ runId: 'one' });
     expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 lines') });
+    await core.dispose();
     const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
     expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
   });
 
   test('are made from the command line, and archived runs are not listed', async () => {
+    await core.dispose();
     const run = async (...args: string[]) => {
       const { status, output, errors } = await starpo(args, world.environment()).finished;
       expect({ status, errors }).toEqual({ status: 0, errors: '' });
@@ -178,9 +180,9 @@ describe('annotations', { timeout: 60_000 }, () => {
       ...[1, 2, 3, 4, 5, 6, 7].map((at) => journal.iteration(8 + at, at)),
     ]);
     put();
-    expect((await world.core()).runs.get('one').iteration).toBe(7);
-    const { 'runs.log': log } = createHandlers(await world.core());
-    expect(await log({ runId: 'one' })).toHaveLength(1);
+    const later = await world.core();
+    expect(later.runs.get('one').iteration).toBe(7);
+    expect(await createHandlers(later)['runs.log']({ runId: 'one' })).toHaveLength(1);
   });
 
   test('a folder is adopted under a name that is free, and its missing model is told of where it is needed', async () => {
@@ -194,6 +196,7 @@ describe('annotations', { timeout: 60_000 }, () => {
     await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'model_missing' });
     await expect(adopt({ folder: world.folder })).rejects.toMatchObject({ code: 'run_folder_invalid' });
     writeFileSync(join(elsewhere, 'run.json'), '{');
+    await core.dispose();
     const { status, errors } = await starpo(['adopt', elsewhere], world.environment()).finished;
     expect({ status, errors }).toMatchObject({
       status: 2,
