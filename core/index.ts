@@ -3,8 +3,13 @@ import product from '../package.json' with { type: 'json' };
 import { Evaluations } from './evaluations/evaluations.ts';
 import { type HistoryDatabase, openDatabase } from './history/database.ts';
 import { Notices } from './notices.ts';
+import { Annotations } from './runs/annotations.ts';
+import { Queue } from './runs/queue.ts';
+import { QueueFile } from './runs/queue-file.ts';
 import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
+import { type Clock, Watchdog } from './runs/watchdog.ts';
+import { Storage } from './storage/storage.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
@@ -17,6 +22,10 @@ export interface CoreOptions {
   trainerPath?: string | undefined;
   /** Where problems go that no caller hears of. */
   log?: ((message: string) => void) | undefined;
+  /** Whether this core starts what waits in the queue: for processes that stay. */
+  worksQueue?: boolean | undefined;
+  /** The watchdog's, for tests. */
+  clock?: Clock | undefined;
 }
 
 export interface Core {
@@ -27,6 +36,10 @@ export interface Core {
   readonly trainer: Trainer;
   readonly runs: Runs;
   readonly evaluations: Evaluations;
+  /** Starts what waits only in a core that was told to `work`. */
+  readonly queue: Queue;
+  readonly annotations: Annotations;
+  readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly notices: Notices;
   readonly log: (message: string) => void;
@@ -43,16 +56,24 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
-  const supervisor = new Supervisor({ database, home, trainer, notices, log });
+  const file = new QueueFile(home, database);
+  const watchdog = new Watchdog(database, options.clock);
+  const supervisor = new Supervisor({ database, home, trainer, notices, queue: file, watchdog, log });
+  const annotations = new Annotations({ database, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices });
+  const storage = new Storage({ runs, supervisor, notices, log });
+  const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const dispose = async () => {
+    queue.close();
+    storage.close();
     await evaluations.close();
     await supervisor.close();
     database.close();
   };
   try {
     await supervisor.start();
+    if (options.worksQueue) queue.work();
   } catch (error) {
     await dispose();
     throw error;
@@ -65,6 +86,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     trainer,
     runs,
     evaluations,
+    queue,
+    annotations,
+    storage,
     supervisor,
     notices,
     log,

@@ -27,7 +27,7 @@ function show(): void {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
-  const running = await createCore({ home: dataFolder(), resources });
+  const running = await createCore({ home: dataFolder(), resources, worksQueue: true });
   core = running;
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));
   protocol.handle(appScheme, (request) => pages.fetch(request));

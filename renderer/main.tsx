@@ -14,6 +14,7 @@ import './styles/boards.css';
 import './styles/start.css';
 import './styles/run.css';
 import './styles/evaluations.css';
+import './styles/marks.css';
 import './styles/player.css';
 import './styles/conversation.css';
 import './styles/replay.css';

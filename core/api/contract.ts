@@ -10,6 +10,7 @@ const metrics = z.record(z.string(), z.number());
 
 export const runStatus = z.enum([
   'created',
+  'queued',
   'running',
   'paused',
   'stopped',
@@ -27,6 +28,68 @@ export const phase = z.object({
   total: z.number().int(),
 });
 export type Phase = z.infer<typeof phase>;
+
+/** An error a person can act on: stable code, what is wrong, what to do. */
+export const apiError = z.object({ code: z.string(), message: z.string(), hint: z.string() });
+export type ApiError = z.infer<typeof apiError>;
+
+export const tagText = z
+  .string()
+  .regex(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u,
+    'must be 1 to 40 letters, digits, spaces or . _ : / + -',
+  );
+export const noteText = z.string().max(10_000);
+
+/** What people said of a run; kept in its annotations.jsonl. */
+export const runMarks = z.object({
+  tags: z.array(z.string()).describe('sorted'),
+  note: z.string(),
+  starred: z.boolean(),
+  archived: z.boolean(),
+});
+export type RunMarks = z.infer<typeof runMarks>;
+
+export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
+/** Something a detector found in a run, and what became of it. */
+export const alert = z.object({
+  id: z.string(),
+  kind: z.string(),
+  severity: alertSeverity,
+  iteration: z.number().int(),
+  message: z.string(),
+  state: z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']),
+  raisedAt: z.number(),
+  changedAt: z.number(),
+  /** ms since the epoch, for a snoozed one. */
+  snoozedUntil: z.number().nullable(),
+});
+export type Alert = z.infer<typeof alert>;
+
+/** A living trainer that has been silent for far longer than its run's own pace explains. */
+export const stall = apiError.extend({
+  /** The phase that hangs; null where the trainer hasn't named one yet. */
+  phase: phase.shape.name.nullable(),
+  since: z.number().describe('time of its last event, ms since the epoch'),
+});
+export type Stall = z.infer<typeof stall>;
+
+/** What a run takes on disk, in bytes. */
+export const runStorage = z.object({
+  rollouts: z.number(),
+  checkpoints: z.number(),
+  journal: z.number(),
+  other: z.number(),
+  total: z.number(),
+  /** storage.budget_gigabytes; null: none. */
+  budget: z.number().nullable(),
+  /** What it will take at its end, by an estimate; null once it has ended. */
+  expected: z.number().nullable(),
+  /** Free space of the disk. */
+  free: z.number(),
+  warnings: z.array(apiError),
+});
+export type RunStorage = z.infer<typeof runStorage>;
 
 export const runSummary = z.object({
   id: runId,
@@ -47,6 +110,10 @@ export const runSummary = z.object({
   /** Newest value of a few metrics for cards: success_rate of the newest evaluation and rollout, reward_mean, ... */
   latest: metrics,
   failure: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+  /** 1 for the one that starts next; null where it isn't queued. */
+  queuePosition: z.number().int().nullable(),
+  stalled: stall.nullable(),
+  marks: runMarks,
 });
 export type RunSummary = z.infer<typeof runSummary>;
 
@@ -232,9 +299,14 @@ export const procedures = {
     input: z.object({ runId }),
     output: z.object({ summary: runSummary, config: z.unknown(), folder: z.string() }),
   },
-  /** Makes the run directory; with `start` also starts the trainer. */
+  /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
-    input: z.object({ preset: z.string().max(64), set: settings.optional(), start: z.boolean() }),
+    input: z.object({
+      preset: z.string().max(64),
+      set: settings.optional(),
+      start: z.boolean(),
+      queue: z.boolean().optional(),
+    }),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
@@ -254,6 +326,47 @@ export const procedures = {
     output: z.array(series),
   },
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
+  /** Copies a run folder from elsewhere on this machine into the data folder; a name that is taken gets another end. */
+  'runs.adopt': { input: z.object({ folder: z.string().min(1).max(4096) }), output: z.object({ runId }) },
+  'runs.storage': { input: z.object({ runId }), output: runStorage },
+  /** Changes what is named, leaves the rest. */
+  'runs.annotate': {
+    input: z.object({
+      runId,
+      addTags: z.array(tagText).max(32).optional(),
+      removeTags: z.array(z.string().max(64)).max(32).optional(),
+      note: noteText.optional(),
+      starred: z.boolean().optional(),
+      archived: z.boolean().optional(),
+    }),
+    output: runMarks,
+  },
+  'alerts.list': { input: z.object({ runId }), output: z.array(alert) },
+  /** Answers an alert; `until` (ms since the epoch) belongs to `snoozed`. */
+  'alerts.answer': {
+    input: z.object({
+      runId,
+      alertId: z.string().max(64),
+      state: z.enum(['acknowledged', 'snoozed', 'cleared']),
+      until: z.number().optional(),
+    }),
+    output: z.array(alert),
+  },
+  /** Runs that wait for their device, next first; `problem`: what keeps the queue from going on. */
+  'queue.list': {
+    input: empty,
+    output: z.object({ runs: z.array(runId), problem: apiError.nullable() }),
+  },
+  /** Puts a startable run at the queue's end; one that is in it stays where it is. */
+  'queue.add': { input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
+  /** From now on this core starts what waits, as the app and `starpo serve` do by themselves. */
+  'queue.work': { input: empty, output: empty },
+  'queue.remove': { input: z.object({ runId }), output: empty },
+  /** To a position from 1 on; beyond the last means the last. */
+  'queue.move': {
+    input: z.object({ runId, position: z.number().int().min(1) }),
+    output: z.object({ position: z.number().int() }),
+  },
   'rollouts.list': { input: z.object({ runId }), output: z.array(rolloutFile) },
   'rollouts.episodes': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),
@@ -330,14 +443,14 @@ export const notices = {
   rollout: z.object({ runId, file: rolloutFile }),
   /** An evaluation that was asked for has begun, come further (a few times a second) or ended; a cancelled one is gone. */
   evaluation: z.object({ runId, evaluation }),
+  /** Its episodes are deleted, since the run keeps those of the newest iterations alone. */
+  rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
+  storage: z.object({ runId, storage: runStorage }),
+  alerts: z.object({ runId, alerts: z.array(alert) }),
 } as const;
 
 export type NoticeName = keyof typeof notices;
 export type Notice<N extends NoticeName> = z.infer<(typeof notices)[N]>;
-
-/** An error a person can act on: stable code, what is wrong, what to do. */
-export const apiError = z.object({ code: z.string(), message: z.string(), hint: z.string() });
-export type ApiError = z.infer<typeof apiError>;
 
 /** A call over the wire: `call(name, input)` answers with one of these, never by throwing. */
 export type CallResult<P extends ProcedureName> =

@@ -5,6 +5,7 @@ import { toReplay } from '../replay/replay.ts';
 import { presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import { adoptRun } from '../runs/adopt.ts';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from './contract.ts';
 import { asFailure, Failure } from './failure.ts';
 
@@ -21,10 +22,11 @@ export function createHandlers(core: Core): Handlers {
       const config = await runs.config(runId);
       return { summary: runs.get(runId), config, folder: runs.folder(runId) };
     },
-    'runs.create': async ({ preset, set, start }) => {
-      if (start) core.trainer.require();
+    'runs.create': async ({ preset, set, start, queue }) => {
+      if (start && !queue) core.trainer.require();
       const runId = await runs.create({ preset, set });
-      if (start) await runs.start(runId);
+      if (queue) core.queue.add(runId);
+      else if (start) await runs.start(runId);
       return { runId };
     },
     'runs.start': async ({ runId }) => {
@@ -40,12 +42,32 @@ export function createHandlers(core: Core): Handlers {
       runs.get(runId);
       return readLog(database, runId);
     },
+    'runs.adopt': async ({ folder }) => {
+      const runId = await adoptRun(core.home, folder);
+      await core.supervisor.add(runId);
+      return { runId };
+    },
+    'runs.storage': ({ runId }) => core.storage.of(runId),
+    'runs.annotate': (input) => core.annotations.annotate(input),
+    'alerts.list': ({ runId }) => core.annotations.alerts(runId),
+    'alerts.answer': (input) => core.annotations.answer(input),
+    'queue.list': () => ({ runs: core.queue.list(), problem: core.queue.problem() }),
+    'queue.add': ({ runId }) => ({ position: core.queue.add(runId) }),
+    'queue.work': () => {
+      core.queue.work();
+      return {};
+    },
+    'queue.remove': ({ runId }) => {
+      core.queue.remove(runId);
+      return {};
+    },
+    'queue.move': ({ runId, position }) => ({ position: core.queue.move(runId, position) }),
     'rollouts.list': ({ runId }) => {
       runs.get(runId);
       return listRollouts(database, runId);
     },
     'rollouts.episodes': ({ runId, iteration, split }) =>
-      readEpisodes(runs.folder(runId), rolloutPaths(core, runId, iteration, split)),
+      reading(core, runId, iteration, split, readEpisodes),
     'rollouts.replay': async ({ runId, episodeId }) => {
       const parts = parseEpisodeId(episodeId);
       if (!parts)
@@ -54,8 +76,10 @@ export function createHandlers(core: Core): Handlers {
           `There is no episode ${episodeId}.`,
           'Choose one from the list of episodes.',
         );
-      const paths = rolloutPaths(core, runId, parts.iteration, parts.split);
-      return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
+      const episode = await reading(core, runId, parts.iteration, parts.split, (folder, paths) =>
+        readEpisode(folder, paths, episodeId),
+      );
+      return toReplay(episode);
     },
     'rollouts.level': async ({ runId, group, files }) => {
       runs.get(runId);
@@ -86,15 +110,44 @@ export function createHandlers(core: Core): Handlers {
   };
 }
 
+/**
+ * Reads episodes of one iteration. Throws `rollout_unknown`, or `rollout_gone` where the run has deleted them, be it while they are read: it says so in
+ * its journal before their files go.
+ */
+async function reading<T>(
+  core: Core,
+  runId: string,
+  iteration: number,
+  split: string,
+  read: (folder: string, paths: RolloutPaths) => Promise<T>,
+): Promise<T> {
+  const paths = rolloutPaths(core, runId, iteration, split);
+  try {
+    return await read(core.runs.folder(runId), paths);
+  } catch (error) {
+    if (asFailure(error).code !== 'rollout_missing') throw error;
+    await core.supervisor.refresh(runId);
+    rolloutPaths(core, runId, iteration, split);
+    throw error;
+  }
+}
+
 function rolloutPaths(core: Core, runId: string, iteration: number, split: string): RolloutPaths {
   core.runs.get(runId);
   const paths = findRollout(core.database, runId, iteration, split);
-  if (paths) return paths;
-  throw new Failure(
-    'rollout_unknown',
-    `The run ${runId} has no episodes of ${split} at iteration ${iteration}.`,
-    'Choose from the list of rollouts.',
-  );
+  if (!paths)
+    throw new Failure(
+      'rollout_unknown',
+      `The run ${runId} has no episodes of ${split} at iteration ${iteration}.`,
+      'Choose from the list of rollouts.',
+    );
+  if (paths.removed)
+    throw new Failure(
+      'rollout_gone',
+      `The episodes of ${split} at iteration ${iteration} were deleted: the run keeps those that rollout_files says.`,
+      'Choose another iteration; evaluations are always kept.',
+    );
+  return paths;
 }
 
 function presetCards(): PresetCard[] {

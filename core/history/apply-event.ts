@@ -47,6 +47,13 @@ export function applyEvent(database: HistoryDatabase, runId: string, event: Jour
         .run(runId, iteration, split, file, index, episodes);
       break;
     }
+    case 'rollout_removed': {
+      const { iteration, split } = event.body;
+      database
+        .prepare('UPDATE rollouts SET removed = 1 WHERE run = ? AND iteration = ? AND split = ?')
+        .run(runId, iteration, split);
+      break;
+    }
     case 'paused':
       update(`status = 'paused'`);
       break;

@@ -102,7 +102,7 @@ export function recentIterationTimes(database: HistoryDatabase, runId: string, c
 export function listRollouts(database: HistoryDatabase, runId: string): RolloutFile[] {
   return database
     .prepare<[string], RolloutFile>(
-      'SELECT iteration, split, episodes FROM rollouts WHERE run = ? ORDER BY iteration, split',
+      'SELECT iteration, split, episodes FROM rollouts WHERE run = ? AND removed = 0 ORDER BY iteration, split',
     )
     .all(runId);
 }
@@ -112,15 +112,15 @@ export function findRollout(
   runId: string,
   iteration: number,
   split: string,
-): RolloutPaths | undefined {
+): (RolloutPaths & { removed: 0 | 1 }) | undefined {
   return database
-    .prepare<[string, number, string], RolloutPaths>(
-      'SELECT file, index_file AS "index" FROM rollouts WHERE run = ? AND iteration = ? AND split = ?',
+    .prepare<[string, number, string], RolloutPaths & { removed: 0 | 1 }>(
+      'SELECT file, index_file AS "index", removed FROM rollouts WHERE run = ? AND iteration = ? AND split = ?',
     )
     .get(runId, iteration, split);
 }
 
-/** What a person should read, in the journal's order; a problem with the journal itself comes first, with `seq` -1. */
+/** What a person should read, in the journal's order; a problem with the files themselves comes first, with a `seq` below 0. */
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
   const lines = database
     .prepare<[string], StoredEvent>(
@@ -129,8 +129,17 @@ export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
     .all(runId)
     .flatMap((event) => toLogLine(event) ?? []);
   const run = getRun(database, runId);
-  const problem = run && journalProblem(run);
-  return problem ? [problem, ...lines] : lines;
+  return run ? [...fileProblems(run), ...lines] : lines;
+}
+
+/** What is wrong with a run's own files, so that something of them was skipped. */
+function fileProblems(run: RunRow): LogLine[] {
+  const { annotations_problem: message, last_time, created_at } = run;
+  const problem = journalProblem(run);
+  return [
+    ...(message ? [{ seq: -2, time: last_time ?? created_at, level: 'warning' as const, message }] : []),
+    ...(problem ? [problem] : []),
+  ];
 }
 
 /** What is wrong with a run's journal itself. */
@@ -161,4 +170,29 @@ export function toLogLine({ seq, time, type, body: text }: StoredEvent): LogLine
     default:
       return null;
   }
+}
+
+/** Time (ms) of the last event that opened a process; null where none did. */
+export function lastStart(database: HistoryDatabase, runId: string): number | null {
+  return (
+    database
+      .prepare<[string], number | null>("SELECT max(time) FROM events WHERE run = ? AND type = 'started'")
+      .pluck()
+      .get(runId) ?? null
+  );
+}
+
+/** Longest time (ms) between two of a run's last events, pauses and the time between two processes left out; 0 where there are none. */
+export function longestGap(database: HistoryDatabase, runId: string, events = 2000): number {
+  return (
+    database
+      .prepare<[string, number], number | null>(
+        `SELECT max(time - before) FROM (
+           SELECT time, type, lag(time) OVER (ORDER BY seq) AS before, lag(type) OVER (ORDER BY seq) AS after
+           FROM (SELECT seq, time, type FROM events WHERE run = ? ORDER BY seq DESC LIMIT ?))
+         WHERE type <> 'started' AND after <> 'paused'`,
+      )
+      .pluck()
+      .get(runId, events) ?? 0
+  );
 }

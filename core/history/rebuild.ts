@@ -1,9 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
+import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
+import { isSameJournal } from './identity.ts';
 import { ingestAll, ingestAtOnce } from './ingest.ts';
-import { addRun, listRunIds, listRuns, removeRun } from './runs-table.ts';
+import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 
 /** Names of the run directories that are there. */
 export function runsOnDisk(home: string): string[] {
@@ -16,14 +18,18 @@ export function runsOnDisk(home: string): string[] {
   }
 }
 
-/** Brings the history to what the run directories say: new ones in, deleted ones out, journals read to their end. */
+/** Brings the history to what the run directories say: new ones in, deleted ones out, replaced ones anew, journals read to their end. */
 export async function syncHistory(database: HistoryDatabase, home: string): Promise<void> {
   for (const runId of listRunIds(database)) {
-    if (!existsSync(join(runFolder(home, runId), runFiles.config))) removeRun(database, runId);
+    const folder = runFolder(home, runId);
+    const there = existsSync(join(folder, runFiles.config));
+    if (!there || !isSameJournal(database, runId, join(folder, runFiles.journal))) removeRun(database, runId);
   }
   for (const runId of runsOnDisk(home)) {
     const folder = runFolder(home, runId);
-    if (addRun(database, runId, folder)) await ingestAll(database, runId, join(folder, runFiles.journal));
+    if (!addRun(database, runId, folder)) continue;
+    await ingestAll(database, runId, join(folder, runFiles.journal));
+    takeAnnotations(database, runId, folder);
   }
 }
 
@@ -39,6 +45,8 @@ export interface RebuildReport {
   forgotten: string[];
   /** Runs with lines in their journal that are no events. */
   damaged: string[];
+  /** Runs with lines in annotations.jsonl that are no annotations. */
+  damagedAnnotations: string[];
 }
 
 /**
@@ -52,7 +60,9 @@ export async function rebuildHistory(database: HistoryDatabase, home: string): P
   const replace = database.transaction((runId: string) => {
     const folder = runFolder(home, runId);
     removeRun(database, runId);
-    if (addRun(database, runId, folder)) ingestAtOnce(database, runId, join(folder, runFiles.journal));
+    if (!addRun(database, runId, folder)) return;
+    ingestAtOnce(database, runId, join(folder, runFiles.journal));
+    takeAnnotations(database, runId, folder);
   });
   for (const runId of present) {
     replace.immediate(runId);
@@ -63,15 +73,17 @@ export async function rebuildHistory(database: HistoryDatabase, home: string): P
 
 function countHistory(
   database: HistoryDatabase,
-): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged'> {
+): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged' | 'damagedAnnotations'> {
   const count = (table: string) =>
     database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  const damaged = listRuns(database).filter((run) => run.journal_problem !== null);
+  const rows = listRuns(database);
+  const ids = (damaged: (row: RunRow) => boolean) => rows.filter(damaged).map((row) => row.id);
   return {
     runs: count('runs'),
     events: count('events'),
-    rollouts: count('rollouts'),
-    damaged: damaged.map((run) => run.id),
+    rollouts: count('rollouts WHERE removed = 0'),
+    damaged: ids((row) => row.journal_problem !== null),
+    damagedAnnotations: ids((row) => row.annotations_problem !== null),
   };
 }
 

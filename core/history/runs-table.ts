@@ -26,6 +26,14 @@ export interface RunRow {
   last_seq: number;
   last_time: number | null;
   journal_problem: string | null;
+  device: string;
+  annotations_bytes: number;
+  annotations_problem: string | null;
+  note: string;
+  starred: 0 | 1;
+  archived: 0 | 1;
+  /** JSON: why the queue couldn't start it, with the time. */
+  start_problem: string | null;
 }
 
 /** What the history needs of run.json; a newer version's other keys don't matter here. */
@@ -33,6 +41,7 @@ const head = z.looseObject({
   preset: z.string(),
   task: z.enum(['reinforce', 'warm_start']),
   iterations: z.number().int(),
+  device: z.string().default('cpu'),
   environments: z.array(z.looseObject({ type: z.string() })),
 });
 
@@ -50,7 +59,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   }
   database
     .prepare(
-      `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
     )
     .run(
@@ -61,6 +70,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
       JSON.stringify(config.environments.map((each) => each.type)),
       config.iterations,
       created,
+      config.device,
     );
   return true;
 }

@@ -2,10 +2,13 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../api/failure.ts';
 import { parseSettings } from '../run-config/settings.ts';
+import { adopt } from './commands/adopt.ts';
+import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
 import { newRun } from './commands/new.ts';
+import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
 import { train } from './commands/train.ts';
@@ -58,7 +61,12 @@ interface PresetOptions {
 
 type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
 
-const settingsOf = ({ set, seed }: PresetOptions) => ({
+interface TrainFlags {
+  json?: boolean;
+  queue?: boolean;
+}
+
+const settingsOf = ({ set, seed }: Pick<PresetOptions, 'set' | 'seed'>) => ({
   ...parseSettings(set),
   ...(seed === undefined ? {} : { seed }),
 });
@@ -83,9 +91,10 @@ function program(): Command {
     .option(...set)
     .option(...seed)
     .option('--json', 'print the events as JSON lines')
+    .option('--queue', 'let it wait until its device is free, and follow nothing')
     .option(...home)
-    .action((preset: string, options: PresetOptions & { json?: boolean }) =>
-      train({ preset, set: settingsOf(options), home: options.home, json: options.json ?? false }),
+    .action((preset: string, { home, json, queue, ...options }: PresetOptions & TrainFlags) =>
+      train({ preset, set: settingsOf(options), home, json: json ?? false, queue: queue ?? false }),
     );
   root
     .command('new')
@@ -100,6 +109,7 @@ function program(): Command {
   root
     .command('runs')
     .description('list the runs')
+    .option('--all', 'also those that are archived')
     .option(...json)
     .option(...home)
     .action(listRuns);
@@ -110,6 +120,14 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(showRun);
+  queueCommands(root);
+  markCommands(root);
+  root
+    .command('adopt')
+    .description('copy a run folder from elsewhere into the data folder')
+    .argument('<folder>')
+    .option(...home)
+    .action(adopt);
   root
     .command('evaluate')
     .description('play a checkpoint of a run on fixed levels, also while it trains')
@@ -141,6 +159,70 @@ function program(): Command {
     .option(...home)
     .action(doctor);
   return root;
+}
+
+function queueCommands(root: Command): void {
+  const queue = root.command('queue').description('the runs that wait for their device');
+  queue
+    .command('list', { isDefault: true })
+    .description('list what waits, next first')
+    .option(...json)
+    .option(...home)
+    .action(listQueue);
+  queue
+    .command('run')
+    .description('train what waits, one run after the other')
+    .option(...home)
+    .action(runQueue);
+  const add = queue.command('add').description('put a run at the end');
+  add
+    .argument('<run>')
+    .option(...home)
+    .action(addToQueue);
+  const remove = queue.command('remove').description('take a run out; it is not deleted');
+  remove
+    .argument('<run>')
+    .option(...home)
+    .action(removeFromQueue);
+  queue
+    .command('move')
+    .description('give a run another place, 1 for the next')
+    .argument('<run>')
+    .argument('<position>', 'from 1 on', wholeNumber)
+    .option(...home)
+    .action(moveInQueue);
+}
+
+function markCommands(root: Command): void {
+  root
+    .command('tag')
+    .description('add tags to a run')
+    .argument('<run>')
+    .argument('<tags...>')
+    .option('--remove', 'take them away instead')
+    .option(...home)
+    .action(tagRun);
+  root
+    .command('note')
+    .description('write a note on a run, or print it')
+    .argument('<run>')
+    .argument('[text]', 'an empty one removes the note')
+    .option(...home)
+    .action(noteRun);
+  root
+    .command('star')
+    .description('mark a run with a star')
+    .argument('<run>')
+    .option('--off', 'take the star away')
+    .option(...home)
+    .action(starRun);
+  root
+    .command('archive')
+    .description('hide a run from the lists; its folder stays')
+    .argument('<run>')
+    .option('--off', 'show it again')
+    .option(...home)
+    .action(archiveRun);
 }
 
 /** commander's own complaints, in our form. */

@@ -16,6 +16,7 @@ const inputCodes = new Set([
   'checkpoint_corrupt',
   'evaluation_exists',
   'evaluation_name_invalid',
+  'run_folder_invalid',
   'model_missing',
 ]);
 
@@ -31,6 +32,12 @@ export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 export const percent = (share: number | undefined) =>
   share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
+
+/** `1.23 GB`, `12.0 MB`, `3 kB`; of 10^3 each. */
+export function bytes(count: number): string {
+  if (count >= 1e9) return `${(count / 1e9).toFixed(2)} GB`;
+  return count >= 1e6 ? `${(count / 1e6).toFixed(1)} MB` : `${Math.ceil(count / 1e3)} kB`;
+}
 
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {
@@ -76,9 +83,10 @@ export function table(rows: readonly (readonly string[])[]): string {
 export function runRow(run: RunSummary): string[] {
   return [
     run.id,
-    run.status,
+    run.stalled ? `${run.status}, STALLED` : run.status,
     `${run.iteration}/${run.iterations}`,
     successLine(run.latest),
     new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
+    [...(run.marks.starred ? ['*'] : []), ...run.marks.tags].join(' '),
   ];
 }

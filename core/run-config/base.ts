@@ -108,6 +108,8 @@ export const baseConfig: RunConfig = {
   kl: { coefficient: 0, estimator: 'k1', placement: 'reward', reference: '' },
   evaluation: { every: 20, levels: 256, temperature: 0.5 },
   checkpoint: { every: 20, keep: 2 },
+  rollout_files: { keep_last: 0, keep_every: 10 },
+  storage: { budget_gigabytes: 0 },
   warm_start: {
     steps_per_iteration: 50,
     batch: 16,

@@ -125,6 +125,8 @@ const fields = z.strictObject({
     temperature: number(0.01, 10),
   }),
   checkpoint: z.strictObject({ every: integer(0, 1_000_000), keep: integer(1, 100_000) }),
+  rollout_files: z.strictObject({ keep_last: integer(0, 1_000_000), keep_every: integer(0, 1_000_000) }),
+  storage: z.strictObject({ budget_gigabytes: number(0, 1_000_000) }),
   warm_start: warmStart,
 });
 
@@ -135,6 +137,9 @@ export const runConfig = fields.superRefine((config, context) => {
   for (const [index, each] of config.environments.entries()) {
     if (labels.has(each.label)) issue(['environments', index, 'label'], `"${each.label}" is used twice`);
     labels.add(each.label);
+    // Its evaluation would be written over the training episodes.
+    if (each.label === 'train')
+      issue(['environments', index, 'label'], '"train" is what the training episodes are called');
   }
   if (config.environments.every((each) => each.share === 0)) {
     issue(['environments'], 'at least one environment needs a share above 0');

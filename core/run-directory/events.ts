@@ -32,6 +32,7 @@ const bodies = {
     index: z.string(),
     episodes: integer,
   }),
+  rollout_removed: z.looseObject({ iteration: integer, split: z.string() }),
   checkpoint: z.looseObject({ iteration: integer, path: z.string() }),
   acknowledged: z.looseObject({ command_id: z.string(), accepted: z.boolean(), message: z.string() }),
   paused: z.looseObject({ iteration: integer }),

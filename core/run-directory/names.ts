@@ -6,6 +6,7 @@ export const runFiles = {
   config: 'run.json',
   journal: 'events.jsonl',
   control: 'control.jsonl',
+  annotations: 'annotations.jsonl',
   lock: 'trainer.lock',
   log: 'trainer.log',
   rollouts: 'rollouts',

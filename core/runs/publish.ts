@@ -20,6 +20,9 @@ export function publishEvents(notices: Notices, runId: string, events: readonly 
     } else if (event.type === 'rollout') {
       const { iteration, split, episodes } = JSON.parse(event.body);
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });
+    } else if (event.type === 'rollout_removed') {
+      const { iteration, split } = JSON.parse(event.body);
+      notices.emit('rolloutRemoved', { runId, iteration, split });
     } else if (event.type === 'started') {
       const { resume } = JSON.parse(event.body);
       flush();

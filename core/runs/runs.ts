@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../api/contract.ts';
@@ -5,6 +6,7 @@ import { Failure } from '../api/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun, listRuns, type RunRow } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
+import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
@@ -71,7 +73,7 @@ export class Runs {
 
   /**
    * Starts a run's trainer, or resumes it from its last checkpoint; answers once the trainer has written its first event.
-   * Throws `run_unknown`, `run_completed`, `run_active`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
+   * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
    */
   async start(runId: string): Promise<void> {
     const { supervisor, trainer } = this.parts;
@@ -87,6 +89,7 @@ export class Runs {
         'Watch it, or stop it first.',
       );
     }
+    this.checkModel(runId, config);
     const wait = waitForEvent(
       this.parts,
       runId,
@@ -159,13 +162,33 @@ export class Runs {
     }
   }
 
+  /** The initial model is needed until there is a checkpoint: a run that was made on another machine goes on without it. */
+  private checkModel(runId: string, { start }: RunConfig): void {
+    if (existsSync(join(start.model, 'config.json'))) return;
+    if (resumable(join(this.folder(runId), runFiles.checkpoints))) return;
+    throw new Failure(
+      'model_missing',
+      `The run ${runId} begins with the model ${start.model}, which isn't there.`,
+      'Put the model folder back, or change start.model in the run.json; a run with checkpoints needs none.',
+    );
+  }
+
   private row(runId: string): RunRow {
     const row = getRun(this.parts.database, runId);
     if (row) return row;
-    throw new Failure(
-      'run_unknown',
-      `There is no run ${runId}.`,
-      '`starpo runs` lists the runs of this data folder.',
-    );
+    throw runUnknown(runId);
   }
+}
+
+/** Whether a folder holds a checkpoint that a trainer may try to go on from. */
+function resumable(checkpoints: string): boolean {
+  return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+$/.test(name));
+}
+
+export function runUnknown(runId: string): Failure {
+  return new Failure(
+    'run_unknown',
+    `There is no run ${runId}.`,
+    '`starpo runs` lists the runs of this data folder.',
+  );
 }

@@ -1,4 +1,5 @@
-import type { RunStatus, RunSummary } from '../api/contract.ts';
+import type { ApiError, RunStatus, RunSummary, Stall } from '../api/contract.ts';
+import { readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { latestMetrics, recentIterationTimes } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
@@ -6,9 +7,23 @@ import type { RunRow } from '../history/runs-table.ts';
 /** Iterations whose pace the estimate of the remaining time goes by. */
 const paceWindow = 10;
 
-/** A run's row with what follows from it; `alive` false: its trainer is known to be gone. */
-export function toSummary(database: HistoryDatabase, row: RunRow, alive: boolean): RunSummary {
-  const status = statusOf(row, alive);
+/** What is known of a run beside its row. */
+interface Circumstances {
+  /** False: its trainer is known to be gone. */
+  alive: boolean;
+  queuePosition: number | null;
+  stalled: Stall | null;
+}
+
+/** A run's row with what follows from it. */
+export function toSummary(
+  database: HistoryDatabase,
+  row: RunRow,
+  { alive, queuePosition, stalled }: Circumstances,
+): RunSummary {
+  const own = statusOf(row, alive);
+  const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
+  const status = waits ? 'queued' : own;
   const active = status === 'running' || status === 'paused';
   return {
     id: row.id,
@@ -21,12 +36,24 @@ export function toSummary(database: HistoryDatabase, row: RunRow, alive: boolean
     iterations: row.iterations,
     createdAt: row.created_at,
     startedAt: row.started_at,
-    endedAt: status === 'interrupted' ? row.last_time : row.ended_at,
+    endedAt: own === 'interrupted' ? row.last_time : row.ended_at,
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(database, row) : null,
     latest: latestMetrics(database, row.id),
-    failure: row.failure ? JSON.parse(row.failure) : null,
+    failure: failureOf(row),
+    queuePosition: waits ? queuePosition : null,
+    stalled,
+    marks: readMarks(database, row),
   };
+}
+
+/** What ended its last trainer, or kept the queue from starting one after that. */
+function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | null {
+  if (start_problem) {
+    const { time, code, message, hint } = JSON.parse(start_problem);
+    if (time > (last_time ?? 0)) return { code, message, hint };
+  }
+  return failure ? JSON.parse(failure) : null;
 }
 
 /** Without a living trainer and without an end in its journal, a run was interrupted. */

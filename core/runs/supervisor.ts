@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary } from '../api/contract.ts';
+import type { RunSummary, Stall } from '../api/contract.ts';
+import { readAlerts, takeAnnotations } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { folderIdentity, isSameJournal } from '../history/identity.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
 import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
@@ -12,7 +14,9 @@ import type { Trainer } from '../trainer/trainer.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { isLocal, processExists } from './liveness.ts';
 import { publishEvents } from './publish.ts';
+import type { QueueFile } from './queue-file.ts';
 import { toSummary } from './summary.ts';
+import type { Watchdog } from './watchdog.ts';
 
 const pollInterval = 1000;
 /** Least time between two notices about nothing but a run's phase. */
@@ -30,6 +34,10 @@ interface Followed {
   again: boolean;
   toldAt: number;
   tellTimer: NodeJS.Timeout | null;
+  /** What clients know of its place in the queue, and whether it hangs. */
+  position: number | null;
+  stalled: boolean;
+  folder: string;
 }
 
 export interface SupervisorParts {
@@ -37,6 +45,8 @@ export interface SupervisorParts {
   home: string;
   trainer: Trainer;
   notices: Notices;
+  queue: QueueFile;
+  watchdog: Watchdog;
   log: (message: string) => void;
 }
 
@@ -81,10 +91,47 @@ export class Supervisor {
   }
 
   summary(row: RunRow): RunSummary {
+    const { database, queue } = this.parts;
+    return toSummary(database, row, {
+      alive: this.isAlive(row),
+      queuePosition: queue.position(row.id),
+      stalled: this.stallOf(row, this.followed.get(row.id)),
+    });
+  }
+
+  private stallOf(row: RunRow, run: Followed | undefined): Stall | null {
+    return run?.alive && row.status === 'running' ? this.parts.watchdog.stall(row) : null;
+  }
+
+  /** Whether a trainer is at work on a run, or paused. */
+  isActive(row: RunRow): boolean {
+    const open = row.status === 'running' || row.status === 'paused';
+    // One that isn't followed yet was started by somebody else just now.
+    return open && (!this.followed.has(row.id) || this.isAlive(row));
+  }
+
+  private isAlive(row: RunRow): boolean {
     const run = this.followed.get(row.id);
     // Events that haven't been looked at yet may be those of a trainer that has just started.
-    const alive = run !== undefined && (run.alive || row.last_seq > run.published);
-    return toSummary(this.parts.database, row, alive);
+    return run !== undefined && (run.alive || row.last_seq > run.published);
+  }
+
+  /** The queue may have changed: tells of every run that has another place in it. */
+  lookAtQueue(): void {
+    for (const [runId, run] of this.followed) {
+      const position = this.parts.queue.position(runId);
+      if (position === run.position) continue;
+      run.position = position;
+      this.tell(runId, true);
+    }
+  }
+
+  /** Takes in what was said of a run, and tells of it. */
+  lookAtAnnotations(runId: string): void {
+    const { database, home, notices } = this.parts;
+    if (this.closed || !takeAnnotations(database, runId, runFolder(home, runId))) return;
+    notices.emit('alerts', { runId, alerts: readAlerts(database, runId) });
+    this.tell(runId, true);
   }
 
   /** Hears the events of all runs as they come in. */
@@ -100,7 +147,15 @@ export class Supervisor {
     const row = getRun(database, runId);
     if (row && !this.followed.has(runId)) await this.attach({ ...row, last_seq: -1 });
     await this.refresh(runId);
+    await this.checkAlive(runId);
     this.tell(runId);
+  }
+
+  /** A directory that was copied here names a trainer that isn't its own, or is long gone: the lock tells. */
+  private async checkAlive(runId: string): Promise<void> {
+    const run = this.followed.get(runId);
+    const row = getRun(this.parts.database, runId);
+    if (run?.alive && row && !(await this.isRunning(row))) this.setAlive(runId, run, false);
   }
 
   /** Takes in what is new in a run's journal, and tells of it. A call during another makes that one look once more. */
@@ -133,8 +188,12 @@ export class Supervisor {
       again: false,
       toldAt: 0,
       tellTimer: null,
+      position: this.parts.queue.position(row.id),
+      stalled: false,
+      folder: folderIdentity(runFolder(this.parts.home, row.id)),
     };
     this.followed.set(row.id, run);
+    this.parts.watchdog.begin(row);
     if (row.status === 'running' || row.status === 'paused')
       this.setAlive(row.id, run, await this.isRunning(row));
   }
@@ -154,6 +213,7 @@ export class Supervisor {
       try {
         await ingestAll(database, runId, join(runFolder(home, runId), runFiles.journal));
         this.publish(runId, run);
+        this.lookAtAnnotations(runId);
       } catch (error) {
         this.problem(`Following ${runId}`, error);
       }
@@ -175,6 +235,7 @@ export class Supervisor {
       const events = eventsAfter(this.parts.database, runId, run.published);
       if (events.length === 0) return;
       run.published = events.at(-1)!.seq;
+      this.parts.watchdog.heard(runId);
       if (events.some((event) => event.type === 'started')) this.setAlive(runId, run, true);
       publishEvents(this.parts.notices, runId, events);
       for (const handler of [...this.handlers]) handler(runId, events);
@@ -207,21 +268,46 @@ export class Supervisor {
         if (this.closed) return;
         const run = this.followed.get(row.id);
         if (!run) continue;
-        if (!existsSync(join(runFolder(home, row.id), runFiles.config))) {
+        if (!existsSync(join(runFolder(home, row.id), runFiles.config)) || this.isReplaced(row.id, run)) {
           letGo(run);
           this.followed.delete(row.id);
+          this.parts.watchdog.forget(row.id);
           removeRun(database, row.id);
           this.parts.notices.emit('removed', { runId: row.id });
           continue;
         }
         if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
           await this.refresh(row.id);
+        else this.lookAtAnnotations(row.id);
         if (run.alive && row.pid !== null && isLocal(row) && !processExists(row.pid))
           await this.trainerEnded(row.id);
+        this.watch(row.id, run);
       }
+      this.lookAtQueue();
     } catch (error) {
       this.problem('Looking at the data folder', error);
     }
+  }
+
+  /** Whether another run's directory has come under the name of this one. */
+  private isReplaced(runId: string, run: Followed): boolean {
+    const folder = runFolder(this.parts.home, runId);
+    const identity = folderIdentity(folder);
+    if (identity === run.folder) return false;
+    run.folder = identity;
+    return !isSameJournal(this.parts.database, runId, join(folder, runFiles.journal));
+  }
+
+  /** Tells when a trainer begins to hang, and when it goes on. */
+  private watch(runId: string, run: Followed): void {
+    if (!run.alive && !run.stalled) return;
+    const row = getRun(this.parts.database, runId);
+    if (!row) return;
+    const stalled = this.stallOf(row, run);
+    if (run.stalled === (stalled !== null)) return;
+    run.stalled = stalled !== null;
+    if (stalled) this.parts.log(`${runId}: ${stalled.message} ${stalled.hint}`);
+    this.tell(runId, true);
   }
 
   /** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */

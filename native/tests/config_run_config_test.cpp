@@ -80,6 +80,8 @@ TEST_CASE("the example of run.json is read key by key") {
   CHECK(config.optimizer.schedule == LearningRateSchedule::constant);
   CHECK(config.evaluation.levels == 256);
   CHECK(config.checkpoint.keep == 2);
+  CHECK(config.rollout_files.keep_every == 10);
+  CHECK(config.storage.budget_gigabytes == 0);
   CHECK(config.warm_start.plain == 0.5);
   CHECK(run_config_warnings(config).empty());
 }
@@ -105,6 +107,9 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/environments/0/config/size", 1) == "config_invalid environments[0].config.size");
   CHECK(verdict("/environments/0/type", "chess") == "config_invalid environments[0].type");
   CHECK(verdict("/environments/0/label", "Frozen Lake") == "config_invalid environments[0].label");
+  CHECK(verdict("/environments/0/label", "train") == "config_invalid environments[0].label");
+  CHECK(verdict("/rollout_files/keep_last", -1) == "config_invalid rollout_files.keep_last");
+  CHECK(verdict("/storage/budget_gigabytes", "1 GB") == "config_invalid storage.budget_gigabytes");
   CHECK(verdict("/environments/0/share", 0) == "config_invalid environments");
   CHECK(verdict("/environments/0/prompt/first", "{stat}") == "config_invalid environments[0].prompt.first");
   CHECK(verdict("/environments/0/prompt/next", "{arm_1}") == "config_invalid environments[0].prompt.next");

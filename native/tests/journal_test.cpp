@@ -39,6 +39,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
     journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
     journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
+    journal.rollout_removed(1, "train");
     journal.checkpoint(3, "checkpoints/000003");
     journal.acknowledged("id-1", true, "stopping");
     journal.paused(3);
@@ -47,16 +48,17 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     journal.warning("careful");
     journal.stopped("completed", 3);
     journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
-    CHECK(journal.next_seq() == 13);
+    CHECK(journal.next_seq() == 14);
   }
   const auto events = events_of(run);
-  REQUIRE(events.size() == 13);
+  REQUIRE(events.size() == 14);
   const std::vector<json> expected{
       {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"isa", "avx2"}, {"device", "cpu"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
       {{"type", "phase"}, {"name", "rollout"}, {"iteration", 3}, {"done", 4}, {"total", 128}},
       {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}},
       {{"type", "evaluation"}, {"iteration", 3}, {"label", "frozen-lake"}, {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
       {{"type", "rollout"}, {"iteration", 3}, {"split", "train"}, {"file", "rollouts/000003-train.jsonl.zst"}, {"index", "rollouts/000003-train.index.json"}, {"episodes", 128}},
+      {{"type", "rollout_removed"}, {"iteration", 1}, {"split", "train"}},
       {{"type", "checkpoint"}, {"iteration", 3}, {"path", "checkpoints/000003"}},
       {{"type", "acknowledged"}, {"command_id", "id-1"}, {"accepted", true}, {"message", "stopping"}},
       {{"type", "paused"}, {"iteration", 3}},
@@ -191,5 +193,5 @@ TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
     CHECK(event.at("seq") == seq);
     types.insert(event.at("type"));
   }
-  CHECK(types == std::set<std::string>{"started", "phase", "iteration", "evaluation", "rollout", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
+  CHECK(types == std::set<std::string>{"started", "phase", "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
 }

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tiny_policy.h"
+#include "train/storage.h"
 #include "train/train.h"
 #include "train/warm_start.h"
 
@@ -179,4 +180,49 @@ TEST_CASE_FIXTURE(Fixture, "a warm start looks for commands after every micro-ba
     steps_done.push_back(done);
   });
   CHECK(steps_done == std::vector<int>{0, 0, 0, 1, 1, 1});
+}
+
+TEST_CASE_FIXTURE(Fixture, "old training episodes are removed, evaluations and every m-th iteration stay") {
+  config["iterations"] = 5;
+  config["rollout"].update({{"groups", 1}, {"group_size", 2}, {"max_response_tokens", 2}});
+  config["policy_loss"]["mini_batch"] = 2;
+  config["evaluation"].update({{"every", 1}, {"levels", 1}});
+  config["rollout_files"] = {{"keep_last", 1}, {"keep_every", 2}};
+  CHECK(train() == 0);
+  CHECK(listed("rollout_removed", "split") == "1 train, 3 train");
+  const auto exists = [&](const std::string& name) { return std::filesystem::exists(run.path() / "rollouts" / name); };
+  for (int iteration = 1; iteration <= 5; ++iteration) {
+    const std::string number = "00000" + std::to_string(iteration);
+    CHECK(exists(number + "-train.jsonl.zst") == (iteration != 1 && iteration != 3));
+    CHECK(exists(number + "-train.index.json") == exists(number + "-train.jsonl.zst"));
+    CHECK(exists(number + "-frozen-lake.jsonl.zst"));
+  }
+
+  // One that was announced, and whose trainer was killed before its files were gone.
+  write_text(run.path() / "rollouts/000001-train.jsonl.zst", "left over");
+  config["iterations"] = 6;
+  CHECK(train() == 0);
+  CHECK(listed("rollout_removed", "split") == "1 train, 3 train, 1 train, 5 train");
+  CHECK(!exists("000001-train.jsonl.zst"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run warns before it passes its storage budget, and once when it has") {
+  config["iterations"] = 1;
+  config["checkpoint"]["keep"] = 100;
+  CHECK(train() == 0);
+  CHECK(events("log").empty());
+
+  const auto used = static_cast<double>(folder_bytes(run.path()));
+  config["iterations"] = 3;
+  config["checkpoint"]["every"] = 1;
+  // Room for what is there and one checkpoint, not for two.
+  const auto checkpoint = static_cast<double>(folder_bytes(run.path() / "checkpoints/000001"));
+  config["storage"]["budget_gigabytes"] = (used + 1.5 * checkpoint) / 1e9;
+  CHECK(train() == 0);
+  std::vector<std::string> messages;
+  for (const auto& event : events("log"))
+    if (event.at("level") == "warning") messages.push_back(event.at("message"));
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[0].find("the next checkpoint may pass it") != std::string::npos);
+  CHECK(messages[1].find("has passed its storage budget") != std::string::npos);
 }

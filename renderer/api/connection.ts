@@ -16,6 +16,9 @@ const noticeNames: Record<NoticeName, true> = {
   log: true,
   rollout: true,
   evaluation: true,
+  rolloutRemoved: true,
+  storage: true,
+  alerts: true,
 };
 
 /**

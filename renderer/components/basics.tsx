@@ -4,6 +4,7 @@ import { Icon, type IconName } from './icon.tsx';
 
 export const statusWords: Record<RunStatus, string> = {
   created: 'Not started',
+  queued: 'Queued',
   running: 'Running',
   paused: 'Paused',
   stopped: 'Stopped',
@@ -12,15 +13,18 @@ export const statusWords: Record<RunStatus, string> = {
   interrupted: 'Interrupted',
 };
 
-export function StatusDot({ status }: { status: RunStatus }) {
-  return <span className="status-dot" data-status={status} aria-hidden="true" />;
+/** A trainer that hangs looks like one that was interrupted: somebody has to do something. */
+const lookOf = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
+
+export function StatusDot({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
+  return <span className="status-dot" data-status={lookOf(status, stalled)} aria-hidden="true" />;
 }
 
-export function StatusBadge({ status }: { status: RunStatus }) {
+export function StatusBadge({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
   return (
-    <span className="status-badge" data-status={status}>
-      <StatusDot status={status} />
-      {statusWords[status]}
+    <span className="status-badge" data-status={lookOf(status, stalled)}>
+      <StatusDot status={status} stalled={stalled} />
+      {stalled ? 'Hangs' : statusWords[status]}
     </span>
   );
 }
@@ -66,11 +70,13 @@ export function IconButton({
   label,
   onClick,
   disabled,
+  pressed,
 }: {
   icon: IconName;
   label: string;
   onClick: () => void;
   disabled?: boolean;
+  pressed?: boolean;
 }) {
   return (
     <button
@@ -78,6 +84,7 @@ export function IconButton({
       className="icon-button"
       onClick={onClick}
       disabled={disabled}
+      aria-pressed={pressed}
       aria-label={label}
       title={label}
     >
@@ -104,17 +111,20 @@ export function Progress({ value, label, status }: { value: number; label: strin
   );
 }
 
+/** `kind`: a warning is about what may go wrong, and announced with less haste. */
 export function ErrorNote({
   error,
+  kind = 'error',
   onDismiss,
   children,
 }: {
   error: ApiError;
+  kind?: 'error' | 'warning';
   onDismiss?: () => void;
   children?: ReactNode;
 }) {
   return (
-    <div className="note" data-kind="error" role="alert">
+    <div className="note" data-kind={kind} role={kind === 'error' ? 'alert' : 'status'}>
       <div className="note-body">
         <p className="note-title">
           {error.message} <code>{error.code}</code>

@@ -15,6 +15,11 @@ const paths = {
   back: 'M9.8 3.2L5 8l4.8 4.8',
   chevron: 'M6 3.8L10.4 8 6 12.2',
   reset: 'M3 8a5 5 0 105-5H4.5M6.6.9L4.4 3l2.2 2.2',
+  up: 'M8 13V3.5M3.8 7.6L8 3.4l4.2 4.2',
+  down: 'M8 3v9.5M3.8 8.4L8 12.6l4.2-4.2',
+  queue: 'M2.5 4h11M2.5 8h7M2.5 12h7M12.2 7.6v5M9.7 10.1h5',
+  archive: 'M2.3 3h11.4v3H2.3zM3.4 6v7h9.2V6M6.4 8.8h3.2',
+  note: 'M3 2.5h10v8.2L10.2 13.5H3zM5.4 5.8h5.2M5.4 8.6h3.2',
 } as const;
 
 export type IconName = keyof typeof paths;
@@ -29,6 +34,11 @@ const outlined: ReadonlySet<IconName> = new Set([
   'back',
   'chevron',
   'reset',
+  'up',
+  'down',
+  'queue',
+  'archive',
+  'note',
 ]);
 
 /** Decoration only: the control it stands in carries the words. */

@@ -32,9 +32,19 @@ export function describePhase({ name, done, total }: Phase): string {
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 /** A trainer can be started on it: for the first time, or from its last checkpoint. */
 export const isStartable = (status: RunStatus) =>
-  ['created', 'stopped', 'interrupted', 'failed'].includes(status);
+  ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);
 
 /** Share done in [0, 1], the present iteration's phase not counted. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;
+}
+
+/** Whether a new run would have to share the device, or wait. */
+export const isDeviceTaken = (runs: readonly RunSummary[] | null) =>
+  runs?.some(({ status }) => isLive(status) || status === 'queued') ?? false;
+
+/** Runs that wait, next first. */
+export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
+  const waiting = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
+  return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!);
 }

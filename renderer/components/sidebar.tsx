@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/api/contract.ts';
 import { formatRoute, type Route } from '../router.ts';
-import { useApp } from '../stores/app-store.ts';
+import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
@@ -14,7 +14,8 @@ const connectionWords = {
 } as const;
 
 export function Sidebar({ route }: { route: Route }) {
-  const runs = useApp((state) => state.runs);
+  const { runs, archived } = useListedRuns();
+  const { showArchived, toggleArchived } = useApp();
   const connection = useApp((state) => state.connection);
   const { theme, toggle } = useTheme();
   const openRun = route.page === 'start' ? null : route.runId;
@@ -44,7 +45,19 @@ export function Sidebar({ route }: { route: Route }) {
           </li>
         ))}
       </ul>
-      {runs?.length === 0 && <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>}
+      {archived > 0 && (
+        <button
+          type="button"
+          className="nav-archived wide"
+          aria-pressed={showArchived}
+          onClick={toggleArchived}
+        >
+          {showArchived ? 'Hide' : 'Show'} {archived} archived
+        </button>
+      )}
+      {runs?.length === 0 && archived === 0 && (
+        <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>
+      )}
       <footer className="sidebar-foot">
         <span className="connection" data-state={connection} role="status">
           <span className="status-dot" aria-hidden="true" />
@@ -66,19 +79,30 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   return (
     <a
       className="run-link"
+      data-archived={run.marks.archived || undefined}
       href={formatRoute({ page: 'run', runId: run.id })}
       aria-current={current ? 'page' : undefined}
       title={`${run.name}: ${statusWords[run.status]}, iteration ${run.iteration} of ${run.iterations}`}
     >
-      <StatusDot status={run.status} />
-      <span className="run-link-name wide">{run.name}</span>
+      <StatusDot status={run.status} stalled={run.stalled !== null} />
+      <span className="run-link-name wide">
+        {run.marks.starred && (
+          <>
+            <Icon name="start" size={11} />
+            <span className="visually-hidden">Starred: </span>
+          </>
+        )}
+        {run.name}
+      </span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
       <span className="run-link-detail wide">
-        {active
-          ? `${run.iteration} / ${run.iterations}`
-          : success === undefined
-            ? statusWords[run.status]
-            : percent(success, 0)}
+        {run.queuePosition !== null
+          ? `Queue ${run.queuePosition}`
+          : active
+            ? `${run.iteration} / ${run.iterations}`
+            : success === undefined
+              ? statusWords[run.status]
+              : percent(success, 0)}
       </span>
       {active && (
         <span className="run-link-progress wide">

@@ -12,6 +12,9 @@ interface AppState {
   system: SystemInfo | null;
   /** Errors the person hasn't put away yet, newest last. */
   errors: { key: number; error: ApiError }[];
+  /** Whether archived runs are listed too. */
+  showArchived: boolean;
+  toggleArchived: () => void;
   report: (cause: unknown) => void;
   dismiss: (key: number) => void;
   dismissAll: () => void;
@@ -25,6 +28,8 @@ export const useApp = create<AppState>()((set) => ({
   presets: null,
   system: null,
   errors: [],
+  showArchived: false,
+  toggleArchived: () => set(({ showArchived }) => ({ showArchived: !showArchived })),
   report: (cause) => {
     const error = asFailure(cause).toApiError();
     // The same thing going wrong again is one notice, not a pile.
@@ -41,6 +46,14 @@ export const useApp = create<AppState>()((set) => ({
 
 export function useRunSummary(runId: string): RunSummary | undefined {
   return useApp(({ runs }) => runs?.find(({ id }) => id === runId));
+}
+
+/** Runs that are to be listed, and how many of the archived are hidden. */
+export function useListedRuns(): { runs: RunSummary[] | null; archived: number } {
+  const runs = useApp((state) => state.runs);
+  const showArchived = useApp((state) => state.showArchived);
+  const archived = runs?.filter(({ marks }) => marks.archived).length ?? 0;
+  return { runs: showArchived ? runs : (runs?.filter(({ marks }) => !marks.archived) ?? null), archived };
 }
 
 /** Puts a summary into the list, newest run first. */

@@ -1,5 +1,12 @@
 import { create } from 'zustand';
-import type { Evaluation, LogLine, Notice, RolloutFile } from '../../core/api/contract.ts';
+import type {
+  Alert,
+  Evaluation,
+  LogLine,
+  Notice,
+  RolloutFile,
+  RunStorage,
+} from '../../core/api/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';
@@ -19,6 +26,9 @@ interface RunState {
   rollouts: RolloutFile[];
   /** Asked for, newest first. */
   evaluations: Evaluation[];
+  /** Null until it has been measured. */
+  storage: RunStorage | null;
+  alerts: Alert[];
 }
 
 const empty = () => ({
@@ -30,6 +40,8 @@ const empty = () => ({
   log: [],
   rollouts: [],
   evaluations: [],
+  storage: null,
+  alerts: [],
 });
 
 /** The run that is open, on its page or in its replay. */
@@ -48,10 +60,19 @@ export function followRun(api: Api, runId: string): () => void {
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
+      api.call('alerts.list', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
-  function load([{ config, folder }, series, log, rollouts, evaluations]: Answers): void {
+  /** By itself: it has to look at every file. */
+  function measure(): void {
+    api
+      .call('runs.storage', { runId })
+      .then((storage) => followed && useRun.setState({ storage }))
+      .catch(() => {});
+  }
+
+  function load([{ config, folder }, series, log, rollouts, evaluations, alerts]: Answers): void {
     if (!followed) return;
     useRun.getState().series.load(series);
     useRun.setState({
@@ -62,7 +83,9 @@ export function followRun(api: Api, runId: string): () => void {
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
+      alerts,
     });
+    measure();
   }
 
   function fail(problem: unknown): void {
@@ -94,6 +117,17 @@ export function followRun(api: Api, runId: string): () => void {
       catchUp.notice(() =>
         useRun.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
       );
+    }),
+    api.on('rolloutRemoved', ({ runId: id, iteration, split }) => {
+      const others = (file: RolloutFile) => file.iteration !== iteration || file.split !== split;
+      if (id === runId)
+        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: rollouts.filter(others) })));
+    }),
+    api.on('storage', ({ runId: id, storage }) => {
+      if (id === runId) useRun.setState({ storage });
+    }),
+    api.on('alerts', ({ runId: id, alerts }) => {
+      if (id === runId) catchUp.notice(() => useRun.setState({ alerts }));
     }),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);

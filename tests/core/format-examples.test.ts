@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { episodeSummary } from '../../core/api/contract.ts';
+import { openDatabase } from '../../core/history/database.ts';
 import { episode } from '../../core/replay/episode.ts';
 import { toReplay } from '../../core/replay/replay.ts';
 import { evaluationResult } from '../../core/run-directory/evaluations.ts';
+import { type Annotation, parseAnnotation } from '../../core/run-directory/annotations.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
+import { QueueFile } from '../../core/runs/queue-file.ts';
+import { World } from './fixtures/world.ts';
 
-const example = (name: string) =>
-  JSON.parse(readFileSync(resolve(import.meta.dirname, '../../docs/formats/examples', name), 'utf8'));
+const examples = resolve(import.meta.dirname, '../../docs/formats/examples');
+const text = (name: string) => readFileSync(join(examples, name), 'utf8');
+const example = (name: string) => JSON.parse(text(name));
 
 test('the example of an episode is one, and can be replayed', () => {
   const parsed = episode.parse(example('episode.json'));
@@ -38,4 +43,21 @@ test('the example of an evaluation is one, with the known metrics of its label',
   const names = evaluationMetricNames.map((metric) => `evaluation/${environment.label}/${metric}`);
   expect(Object.keys(metrics).sort()).toEqual(names.sort());
   expect(file).toBe(`evaluations/${name}.jsonl.zst`);
+});
+
+test('the example of annotations has every type, and each line is one', () => {
+  const lines = text('annotations.jsonl').trimEnd().split('\n').map(parseAnnotation);
+  expect(lines).not.toContain(null);
+  const types = lines.map((line) => (line as Annotation).type);
+  expect([...new Set(types)].sort()).toEqual(['alert', 'archive', 'note', 'star', 'start_failed', 'tag']);
+});
+
+test('the example of a queue is one', () => {
+  const world = new World();
+  copyFileSync(join(examples, 'queue.json'), join(world.home, 'queue.json'));
+  const database = openDatabase(world.home);
+  const entries = new QueueFile(world.home, database).read();
+  database.close();
+  world.close();
+  expect(entries).toEqual(example('queue.json').runs);
 });

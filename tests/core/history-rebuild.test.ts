@@ -42,6 +42,7 @@ describe('starpo history rebuild', { timeout: 60_000 }, () => {
       skipped: [],
       forgotten: [],
       damaged: [],
+      damagedAnnotations: [],
     });
     expect(await listed()).toEqual(before);
   });

@@ -50,9 +50,9 @@ describe('the tail of a journal', () => {
 });
 
 describe('an event', () => {
-  test('has one of twelve types', () => {
+  test('has one of thirteen types', () => {
     expect([...eventTypes].sort()).toEqual(
-      'acknowledged checkpoint evaluation failed iteration log paused phase resumed rollout started stopped'.split(
+      'acknowledged checkpoint evaluation failed iteration log paused phase resumed rollout rollout_removed started stopped'.split(
         ' ',
       ),
     );

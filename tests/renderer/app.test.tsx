@@ -217,3 +217,100 @@ test('a level is stepped through the checkpoints that played it', async () => {
   await act(async () => places()[4]!.click());
   await shown(() => location.hash === '#/run/frozen-lake-7/replay/000080-frozen-lake-0007');
 });
+
+test('a preset is queued while another run is trained, and the queue is put in order', async () => {
+  const core = await open('#/start');
+  const add = await shown(() =>
+    host.querySelector<HTMLElement>(
+      'button[aria-label="Add Two-armed bandit, StarPO-S (GRPO), to the queue"]',
+    ),
+  );
+  const order = () => [...host.querySelectorAll('.queue a')].map((link) => link.textContent);
+  expect(order()).toEqual(['Bandit 8', 'FrozenLake slippery 9']);
+  const made = `starter-bandit ${core.runs.length}`;
+  await act(async () => add.click());
+  await shown(() => order().length === 3);
+  expect(location.hash).toBe('#/start');
+  const press = async (label: string) => {
+    const button = host.querySelector<HTMLElement>(`button[aria-label="${label}"]`)!;
+    await act(async () => button.click());
+  };
+  await press(`Move ${made} up`);
+  await shown(() => order().join() === `Bandit 8,${made},FrozenLake slippery 9`);
+  await press('Take Bandit 8 out of the queue');
+  await shown(() => order().join() === `${made},FrozenLake slippery 9`);
+});
+
+test('star, tags and note are kept, and an archived run is hidden until it is asked for', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  const run = core.runs[0]!;
+  const button = (label: string) => () => host.querySelector<HTMLElement>(`button[aria-label="${label}"]`);
+  const click = async (find: () => HTMLElement | null | undefined) => {
+    const found = await shown(find);
+    await act(async () => found.click());
+  };
+  const write = (field: HTMLInputElement | HTMLTextAreaElement, text: string) =>
+    act(async () => {
+      const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')!;
+      set!.call(field, text);
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+  await click(button('Mark with a star'));
+  await shown(button('Take the star away'));
+  const field = await shown(() => host.querySelector<HTMLInputElement>('input[aria-label="Add a tag"]'));
+  await write(field, ' long run ');
+  await act(async () => field.form!.requestSubmit());
+  await shown(button('Remove the tag long run'));
+  await click(withText('button', 'Add a note'));
+  await write(host.querySelector('textarea')!, 'what it is for');
+  await click(withText('button', 'Save'));
+  await shown(withText('.mark-note', 'what it is for'));
+  await click(withText('button', /^Archive$/));
+  await shown(withText('.nav-archived', 'Show 2 archived'));
+  expect(withText('.run-link', run.name)()).toBeUndefined();
+  await click(withText('.nav-archived', 'Show'));
+  await shown(withText('.run-link', run.name));
+  expect(run.marks).toEqual({ tags: ['long run'], note: 'what it is for', starred: true, archived: true });
+});
+
+test('a trainer that hangs, a disk that fills and an alert are told of on the page of the run', async () => {
+  const core = new FakeCore();
+  const [code, message, hint] = ['storage_budget_near', 'Nearly full.', 'Delete some.'];
+  core.storage = { ...core.storage, budget: 110e6, warnings: [{ code, message, hint }] };
+  const alert = {
+    kind: 'entropy',
+    severity: 'warning',
+    iteration: 80,
+    message: 'The entropy falls.',
+  } as const;
+  const times = { raisedAt: 1, changedAt: 1, snoozedUntil: null };
+  core.alerts = [{ id: 'a', ...alert, ...times, state: 'raised' }];
+  await open('#/run/frozen-lake-7', core);
+  await shown(withText('.note', /storage_budget_near.*Delete some/));
+  await shown(withText('.run-facts', 'Disk104.4 MB of 110.0 MB'));
+  const note = await shown(withText('.note', 'The entropy falls'));
+  await act(async () =>
+    [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge')!.click(),
+  );
+  await shown(() => !withText('.note', 'The entropy falls')());
+  const stalled = {
+    code: 'trainer_stalled',
+    message: 'Silent.',
+    hint: 'Look.',
+    phase: 'update',
+    since: 1,
+  } as const;
+  core.notify('run', { ...core.runs[0]!, stalled });
+  await shown(withText('.note', /trainer_stalled.*Look/));
+  await shown(withText('.status-badge', 'Hangs'));
+  core.notify('run', { ...core.runs[0]!, stalled: null });
+  await shown(() => !withText('.note', 'trainer_stalled')());
+});
+
+test('episodes that are deleted leave the list', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  const listed = () => useRun.getState().rollouts.some(({ iteration }) => iteration === 3);
+  await shown(listed);
+  core.notify('rolloutRemoved', { runId: 'frozen-lake-7', iteration: 3, split: 'train' });
+  await shown(() => !listed());
+});

@@ -1,6 +1,7 @@
 import { createBirpc } from 'birpc';
 import type { Channel } from '../../core/api/client.ts';
 import {
+  type Alert,
   type ApiError,
   type Evaluation,
   type EvaluationChoices,
@@ -11,9 +12,11 @@ import {
   type ProcedureName,
   procedures,
   type Replay,
+  type RunMarks,
+  type RunStorage,
   type RunSummary,
 } from '../../core/api/contract.ts';
-import { log, presets, sampleRuns, seriesOf } from './fake-data.ts';
+import { log, presets, sampleRuns, seriesOf, storage } from './fake-data.ts';
 import { banditEpisode, lakeEpisode } from './fake-episodes.ts';
 import { sokobanEpisode } from './fake-sokoban.ts';
 
@@ -27,6 +30,8 @@ export class FakeCore {
   trainerProblem: string | null = null;
   readonly commands: string[] = [];
   readonly evaluations: Evaluation[] = [];
+  storage: RunStorage = storage;
+  alerts: Alert[] = [];
   #rpc: { notice: (name: string, payload: unknown) => unknown } | null = null;
 
   constructor(runs: RunSummary[] = sampleRuns()) {
@@ -71,6 +76,21 @@ export class FakeCore {
     });
   }
 
+  #queued(): string[] {
+    const waiting = this.runs.filter(({ queuePosition }) => queuePosition !== null);
+    return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!).map(({ id }) => id);
+  }
+
+  #queue(ids: string[]): void {
+    for (const run of this.runs) {
+      const index = ids.indexOf(run.id);
+      if (run.status === 'queued') run.status = 'created';
+      run.queuePosition = index < 0 ? null : index + 1;
+      if (index >= 0) run.status = 'queued';
+      this.notify('run', run);
+    }
+  }
+
   async #call(name: ProcedureName, input: unknown): Promise<unknown> {
     const procedure = procedures[name];
     const checked = procedure.input.parse(input) as never;
@@ -93,7 +113,13 @@ export class FakeCore {
       on: string;
       group: number;
       files: { iteration: number; split: string }[];
-    },
+      position: number;
+      alertId: string;
+      state: Alert['state'];
+      queue?: boolean;
+      addTags?: string[];
+      removeTags?: string[];
+    } & Partial<RunMarks>,
   ): { value: unknown } | { error: ApiError } {
     const run = this.runs.find(({ id }) => id === input.runId);
     if ('runId' in input && !run) {
@@ -146,6 +172,7 @@ export class FakeCore {
           latest: {},
         };
         this.runs.push(made);
+        if (input.queue) this.#queue([...this.#queued(), made.id]);
         this.notify('run', made);
         return { value: { runId: made.id } };
       }
@@ -153,6 +180,44 @@ export class FakeCore {
       case 'runs.command':
         this.commands.push(input.command ?? 'start');
         return { value: { accepted: true, message: '' } };
+      case 'runs.storage':
+        return { value: this.storage };
+      case 'runs.adopt':
+        return { value: { runId: 'adopted' } };
+      case 'runs.annotate': {
+        const { addTags = [], removeTags = [], note, starred, archived } = input;
+        const { marks } = run!;
+        const tags = [...new Set([...marks.tags, ...addTags])].filter((tag) => !removeTags.includes(tag));
+        run!.marks = {
+          tags: tags.sort(),
+          note: note ?? marks.note,
+          starred: starred ?? marks.starred,
+          archived: archived ?? marks.archived,
+        };
+        this.notify('run', run!);
+        return { value: run!.marks };
+      }
+      case 'alerts.answer':
+        this.alerts = this.alerts.map((alert) =>
+          alert.id === input.alertId ? { ...alert, state: input.state } : alert,
+        );
+        this.notify('alerts', { runId: run!.id, alerts: this.alerts });
+        return { value: this.alerts };
+      case 'alerts.list':
+        return { value: this.alerts };
+      case 'queue.list':
+        return { value: { runs: this.#queued(), problem: null } };
+      case 'queue.work':
+        return { value: {} };
+      case 'queue.add':
+      case 'queue.move':
+      case 'queue.remove': {
+        const others = this.#queued().filter((id) => id !== run!.id);
+        const position = name === 'queue.move' ? input.position : others.length + 1;
+        if (name !== 'queue.remove') others.splice(position - 1, 0, run!.id);
+        this.#queue(others);
+        return { value: { position } };
+      }
       case 'runs.series':
         return { value: seriesOf(run!, run!.iteration) };
       case 'runs.log':

@@ -1,4 +1,11 @@
-import type { LogLine, PresetCard, RunSummary, Series } from '../../core/api/contract.ts';
+import type {
+  LogLine,
+  PresetCard,
+  RunMarks,
+  RunStorage,
+  RunSummary,
+  Series,
+} from '../../core/api/contract.ts';
 import { random } from './fake-episodes.ts';
 
 const now = Date.now() - 163_000;
@@ -145,7 +152,11 @@ export function sampleRuns(): RunSummary[] {
       'rollout/reward_mean': 0.57,
     },
     failure: null,
+    queuePosition: null,
+    stalled: null,
+    marks: { tags: [], note: '', starred: false, archived: false },
   };
+  const marks = (change: Partial<RunMarks>): { marks: RunMarks } => ({ marks: { ...base.marks, ...change } });
   const past = (minutes: number) => ({
     createdAt: now - minutes * 60000,
     startedAt: now - minutes * 60000,
@@ -153,8 +164,11 @@ export function sampleRuns(): RunSummary[] {
     phase: null,
     etaSeconds: null,
   });
+  const waiting = { iteration: 0, startedAt: null, endedAt: null, latest: {}, status: 'queued' as const };
   return [
     base,
+    { ...base, ...past(4), ...waiting, id: 'slippery-9', name: 'FrozenLake slippery 9', queuePosition: 2 },
+    { ...base, ...past(5), ...waiting, id: 'bandit-8', name: 'Bandit 8', queuePosition: 1 },
     {
       ...base,
       ...past(9),
@@ -169,6 +183,7 @@ export function sampleRuns(): RunSummary[] {
     {
       ...base,
       ...past(40),
+      ...marks({ starred: true, tags: ['baseline', 'seed 1'], note: 'The one in the report.' }),
       id: 'bandit-5',
       name: 'Bandit 5',
       preset: 'starter-bandit',
@@ -200,7 +215,15 @@ export function sampleRuns(): RunSummary[] {
       status: 'interrupted',
       iteration: 104,
     },
-    { ...base, ...past(200), id: 'frozen-lake-2', name: 'FrozenLake 2', status: 'stopped', iteration: 20 },
+    {
+      ...base,
+      ...past(200),
+      id: 'frozen-lake-2',
+      name: 'FrozenLake 2',
+      status: 'stopped',
+      iteration: 20,
+      ...marks({ archived: true }),
+    },
     {
       ...base,
       ...past(260),
@@ -214,3 +237,15 @@ export function sampleRuns(): RunSummary[] {
     },
   ];
 }
+
+export const storage: RunStorage = {
+  rollouts: 41e6,
+  checkpoints: 62.5e6,
+  journal: 0.9e6,
+  other: 5200,
+  total: 104.4e6,
+  budget: null,
+  expected: 190e6,
+  free: 212e9,
+  warnings: [],
+};

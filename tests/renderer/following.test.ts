@@ -84,6 +84,7 @@ test('points, lines and files that come while the stored ones are on their way s
       { iteration: 1, split: 'train', episodes: 1 },
     ],
     'evaluations.list': [],
+    'alerts.list': [],
   });
   const { series, log, rollouts, loaded } = useRun.getState();
   expect(loaded).toBe(true);

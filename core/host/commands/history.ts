@@ -20,12 +20,18 @@ export async function rebuild({ home, json }: { home?: string; json?: boolean })
 }
 
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
-  const { runs, events, rollouts, skipped, forgotten, damaged } = report;
+  const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations } = report;
   return [
     ...(replaced ? ['The history was damaged; it was deleted.'] : []),
     `Rebuilt the history of ${folder}: runs ${runs}, events ${events}, files of episodes ${rollouts}.`,
-    ...skipped.map((name) => `  skipped ${name}: not a run folder, or its run.json can't be read`),
+    ...skipped.map(
+      (name) =>
+        `  skipped ${name}: not a run folder, or its run.json can't be read; \`starpo adopt\` takes in a folder with another name`,
+    ),
     ...damaged.map((name) => `  ${name}: its journal has lines that are no events; they were skipped`),
+    ...damagedAnnotations.map(
+      (name) => `  ${name}: its annotations.jsonl has lines that are no annotations; they were skipped`,
+    ),
     ...forgotten.map((name) => `  forgot ${name}: its folder is gone`),
   ].join('\n');
 }

@@ -1,47 +1,62 @@
-import type { RunSummary } from '../../api/contract.ts';
-import { readLog } from '../../history/queries.ts';
-import { print, runRow, successLine, table } from '../output.ts';
-import { withCore } from './with-core.ts';
+import type { RunStorage, RunSummary } from '../../api/contract.ts';
+import { dataFolder } from '../../home.ts';
+import { runIdPattern } from '../../run-directory/names.ts';
+import { runUnknown } from '../../runs/runs.ts';
+import { bytes, print, runRow, successLine, table } from '../output.ts';
+import { withClient } from './with-client.ts';
 
 interface Options {
   home?: string;
   json?: boolean;
 }
 
-export async function listRuns({ home, json }: Options): Promise<void> {
-  await withCore(home, async (core) => {
-    const runs = core.runs.list();
-    if (json) return print(JSON.stringify(runs, null, 2));
-    if (runs.length === 0)
-      return print(`No runs in ${core.home}. Start one with: starpo train starter-frozen-lake`);
-    print(table([['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'MADE (UTC)'], ...runs.map(runRow)]));
-  });
+export async function listRuns({ home, json, all }: Options & { all?: boolean }): Promise<void> {
+  const runs = await withClient(home, (client) => client.call('runs.list', {}));
+  if (json) return print(JSON.stringify(runs, null, 2));
+  if (runs.length === 0)
+    return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
+  const shown = all ? runs : runs.filter((run) => !run.marks.archived);
+  print(table([['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'MADE (UTC)', 'MARKS'], ...shown.map(runRow)]));
+  const hidden = runs.length - shown.length;
+  if (hidden > 0) print(`${hidden} archived; \`starpo runs --all\` lists them too`);
 }
 
 export async function showRun(runId: string, { home, json }: Options): Promise<void> {
-  await withCore(home, async ({ runs, database }) => {
-    const summary = runs.get(runId);
-    const folder = runs.folder(runId);
-    if (json) return print(JSON.stringify({ summary, config: await runs.config(runId), folder }, null, 2));
-    print(describe(summary, folder));
-    for (const { time, level, message } of readLog(database, runId)) {
-      print(
-        `  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`,
-      );
-    }
-  });
+  if (!runIdPattern.test(runId)) throw runUnknown(runId);
+  const { run, storage, log } = await withClient(home, async (client) => ({
+    run: await client.call('runs.get', { runId }),
+    storage: await client.call('runs.storage', { runId }),
+    log: json ? [] : await client.call('runs.log', { runId }),
+  }));
+  if (json) return print(JSON.stringify({ ...run, storage }, null, 2));
+  print(describe(run.summary, run.folder, storage));
+  for (const { time, level, message } of log) {
+    print(`  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`);
+  }
 }
 
-function describe(run: RunSummary, folder: string): string {
+function describe(run: RunSummary, folder: string, storage: RunStorage): string {
   const rows = [
     ['run', run.id],
     ['preset', run.preset],
-    ['status', run.status],
+    ['status', run.queuePosition === null ? run.status : `queued, number ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
     ['success', successLine(run.latest) || 'not evaluated yet'],
     ['folder', folder],
+    ['disk', storageLine(storage)],
   ];
+  const { tags, note, starred, archived } = run.marks;
+  const marks = [...(starred ? ['starred'] : []), ...(archived ? ['archived'] : []), ...tags];
+  if (marks.length > 0) rows.push(['marks', marks.join(', ')]);
+  if (note) rows.push(['note', note.replaceAll('\n', ' ')]);
+  if (run.stalled) rows.push(['STALLED', run.stalled.message], ['hint', run.stalled.hint]);
+  for (const { message, hint } of storage.warnings) rows.push(['warning', `${message} ${hint}`]);
   if (run.failure)
     rows.push(['failure', `${run.failure.message} (${run.failure.code})`], ['hint', run.failure.hint]);
   return table(rows);
+}
+
+function storageLine({ total, rollouts, checkpoints, journal, budget }: RunStorage): string {
+  const parts = `rollouts ${bytes(rollouts)}, checkpoints ${bytes(checkpoints)}, journal ${bytes(journal)}`;
+  return `${bytes(total)} (${parts})${budget === null ? '' : ` of a budget of ${bytes(budget)}`}`;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Core } from '../../index.ts';
 import { startHost } from '../http.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
@@ -8,7 +9,7 @@ const webFolder = join(import.meta.dirname, '../../../out/renderer');
 
 /** Serves until a signal; trainers go on. */
 export async function serve({ port, home }: { port: number; home?: string }): Promise<void> {
-  await withCore(home, async (core) => {
+  const use = async (core: Core) => {
     const host = await startHost(core, webFolder, port);
     try {
       print(`StarPO Studio is at ${host.address}`);
@@ -17,5 +18,6 @@ export async function serve({ port, home }: { port: number; home?: string }): Pr
     } finally {
       await host.close();
     }
-  });
+  };
+  await withCore(home, use, { worksQueue: true });
 }

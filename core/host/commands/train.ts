@@ -5,20 +5,25 @@ import type { Core } from '../../index.ts';
 import type { NewRun } from '../../runs/create-run.ts';
 import { iterationLine, print, successLine } from '../output.ts';
 import { nextSignal } from '../signals.ts';
+import { remindOfHost } from './queue.ts';
+import { withClient } from './with-client.ts';
 import { withCore } from './with-core.ts';
 
-type TrainOptions = NewRun & { home?: string | undefined; json: boolean };
+type TrainOptions = NewRun & { home?: string | undefined; json: boolean; queue: boolean };
 
 const ended = (run: RunSummary) =>
   run.status !== 'running' && run.status !== 'paused' && run.status !== 'created';
 
 /** Makes a run, starts its trainer and follows it to its end. Ctrl-C asks the trainer to stop; a second one leaves it to itself. */
-export async function train({ home, json, ...run }: TrainOptions): Promise<void> {
+export async function train({ home, json, queue, ...run }: TrainOptions): Promise<void> {
+  if (queue) return trainLater(run, home, json);
   await withCore(home, async (core) => {
     core.trainer.require();
     const runId = await core.runs.create(run);
     const folder = core.runs.folder(runId);
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
+    for (const { message, hint } of (await core.storage.of(runId)).warnings)
+      process.stderr.write(`warning: ${message} ${hint}\n`);
     const starting = core.runs.start(runId);
     const follower = follow(core, runId, json, starting);
     try {
@@ -33,6 +38,18 @@ export async function train({ home, json, ...run }: TrainOptions): Promise<void>
     } finally {
       follower.close();
     }
+  });
+}
+
+/** Makes a run and lets it wait for its device. */
+async function trainLater(run: NewRun, home: string | undefined, json: boolean): Promise<void> {
+  await withClient(home, async (client) => {
+    const { runId } = await client.call('runs.create', { ...run, start: false, queue: true });
+    const { summary, folder } = await client.call('runs.get', { runId });
+    const position = summary.queuePosition;
+    if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
+    print(`run ${runId}\n  in ${folder}\n  number ${position} of the queue`);
+    remindOfHost(home);
   });
 }
 

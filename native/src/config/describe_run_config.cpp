@@ -130,6 +130,13 @@ void describe(FieldVisitor& v, CheckpointConfig& c) {
   v.integer("keep", c.keep, 1, 100000);
 }
 
+void describe(FieldVisitor& v, RolloutFilesConfig& c) {
+  v.integer("keep_last", c.keep_last, 0, 1000000);
+  v.integer("keep_every", c.keep_every, 0, 1000000);
+}
+
+void describe(FieldVisitor& v, StorageConfig& c) { v.number("budget_gigabytes", c.budget_gigabytes, 0, 1000000); }
+
 void describe(FieldVisitor& v, WarmStartConfig& c) {
   v.integer("steps_per_iteration", c.steps_per_iteration, 1, 100000);
   v.integer("batch", c.batch, 1, 4096);
@@ -162,10 +169,14 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("kl", c.kl);
   v.section("evaluation", c.evaluation);
   v.section("checkpoint", c.checkpoint);
+  v.section("rollout_files", c.rollout_files);
+  v.section("storage", c.storage);
   v.section("warm_start", c.warm_start);
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
+    // Its evaluation would be written over the training episodes.
+    v.check(path + ".label", [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
     v.check(path + ".label", [&] {
       const auto same = [&](const auto& other) { return other.label == c.environments[i].label; };
       return std::any_of(c.environments.begin(), c.environments.begin() + i, same) ? "another environment has the same label" : "";

@@ -129,6 +129,16 @@ struct CheckpointConfig {
   int keep = 0;
 };
 
+// Which episodes of training stay on disk; those of evaluation always do.
+struct RolloutFilesConfig {
+  int keep_last = 0;   // newest iterations; 0: all
+  int keep_every = 0;  // and every m-th iteration; 0: none
+};
+
+struct StorageConfig {
+  double budget_gigabytes = 0;  // 10^9 bytes; 0: none
+};
+
 struct WarmStartConfig {
   int steps_per_iteration = 0;
   int batch = 0;
@@ -160,6 +170,8 @@ struct RunConfig {
   OptimizerConfig optimizer;
   EvaluationConfig evaluation;
   CheckpointConfig checkpoint;
+  RolloutFilesConfig rollout_files;
+  StorageConfig storage;
   WarmStartConfig warm_start;
 };
 

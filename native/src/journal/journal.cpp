@@ -112,6 +112,8 @@ void Journal::rollout(int iteration, std::string_view split, std::string_view fi
   append("rollout", dump({{"iteration", iteration}, {"split", split}, {"file", file}, {"index", index}, {"episodes", episodes}}));
 }
 
+void Journal::rollout_removed(int iteration, std::string_view split) { append("rollout_removed", dump({{"iteration", iteration}, {"split", split}})); }
+
 void Journal::checkpoint(int iteration, std::string_view path) { append("checkpoint", dump({{"iteration", iteration}, {"path", path}})); }
 
 void Journal::acknowledged(std::string_view command_id, bool accepted, std::string_view message) {

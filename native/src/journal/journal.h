@@ -45,6 +45,7 @@ class Journal {
   void iteration(int iteration, const Metrics&, const Updates&);  // numbers that aren't finite are left out
   void evaluation(int iteration, std::string_view label, const Metrics&);
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
+  void rollout_removed(int iteration, std::string_view split);  // said before the files go
   void checkpoint(int iteration, std::string_view path);
   void acknowledged(std::string_view command_id, bool accepted, std::string_view message);
   void paused(int iteration);

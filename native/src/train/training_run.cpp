@@ -51,6 +51,7 @@ void TrainingRun::load(const RunConfig& config) {
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
 
+  budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
   decoder_ = std::make_unique<Decoder>(state_->model, std::min(config.rollout.slots, episodes) + 1, config.rollout.context);
   pass_ = std::make_unique<TrainingPass>(state_->model);
@@ -133,6 +134,7 @@ std::string TrainingRun::run() {
       if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
       if (last || control_.take_checkpoint_request() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
         checkpoint();
+      budget_->check();
     }
   } catch (const Discarded&) {
     // A stop gives up the rollout it meets; the weights are still those of the iteration before.
@@ -257,6 +259,7 @@ void TrainingRun::write_rollout(const std::string& split, std::span<const Episod
   }
   const RolloutFiles files = writer.finish();
   journal_.rollout(iteration_, split, files.file, files.index, files.episodes);
+  remove_old_rollouts(directory_, state_->config.rollout_files, iteration_, journal_);
 }
 
 void TrainingRun::checkpoint() {

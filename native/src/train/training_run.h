@@ -11,6 +11,7 @@
 #include "rollout/rollout.h"
 #include "train/run_control.h"
 #include "train/sequence.h"
+#include "train/storage.h"
 #include "train/trainer_state.h"
 
 namespace starpo {
@@ -42,6 +43,7 @@ class TrainingRun {
   std::filesystem::path directory_;
   Journal& journal_;
   RunControl control_;
+  std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<TrainingPass> pass_;

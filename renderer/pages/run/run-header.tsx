@@ -2,12 +2,13 @@ import { useState } from 'react';
 import type { Input, RunSummary } from '../../../core/api/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
-import { duration } from '../../components/format.ts';
+import { bytes, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { describePhase, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
+import { describePhase, isDeviceTaken, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../stores/run-store.ts';
+import { RunMarksBar } from './run-marks.tsx';
 
 export function RunHeader({ run }: { run: RunSummary }) {
   const newest = useRun((state) => state.rollouts[0]);
@@ -15,7 +16,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
     <header className="run-head">
       <div className="run-title">
         <h1 title={run.id}>{run.name}</h1>
-        <StatusBadge status={run.status} />
+        <StatusBadge status={run.status} stalled={run.stalled !== null} />
         <code className="faint">{run.preset}</code>
         <span className="spacer" />
         <Controls run={run} />
@@ -30,6 +31,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
           </a>
         )}
       </div>
+      <RunMarksBar run={run} />
       <div className="run-progress">
         <Progress value={shareDone(run)} label="Iterations done" status={run.status} />
         <dl className="run-facts">
@@ -59,9 +61,26 @@ export function RunHeader({ run }: { run: RunSummary }) {
               )}
             </dd>
           </div>
+          <DiskFact />
         </dl>
       </div>
     </header>
+  );
+}
+
+function DiskFact() {
+  const storage = useRun((state) => state.storage);
+  if (!storage) return null;
+  const { rollouts, checkpoints, journal, other, total, budget } = storage;
+  const parts = { Rollouts: rollouts, Checkpoints: checkpoints, Journal: journal, Other: other };
+  const title = Object.entries(parts).map(([name, size]) => `${name}: ${bytes(size)}`);
+  return (
+    <div title={title.join('\n')}>
+      <dt>Disk</dt>
+      <dd>
+        {bytes(total)} {budget !== null && <span className="faint">of {bytes(budget)}</span>}
+      </dd>
+    </div>
   );
 }
 
@@ -79,10 +98,12 @@ function PhaseLine({ run }: { run: RunSummary }) {
   );
 }
 
-function resting({ status, iteration }: RunSummary): string {
+function resting({ status, iteration, queuePosition }: RunSummary): string {
   switch (status) {
     case 'created':
       return 'Not started yet';
+    case 'queued':
+      return queuePosition === 1 ? 'Starts when its device is free' : `Number ${queuePosition} of the queue`;
     case 'completed':
       return 'All iterations are done';
     case 'interrupted':
@@ -101,6 +122,7 @@ type Command = Input<'runs.command'>['command'];
 function Controls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
   const [busy, setBusy] = useState<string | null>(null);
   const [said, setSaid] = useState('');
 
@@ -126,6 +148,13 @@ function Controls({ run }: { run: RunSummary }) {
       await api.call('runs.start', { runId: run.id });
       return '';
     });
+
+  const queue = (procedure: 'queue.add' | 'queue.remove') =>
+    perform(procedure, async () => {
+      await api.call(procedure, { runId: run.id });
+      return '';
+    });
+  const startWord = run.status === 'queued' ? 'Start now' : run.status === 'created' ? 'Start' : 'Resume';
 
   return (
     <fieldset className="controls" aria-label="Run">
@@ -170,7 +199,22 @@ function Controls({ run }: { run: RunSummary }) {
           onClick={start}
           disabled={busy !== null}
         >
-          {run.status === 'created' ? 'Start' : 'Resume'}
+          {startWord}
+        </Button>
+      )}
+      {isStartable(run.status) && run.status !== 'queued' && taken && (
+        <Button
+          icon="queue"
+          onClick={() => queue('queue.add')}
+          disabled={busy !== null}
+          title="It starts when the runs before it have ended"
+        >
+          Add to queue
+        </Button>
+      )}
+      {run.status === 'queued' && (
+        <Button icon="close" onClick={() => queue('queue.remove')} disabled={busy !== null}>
+          Leave the queue
         </Button>
       )}
     </fieldset>

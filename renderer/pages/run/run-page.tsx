@@ -15,6 +15,7 @@ import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { RunHeader } from './run-header.tsx';
+import { RunNotices } from './run-notices.tsx';
 
 export function RunPage({ runId }: { runId: string }) {
   const api = useApi();
@@ -49,7 +50,7 @@ export function RunPage({ runId }: { runId: string }) {
   return (
     <div className="page run-page">
       <RunHeader run={run} />
-      {run.failure && <ErrorNote error={run.failure} />}
+      <RunNotices run={run} />
       <Charts run={run} />
       {run.status !== 'created' && <EvaluationsSection run={run} />}
       <LogPanel />
@@ -107,9 +108,11 @@ function NoValues({ status }: { status: RunStatus }) {
         'Waiting for the first values',
         'The starting policy is evaluated first; the first training iteration follows.',
       ]
-    : status === 'created'
-      ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
-      : ['No values', 'This run ended before its first evaluation.'];
+    : status === 'queued'
+      ? ['Waiting for its turn', 'It starts by itself when the runs before it have ended.']
+      : status === 'created'
+        ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
+        : ['No values', 'This run ended before its first evaluation.'];
   return (
     <div className="panel chart-waiting">
       <Empty title={title}>{text}</Empty>

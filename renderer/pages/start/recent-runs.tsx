@@ -1,19 +1,26 @@
-import { Progress, StatusBadge } from '../../components/basics.tsx';
+import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { useApp, useListedRuns } from '../../stores/app-store.ts';
 
 const shown = 8;
 
 export function RecentRuns() {
-  const runs = useApp((state) => state.runs);
-  if (!runs || runs.length === 0) return null;
+  const { runs, archived } = useListedRuns();
+  const { showArchived, toggleArchived } = useApp();
+  if (!runs || runs.length + archived === 0) return null;
   const now = Date.now();
   return (
     <section aria-labelledby="recent-runs">
       <div className="section-head">
         <h2 id="recent-runs">Recent runs</h2>
+        {archived > 0 && (
+          <Button kind="quiet" onClick={toggleArchived}>
+            {showArchived ? 'Hide' : 'Show'} {archived} archived
+          </Button>
+        )}
       </div>
       <div className="panel table-panel">
         <table className="table">
@@ -41,10 +48,16 @@ export function RecentRuns() {
                 <tr key={run.id}>
                   <th scope="row">
                     <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+                    {run.marks.starred && <Icon name="start" size={12} />}
                     <span className="faint table-sub">{run.preset}</span>
+                    {run.marks.tags.map((tag) => (
+                      <span key={tag} className="tag">
+                        {tag}
+                      </span>
+                    ))}
                   </th>
                   <td>
-                    <StatusBadge status={run.status} />
+                    <StatusBadge status={run.status} stalled={run.stalled !== null} />
                   </td>
                   <td className="table-progress">
                     <Progress

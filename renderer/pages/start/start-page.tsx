@@ -2,9 +2,11 @@ import { useEffect, useState } from 'react';
 import type { PresetCard } from '../../../core/api/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { AlgorithmBadge, Button, Empty, ErrorNote } from '../../components/basics.tsx';
+import { isDeviceTaken } from '../../components/run-facts.ts';
 import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { Illustration } from './illustration.tsx';
+import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 
 const environmentNames: Record<string, { title: string; about: string }> = {
@@ -50,6 +52,7 @@ export function StartPage() {
           </div>
         </section>
       ))}
+      <QueuePanel />
       <RecentRuns />
       <SystemLine />
     </div>
@@ -59,16 +62,20 @@ export function StartPage() {
 function Preset({ card, blocked }: { card: PresetCard; blocked: boolean }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const [starting, setStarting] = useState(false);
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
 
-  async function start(): Promise<void> {
-    setStarting(true);
+  /** Whoever queues wants to queue more, perhaps: the page stays. */
+  async function make(how: 'start' | 'queue'): Promise<void> {
+    setBusy(how);
     try {
-      const { runId } = await api.call('runs.create', { preset: card.id, start: true });
-      navigate({ page: 'run', runId });
+      const queue = how === 'queue';
+      const { runId } = await api.call('runs.create', { preset: card.id, start: !queue, queue });
+      if (queue) setBusy(null);
+      else navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);
-      setStarting(false);
+      setBusy(null);
     }
   }
 
@@ -90,12 +97,23 @@ function Preset({ card, blocked }: { card: PresetCard; blocked: boolean }) {
           <Button
             kind="primary"
             icon="play"
-            onClick={start}
-            disabled={starting || blocked}
+            onClick={() => make('start')}
+            disabled={busy !== null || blocked}
             label={`Start ${card.title}, ${card.algorithm}`}
           >
-            {starting ? 'Starting…' : 'Start'}
+            {busy === 'start' ? 'Starting…' : 'Start'}
           </Button>
+          {taken && (
+            <Button
+              icon="queue"
+              onClick={() => make('queue')}
+              disabled={busy !== null || blocked}
+              label={`Add ${card.title}, ${card.algorithm}, to the queue`}
+              title="It starts when the runs before it have ended"
+            >
+              Add to queue
+            </Button>
+          )}
           <span className="faint">{card.iterations} iterations</span>
           <code className="faint preset-id">{card.alias ?? card.id}</code>
         </div>

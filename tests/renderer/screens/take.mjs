@@ -17,6 +17,10 @@ const pages = [
   ['run', '#/run/frozen-lake-7'],
   ['run-zoomed', '#/run/frozen-lake-7', zoomAndPoint],
   ['run-panels', '#/run/frozen-lake-7', openPanels],
+  ['run-queued', '#/run/bandit-8'],
+  ['run-marked', '#/run/bandit-5', writeNote],
+  ['run-warned', '#/run/frozen-lake-7', warn],
+  ['start-queue', '#/start', scrollToQueue],
   ['run-failed', '#/run/frozen-lake-4'],
   ['run-created', '#/run/frozen-lake-1'],
   ['run-unknown', '#/run/nothing'],
@@ -102,4 +106,47 @@ async function openPanels(page) {
   await page.locator('summary', { hasText: 'Log' }).click();
   await page.locator('summary', { hasText: 'Configuration' }).click();
   await page.locator('.config').scrollIntoViewIfNeeded();
+}
+
+async function writeNote(page) {
+  await page.locator('.mark-note').click();
+  const archived = page.locator('.nav-archived');
+  if (await archived.isVisible()) await archived.click();
+}
+
+async function warn(page) {
+  await page.evaluate(() => {
+    const core = globalThis.fakeCore;
+    const runId = 'frozen-lake-7';
+    const run = core.runs.find(({ id }) => id === runId);
+    run.marks = {
+      tags: ['baseline', 'lr 2e-4'],
+      note: 'Twice the learning rate.',
+      starred: true,
+      archived: false,
+    };
+    run.stalled = {
+      code: 'trainer_stalled',
+      phase: 'update',
+      since: Date.now() - 200_000,
+      message: 'The trainer has said nothing since 14:03:12, in the phase "update".',
+      hint: 'Its process is stopped: `kill -CONT 4711` lets it go on. Nothing is lost: a run whose process was ended can be resumed from its last checkpoint.',
+    };
+    core.notify('run', run);
+    const warning = {
+      code: 'storage_budget_near',
+      message: 'The run takes 104 MB of its storage budget of 110 MB; the next checkpoint may pass it.',
+      hint: 'Delete checkpoints that you don’t need; in the next run set rollout_files.keep_last, a larger checkpoint.every or a larger budget.',
+    };
+    core.notify('storage', { runId, storage: { ...core.storage, budget: 110e6, warnings: [warning] } });
+    const alert = { id: 'a', kind: 'entropy_falling', severity: 'warning', iteration: 81, state: 'raised' };
+    const times = { raisedAt: 1, changedAt: 1, snoozedUntil: null };
+    const message = 'The entropy fell by half within ten iterations.';
+    core.notify('alerts', { runId, alerts: [{ ...alert, ...times, message }] });
+  });
+}
+
+async function scrollToQueue(page) {
+  await page.locator('#queue').scrollIntoViewIfNeeded();
+  await page.locator('.system-line').scrollIntoViewIfNeeded();
 }

@@ -1,0 +1,109 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Alert, RunMarks } from '../api/contract.ts';
+import { type Annotation, readAnnotations } from '../run-directory/annotations.ts';
+import { runFiles } from '../run-directory/names.ts';
+import type { HistoryDatabase } from './database.ts';
+import type { RunRow } from './runs-table.ts';
+
+/**
+ * Takes a run's annotations into the history, where their file has changed: all of them anew, since they are few and only so a damaged or
+ * replaced file can leave nothing behind. Gives whether anything was taken.
+ */
+export function takeAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
+  const known = database
+    .prepare<[string], number>('SELECT annotations_bytes FROM runs WHERE id = ?')
+    .pluck()
+    .get(runId);
+  const size = statSync(join(folder, runFiles.annotations), { throwIfNoEntry: false })?.size ?? 0;
+  if (known === undefined || known === size) return false;
+  database
+    .transaction(() => {
+      // Read inside, so that an older reading never overwrites another process's newer one.
+      const { annotations, damaged, bytes } = readAnnotations(folder);
+      for (const table of ['tags', 'alerts'])
+        database.prepare(`DELETE FROM ${table} WHERE run = ?`).run(runId);
+      const problem = damaged === 0 ? null : problemOf(damaged);
+      database
+        .prepare(
+          `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, start_problem = NULL
+           WHERE id = ?`,
+        )
+        .run(bytes, problem, runId);
+      for (const annotation of annotations) apply(database, runId, annotation);
+    })
+    .immediate();
+  return true;
+}
+
+const problemOf = (damaged: number) =>
+  `annotations.jsonl has ${damaged} ${damaged === 1 ? 'line that is no annotation; it was' : 'lines that are no annotations; they were'} skipped.`;
+
+function apply(database: HistoryDatabase, runId: string, annotation: Annotation): void {
+  const update = (column: string, value: unknown) =>
+    database.prepare(`UPDATE runs SET ${column} = ? WHERE id = ?`).run(value, runId);
+  switch (annotation.type) {
+    case 'tag': {
+      const statement = annotation.present
+        ? 'INSERT OR IGNORE INTO tags (run, tag) VALUES (?, ?)'
+        : 'DELETE FROM tags WHERE run = ? AND tag = ?';
+      database.prepare(statement).run(runId, annotation.tag);
+      break;
+    }
+    case 'note':
+      update('note', annotation.text);
+      break;
+    case 'star':
+      update('starred', Number(annotation.on));
+      break;
+    case 'archive':
+      update('archived', Number(annotation.on));
+      break;
+    case 'alert':
+      applyAlert(database, runId, annotation);
+      break;
+    case 'start_failed': {
+      const { time, code, message, hint } = annotation;
+      update('start_problem', JSON.stringify({ time, code, message, hint }));
+      break;
+    }
+  }
+}
+
+type AlertAnnotation = Extract<Annotation, { type: 'alert' }>;
+
+function applyAlert(database: HistoryDatabase, runId: string, annotation: AlertAnnotation): void {
+  const { alert, state, time } = annotation;
+  if (state === 'raised') {
+    const { kind, severity, iteration, message } = annotation;
+    database
+      .prepare(
+        `INSERT OR REPLACE INTO alerts (run, id, kind, severity, iteration, message, state, raised_at, changed_at, snoozed_until)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
+      )
+      .run(runId, alert, kind, severity, iteration, message, state, time, time);
+    return;
+  }
+  const until = state === 'snoozed' ? annotation.until : null;
+  database
+    .prepare('UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?')
+    .run(state, time, until, runId, alert);
+}
+
+export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
+  const tags = database
+    .prepare<[string], string>('SELECT tag FROM tags WHERE run = ? ORDER BY tag')
+    .pluck()
+    .all(row.id);
+  return { tags, note: row.note, starred: row.starred === 1, archived: row.archived === 1 };
+}
+
+/** Oldest first. */
+export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
+  return database
+    .prepare<[string], Alert>(
+      `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil
+       FROM alerts WHERE run = ? ORDER BY raised_at, id`,
+    )
+    .all(runId);
+}

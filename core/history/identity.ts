@@ -1,0 +1,41 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { parseEvent } from '../run-directory/events.ts';
+import type { HistoryDatabase } from './database.ts';
+
+/** What changes when a directory is replaced by another of the same name. */
+export function folderIdentity(folder: string): string {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  return stat ? `${stat.ino} ${stat.birthtimeMs}` : '';
+}
+
+/** A first event is far shorter. */
+const firstLineLimit = 64 << 10;
+
+/** Whether a journal begins with the event that the history has of it; where either has none, nothing speaks against it. */
+export function isSameJournal(database: HistoryDatabase, runId: string, journal: string): boolean {
+  const stored = database
+    .prepare<[string], { seq: number; time: number; type: string }>(
+      'SELECT seq, time, type FROM events WHERE run = ? ORDER BY seq LIMIT 1',
+    )
+    .get(runId);
+  const first = parseEvent(firstLine(journal));
+  if (!stored || !first) return true;
+  const type = first.type === 'unknown' ? first.name : first.type;
+  return stored.seq === first.seq && stored.time === first.time && stored.type === type;
+}
+
+function firstLine(path: string): string {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return '';
+  }
+  try {
+    const bytes = Buffer.alloc(firstLineLimit);
+    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, firstLineLimit, 0));
+    return text.slice(0, Math.max(0, text.indexOf('\n')));
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { alertSeverity, apiError, noteText, tagText } from '../api/contract.ts';
+import { appendLine } from './append-line.ts';
+import { runFiles } from './names.ts';
+
+/** What people and core itself say of a run, as docs/formats/annotations.md describes it. Unknown keys and types are let through and ignored. */
+
+const alertId = z.string().min(1).max(64);
+
+const raised = z.looseObject({
+  alert: alertId,
+  state: z.literal('raised'),
+  kind: z.string().max(64),
+  severity: alertSeverity,
+  iteration: z.number().int().min(0),
+  message: z.string(),
+});
+const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
+const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
+
+const bodies = {
+  tag: z.looseObject({ tag: tagText, present: z.boolean() }),
+  note: z.looseObject({ text: noteText }),
+  star: z.looseObject({ on: z.boolean() }),
+  archive: z.looseObject({ on: z.boolean() }),
+  alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
+  start_failed: z.looseObject(apiError.shape),
+};
+
+type Bodies = typeof bodies;
+export type AnnotationType = keyof Bodies;
+/** An annotation without what every line has. */
+export type NewAnnotation = { [T in AnnotationType]: { type: T } & z.infer<Bodies[T]> }[AnnotationType];
+export type Annotation = NewAnnotation & { time: number };
+
+const envelope = z.looseObject({
+  v: z.number().int(),
+  id: z.string(),
+  time: z.number(),
+  type: z.string(),
+});
+
+export function appendAnnotation(folder: string, annotation: NewAnnotation): void {
+  appendLine(join(folder, runFiles.annotations), {
+    v: 1,
+    id: randomUUID(),
+    time: Date.now(),
+    ...annotation,
+  });
+}
+
+export interface AnnotationsRead {
+  annotations: Annotation[];
+  /** Whole lines that are no annotations. */
+  damaged: number;
+  /** The file's size when it was read. */
+  bytes: number;
+}
+
+/** All of a run's annotations, in the order they were made; none where there is no file. A last line that is cut short doesn't count. */
+export function readAnnotations(folder: string): AnnotationsRead {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(join(folder, runFiles.annotations));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { annotations: [], damaged: 0, bytes: 0 };
+  }
+  const lines = bytes
+    .toString('utf8')
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line !== '');
+  const read = lines.map(parseAnnotation);
+  const annotations = read.filter((each) => each !== null && each !== 'unknown');
+  return { annotations, damaged: read.filter((each) => each === null).length, bytes: bytes.length };
+}
+
+/** Null for what is no annotation: no JSON object, no envelope, or a known type with wrong fields. */
+export function parseAnnotation(line: string): Annotation | 'unknown' | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  const head = envelope.safeParse(value);
+  if (!head.success) return null;
+  const { v: _, id: __, time, type, ...rest } = head.data;
+  if (!Object.hasOwn(bodies, type)) return 'unknown';
+  const body = bodies[type as AnnotationType].safeParse(rest);
+  return body.success ? ({ ...body.data, type, time } as Annotation) : null;
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runId } from '../api/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+
+/** A run that waits, and who is starting it. */
+const entry = z.object({
+  run: runId,
+  added: z.number(),
+  starting: z.object({ pid: z.number().int(), since: z.number() }).nullable(),
+});
+export type QueueEntry = z.infer<typeof entry>;
+
+const content = z.object({ version: z.literal(1), runs: z.array(entry) });
+
+/**
+ * queue.json of a data folder, as docs/formats/queue.md describes it: the only copy of what waits, so that the history can be made again
+ * without it. Several processes may change it: each change is made under the history's write lock and appears by one rename.
+ */
+export class QueueFile {
+  private readonly path: string;
+  private readonly database: HistoryDatabase;
+  private cached: { key: string; entries: QueueEntry[] } = { key: '', entries: [] };
+
+  constructor(home: string, database: HistoryDatabase) {
+    this.path = join(home, 'queue.json');
+    this.database = database;
+  }
+
+  /** Changes whenever the file does. */
+  version(): string {
+    const stat = statSync(this.path, { throwIfNoEntry: false });
+    return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
+  }
+
+  read(): readonly QueueEntry[] {
+    const key = this.version();
+    if (key !== this.cached.key) this.cached = { key, entries: this.parse() };
+    return this.cached.entries;
+  }
+
+  /** 1 for the next; null where the run isn't queued. */
+  position(run: string): number | null {
+    const index = this.read().findIndex((each) => each.run === run);
+    return index < 0 ? null : index + 1;
+  }
+
+  /** `change` gets a copy that it may alter; gives what it gives. */
+  update<T>(change: (entries: QueueEntry[]) => T): T {
+    return this.database
+      .transaction(() => {
+        const entries = structuredClone([...this.read()]);
+        const before = JSON.stringify(entries);
+        const result = change(entries);
+        if (JSON.stringify(entries) !== before) this.write(entries);
+        return result;
+      })
+      .immediate();
+  }
+
+  /** A file that can't be read is kept aside when the next one is written. */
+  private parse(): QueueEntry[] {
+    try {
+      return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).runs;
+    } catch {
+      return [];
+    }
+  }
+
+  private write(runs: QueueEntry[]): void {
+    if (this.isDamaged()) renameSync(this.path, `${this.path}.damaged`);
+    const partial = `${this.path}.${randomBytes(4).toString('hex')}`;
+    try {
+      const file = openSync(partial, 'w');
+      try {
+        writeFileSync(file, `${JSON.stringify({ version: 1, runs }, null, 2)}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(partial, this.path);
+    } catch (error) {
+      rmSync(partial, { force: true });
+      throw error;
+    }
+  }
+
+  private isDamaged(): boolean {
+    try {
+      return !content.safeParse(JSON.parse(readFileSync(this.path, 'utf8'))).success;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import type { ApiError, RunSummary } from '../api/contract.ts';
+import { asFailure, Failure } from '../api/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { lastStart } from '../history/queries.ts';
+import { getRun, listRuns } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import type { Annotations } from './annotations.ts';
+import { isLocal, processExists } from './liveness.ts';
+import type { QueueEntry, QueueFile } from './queue-file.ts';
+import type { Runs } from './runs.ts';
+import type { Supervisor } from './supervisor.ts';
+
+const interval = 1000;
+/** After what is wrong with the machine rather than with a run, the queue tries again. */
+const retryAfter = 30_000;
+const machineCodes = ['trainer_missing', 'trainer_unusable'];
+/** A start that takes longer than this was given up by whoever began it; the trainer's own lock guards against a second one. */
+const longestStart = 600_000;
+
+export interface QueueParts {
+  database: HistoryDatabase;
+  file: QueueFile;
+  runs: Runs;
+  supervisor: Supervisor;
+  trainer: Trainer;
+  annotations: Annotations;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+/** Runs that wait for their device. Any core changes the queue; a core that was asked to `work` starts them, one at a time on each device. */
+export class Queue {
+  private readonly parts: QueueParts;
+  private timer: NodeJS.Timeout | null = null;
+  private stopNotices = () => {};
+  private advancing: Promise<void> | null = null;
+  private again = false;
+  private notBefore = 0;
+  private trouble: ApiError | null = null;
+  private closed = false;
+
+  constructor(parts: QueueParts) {
+    this.parts = parts;
+  }
+
+  /** Ids of the runs that wait, next first. */
+  list(): string[] {
+    return this.parts.file.read().map((entry) => entry.run);
+  }
+
+  /** What keeps the queue from going on, as far as this core has tried. */
+  problem(): ApiError | null {
+    return this.trouble;
+  }
+
+  /** Gives its position. Throws `run_unknown`, `run_completed` or `run_active`. */
+  add(runId: string): number {
+    const { status } = this.parts.runs.get(runId);
+    if (status === 'completed')
+      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Make a new run from its preset.');
+    if (status === 'running' || status === 'paused')
+      throw new Failure('run_active', `The run ${runId} is being trained already.`, 'Queue another run.');
+    const position = this.change((entries) => {
+      if (!entries.some((entry) => entry.run === runId))
+        entries.push({ run: runId, added: Date.now(), starting: null });
+      return entries.findIndex((entry) => entry.run === runId) + 1;
+    });
+    if (this.timer) this.advance();
+    return position;
+  }
+
+  /** Throws `run_unknown` or `run_not_queued`. */
+  remove(runId: string): void {
+    this.parts.runs.get(runId);
+    this.change((entries) => entries.splice(placeOf(entries, runId), 1));
+  }
+
+  /** Gives the position it has got, from 1 on. Throws `run_unknown` or `run_not_queued`. */
+  move(runId: string, position: number): number {
+    this.parts.runs.get(runId);
+    return this.change((entries) => {
+      const [entry] = entries.splice(placeOf(entries, runId), 1);
+      entries.splice(Math.min(position - 1, entries.length), 0, entry!);
+      return entries.indexOf(entry!) + 1;
+    });
+  }
+
+  /** Begins to start what waits, whenever its device is free. */
+  work(): void {
+    if (this.timer || this.closed) return;
+    this.timer = setInterval(() => this.advance(), interval);
+    this.stopNotices = this.parts.notices.on((name, payload) => {
+      if (name === 'run' && (payload as RunSummary).status !== 'running') this.advance();
+    });
+    this.advance();
+  }
+
+  /** Lets go; a start that is under way is left to its trainer. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.stopNotices();
+    if (this.timer) clearInterval(this.timer);
+    this.timer = null;
+    if (this.advancing) this.release();
+  }
+
+  private change<T>(change: (entries: QueueEntry[]) => T): T {
+    const result = this.parts.file.update(change);
+    this.parts.supervisor.lookAtQueue();
+    return result;
+  }
+
+  private advance(): void {
+    if (this.closed || Date.now() < this.notBefore) return;
+    if (this.advancing) this.again = true;
+    this.advancing ??= this.startWhatCan()
+      .catch((error: unknown) => this.parts.log(`The queue: ${asFailure(error).message}`))
+      .finally(() => {
+        this.advancing = null;
+        if (this.again) this.advance();
+        this.again = false;
+      });
+  }
+
+  private async startWhatCan(): Promise<void> {
+    if (this.list().length === 0) return;
+    for (let next = this.claim(); next !== null && !this.closed; next = this.claim()) {
+      await this.start(next);
+      if (Date.now() < this.notBefore) return;
+    }
+  }
+
+  /** Marks the first run whose device is free as being started by this process; forgets those that were started or deleted meanwhile. */
+  private claim(): string | null {
+    const { database, supervisor } = this.parts;
+    return this.change((entries) => {
+      const waiting = entries.filter((entry) => {
+        const row = getRun(database, entry.run);
+        return row && row.status !== 'completed' && (lastStart(database, entry.run) ?? 0) < entry.added;
+      });
+      entries.splice(0, entries.length, ...waiting);
+      const deviceOf = (entry: QueueEntry) => getRun(database, entry.run)!.device;
+      const busy = new Set(entries.filter(isStarting).map(deviceOf));
+      for (const row of listRuns(database)) {
+        if (supervisor.isActive(row) && (row.host === null || isLocal(row))) busy.add(row.device);
+      }
+      const next = entries.find((entry) => !isStarting(entry) && !busy.has(deviceOf(entry)));
+      if (!next) return null;
+      next.starting = { pid: process.pid, since: Date.now() };
+      return next.run;
+    });
+  }
+
+  private async start(runId: string): Promise<void> {
+    const { runs, annotations } = this.parts;
+    try {
+      const before = lastStart(this.parts.database, runId);
+      await runs.start(runId);
+      await this.untilBegun(runId, before);
+      this.trouble = null;
+      this.drop(runId);
+    } catch (error) {
+      if (this.closed) return;
+      const failure = asFailure(error).toApiError();
+      if (machineCodes.includes(failure.code)) {
+        this.trouble = failure;
+        this.notBefore = Date.now() + retryAfter;
+        this.parts.log(`The queue waits: ${failure.message}`);
+        return this.release();
+      }
+      // In this order: a core that dies in between tries once more rather than losing the run without a word.
+      if (failure.code !== 'run_active') annotations.add(runId, { type: 'start_failed', ...failure });
+      this.drop(runId);
+    }
+  }
+
+  /** A large model takes longer to load than `start` waits: its device isn't free meanwhile. */
+  private async untilBegun(runId: string, before: number | null): Promise<void> {
+    const { database, runs, supervisor, trainer } = this.parts;
+    const begun = () => this.closed || lastStart(database, runId) !== before;
+    while (!begun() && (await trainer.status(runs.folder(runId))).running) {
+      await new Promise((resolve) => setTimeout(resolve, interval));
+      await supervisor.refresh(runId);
+    }
+  }
+
+  private drop(runId: string): void {
+    if (this.closed) return;
+    this.change((entries) => {
+      const index = entries.findIndex((entry) => entry.run === runId);
+      if (index >= 0) entries.splice(index, 1);
+    });
+  }
+
+  /** Gives back what this process has claimed and not started. */
+  private release(): void {
+    this.parts.file.update((entries) => {
+      for (const entry of entries) if (entry.starting?.pid === process.pid) entry.starting = null;
+    });
+  }
+}
+
+function isStarting({ starting }: QueueEntry): boolean {
+  return starting !== null && Date.now() - starting.since < longestStart && processExists(starting.pid);
+}
+
+function placeOf(entries: readonly QueueEntry[], runId: string): number {
+  const index = entries.findIndex((entry) => entry.run === runId);
+  if (index >= 0) return index;
+  throw new Failure(
+    'run_not_queued',
+    `The run ${runId} isn't in the queue.`,
+    '`starpo queue` lists what is.',
+  );
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import type { Phase, Stall } from '../api/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { longestGap } from '../history/queries.ts';
+import type { RunRow } from '../history/runs-table.ts';
+import { isLocal } from './liveness.ts';
+
+/** Least silence that counts, in ms. Loading and writing say nothing until they are done. */
+const least = 60_000;
+const leastOfQuietPhase = 300_000;
+const quietPhases: readonly string[] = ['load', 'checkpoint'] satisfies Phase['name'][];
+/** Beyond this even a slow run is looked at. */
+const most = 1_800_000;
+/** A run's own longest silence may well be exceeded; not so many times. */
+const patience = 10;
+
+/** Milliseconds that don't run while the machine sleeps, so that waking it up doesn't look like a stall. */
+export type Clock = () => number;
+
+/**
+ * Tells which living trainers hang: a trainer that works writes a `phase` event up to four times a second, so a long silence means something.
+ * How long is long follows from the run's own pace.
+ */
+export class Watchdog {
+  private readonly database: HistoryDatabase;
+  private readonly clock: Clock;
+  /** By the clock. */
+  private readonly heardAt = new Map<string, number>();
+
+  constructor(database: HistoryDatabase, clock: Clock = () => performance.now()) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** A run's trainer has said something. */
+  heard(runId: string): void {
+    this.heardAt.set(runId, this.clock());
+  }
+
+  /** A run is followed from now on; how long a trainer of this machine has been silent before is in the journal. */
+  begin(row: RunRow): void {
+    const silence = row.last_time !== null && isLocal(row) ? Math.max(0, Date.now() - row.last_time) : 0;
+    this.heardAt.set(row.id, this.clock() - silence);
+  }
+
+  forget(runId: string): void {
+    this.heardAt.delete(runId);
+  }
+
+  /** For a run whose trainer lives and isn't paused. */
+  stall(row: RunRow): Stall | null {
+    const heardAt = this.heardAt.get(row.id);
+    if (heardAt === undefined) return null;
+    const silence = this.clock() - heardAt;
+    if (silence < least) return null;
+    const phase = row.phase ? (JSON.parse(row.phase) as Phase).name : null;
+    const usual = Math.min(most, patience * longestGap(this.database, row.id));
+    const limit = Math.max(usual, phase && quietPhases.includes(phase) ? leastOfQuietPhase : least);
+    return silence < limit ? null : toStall(row, phase);
+  }
+}
+
+function toStall(row: RunRow, phase: Phase['name'] | null): Stall {
+  const since = row.last_time ?? row.created_at;
+  const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
+  const doing = phase ? `in the phase "${phase}"` : 'before its first phase';
+  return {
+    code: 'trainer_stalled',
+    phase,
+    since,
+    message: `The trainer has said nothing since ${at}, ${doing}.`,
+    hint: hintFor(row),
+  };
+}
+
+/** What the system says of the process tells what to do. */
+function hintFor({ pid, ...row }: RunRow): string {
+  const end = 'Nothing is lost: a run whose process was ended can be resumed from its last checkpoint.';
+  if (pid === null || !isLocal(row))
+    return `Look at the machine ${row.host ?? 'it runs on'} and at trainer.log. ${end}`;
+  switch (processState(pid)) {
+    case 'T':
+      return `Its process is stopped: \`kill -CONT ${pid}\` lets it go on. ${end}`;
+    case 'D':
+      return `Its process (${pid}) waits for the disk: check the disk, or the network that it is on. ${end}`;
+    default:
+      return `See trainer.log, and whether the machine is overloaded. If it goes on like this, end it with \`kill -KILL ${pid}\`. ${end}`;
+  }
+}
+
+/** R, S, D, T, ... as the system has it; null where it can't be told. */
+function processState(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.charAt(stat.lastIndexOf(')') + 2);
+  } catch {
+    return null;
+  }
+}

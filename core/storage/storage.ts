@@ -1,0 +1,131 @@
+import { statfs } from 'node:fs/promises';
+import type { ApiError, RunStorage } from '../api/contract.ts';
+import { asFailure } from '../api/failure.ts';
+import type { Notices } from '../notices.ts';
+import { type RunConfig, runConfig } from '../run-config/schema.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Supervisor } from '../runs/supervisor.ts';
+import { estimateRun } from './estimate.ts';
+import { measureRun } from './measure.ts';
+
+/** Least time between two measurements of a run that nobody asked for. */
+const interval = 5000;
+/** Share of the budget from which on a person is warned. */
+const near = 0.9;
+const tellingTypes = ['rollout', 'rollout_removed', 'checkpoint', 'stopped', 'failed'];
+
+interface StorageParts {
+  runs: Runs;
+  supervisor: Supervisor;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+/** What runs take on disk, against their budget and what the disk has left. */
+export class Storage {
+  private readonly parts: StorageParts;
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly measuredAt = new Map<string, number>();
+  private readonly stopEvents: () => void;
+  private closed = false;
+
+  constructor(parts: StorageParts) {
+    this.parts = parts;
+    this.stopEvents = parts.supervisor.onEvents((runId, events) => {
+      if (events.some((event) => tellingTypes.includes(event.type))) this.plan(runId);
+    });
+  }
+
+  /** Throws `run_unknown`. */
+  async of(runId: string): Promise<RunStorage> {
+    const { runs } = this.parts;
+    const { status } = runs.get(runId);
+    const folder = runs.folder(runId);
+    const config = runConfig.safeParse(await runs.config(runId).catch(() => null)).data;
+    const [measured, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
+    const ends = status === 'completed' || config === undefined;
+    const expected = ends ? null : await estimateRun(config, measured);
+    const { rollouts, checkpoints, journal, other, total } = measured;
+    const storage = {
+      rollouts,
+      checkpoints,
+      journal,
+      other,
+      total,
+      budget: budgetOf(config),
+      expected,
+      free: disk.bavail * disk.bsize,
+    };
+    return { ...storage, warnings: warningsOf(storage, measured.largestCheckpoint) };
+  }
+
+  close(): void {
+    this.closed = true;
+    this.stopEvents();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
+  private plan(runId: string): void {
+    if (this.closed || this.timers.has(runId)) return;
+    const wait = Math.max(0, (this.measuredAt.get(runId) ?? 0) + interval - Date.now());
+    this.timers.set(
+      runId,
+      setTimeout(() => void this.tell(runId), wait),
+    );
+  }
+
+  private async tell(runId: string): Promise<void> {
+    this.measuredAt.set(runId, Date.now());
+    this.timers.delete(runId);
+    try {
+      const storage = await this.of(runId);
+      if (!this.closed) this.parts.notices.emit('storage', { runId, storage });
+    } catch (error) {
+      // A run that was deleted meanwhile is no matter.
+      const failure = asFailure(error);
+      if (!this.closed && failure.code !== 'run_unknown')
+        this.parts.log(`Measuring ${runId}: ${failure.message}`);
+    }
+  }
+}
+
+function budgetOf(config: RunConfig | undefined): number | null {
+  return config && config.storage.budget_gigabytes > 0 ? config.storage.budget_gigabytes * 1e9 : null;
+}
+
+/** `1.23 GB`; of less than one, `12 MB`. */
+const size = (bytes: number) =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${Math.ceil(bytes / 1e6)} MB`;
+
+function warningsOf(
+  { total, budget, expected, free }: Omit<RunStorage, 'warnings'>,
+  nextCheckpoint: number,
+): ApiError[] {
+  const warnings: ApiError[] = [];
+  const shrink =
+    'Delete checkpoints that you don’t need; in the next run set rollout_files.keep_last, a larger checkpoint.every or a larger budget.';
+  if (budget !== null && total > budget) {
+    warnings.push({
+      code: 'storage_budget_passed',
+      message: `The run takes ${size(total)}, more than its storage budget of ${size(budget)}.`,
+      hint: shrink,
+    });
+  } else if (
+    budget !== null &&
+    (total > near * budget || (expected !== null && total + nextCheckpoint > budget))
+  ) {
+    warnings.push({
+      code: 'storage_budget_near',
+      message: `The run takes ${size(total)} of its storage budget of ${size(budget)}; the next checkpoint may pass it.`,
+      hint: shrink,
+    });
+  }
+  if (expected !== null && expected - total > free) {
+    warnings.push({
+      code: 'disk_space_low',
+      message: `The run may need another ${size(expected - total)}, and the disk has ${size(free)} left.`,
+      hint: 'Make room, move the data folder with --home, or write fewer checkpoints and rollouts: a full disk ends a run.',
+    });
+  }
+  return warnings;
+}

@@ -1,0 +1,133 @@
+import { useState } from 'react';
+import type { Input, RunSummary } from '../../../core/api/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, IconButton } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { useApp } from '../../stores/app-store.ts';
+
+/** A person's own marks on a run: star, tags, note, archive. */
+export function RunMarksBar({ run }: { run: RunSummary }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [writing, setWriting] = useState(false);
+  const { starred, archived, tags, note } = run.marks;
+
+  async function annotate(change: Omit<Input<'runs.annotate'>, 'runId'>): Promise<void> {
+    try {
+      await api.call('runs.annotate', { runId: run.id, ...change });
+      setWriting(false);
+    } catch (cause) {
+      report(cause);
+    }
+  }
+
+  return (
+    <div className="marks">
+      <div className="marks-line">
+        <IconButton
+          icon="start"
+          label={starred ? 'Take the star away' : 'Mark with a star'}
+          pressed={starred}
+          onClick={() => annotate({ starred: !starred })}
+        />
+        {tags.map((tag) => (
+          <span key={tag} className="tag run-tag">
+            {tag}
+            <button
+              type="button"
+              aria-label={`Remove the tag ${tag}`}
+              onClick={() => annotate({ removeTags: [tag] })}
+            >
+              <Icon name="close" size={9} />
+            </button>
+          </span>
+        ))}
+        <NewTag add={(tag) => annotate({ addTags: [tag] })} />
+        {!note && !writing && (
+          <Button kind="quiet" icon="note" onClick={() => setWriting(true)}>
+            Add a note
+          </Button>
+        )}
+        <Button kind="quiet" icon="archive" onClick={() => annotate({ archived: !archived })}>
+          {archived ? 'Take out of the archive' : 'Archive'}
+        </Button>
+      </div>
+      {writing ? (
+        <NoteEditor note={note} save={(text) => annotate({ note: text })} cancel={() => setWriting(false)} />
+      ) : (
+        note && (
+          <button
+            type="button"
+            className="mark-note"
+            title="Change the note"
+            onClick={() => setWriting(true)}
+          >
+            {note}
+          </button>
+        )
+      )}
+    </div>
+  );
+}
+
+function NewTag({ add }: { add: (tag: string) => void }) {
+  const [text, setText] = useState('');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim()) add(text.trim());
+        setText('');
+      }}
+    >
+      <input
+        className="tag-input"
+        value={text}
+        maxLength={40}
+        placeholder="Add a tag"
+        aria-label="Add a tag"
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  );
+}
+
+function NoteEditor({
+  note,
+  save,
+  cancel,
+}: {
+  note: string;
+  save: (text: string) => void;
+  cancel: () => void;
+}) {
+  const [text, setText] = useState(note);
+  return (
+    <form
+      className="note-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save(text.trim());
+      }}
+    >
+      <textarea
+        value={text}
+        maxLength={10_000}
+        rows={3}
+        aria-label="Note"
+        // biome-ignore lint/a11y/noAutofocus: it appears because the person asked to write
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') cancel();
+        }}
+      />
+      <div className="note-actions">
+        <Button kind="primary" onClick={() => save(text.trim())}>
+          Save
+        </Button>
+        <Button onClick={cancel}>Cancel</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+import type { Alert, Input, RunSummary } from '../../../core/api/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, ErrorNote } from '../../components/basics.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import { useRun } from '../../stores/run-store.ts';
+
+/** What a person should know of a run before its charts: a failure, a trainer that hangs, a disk that fills, alerts. */
+export function RunNotices({ run }: { run: RunSummary }) {
+  const storage = useRun((state) => state.storage);
+  const alerts = useRun((state) => state.alerts);
+  const now = Date.now();
+  const open = alerts.filter(
+    ({ state, snoozedUntil }) => state === 'raised' || (state === 'snoozed' && (snoozedUntil ?? 0) <= now),
+  );
+  return (
+    <>
+      {run.failure && <ErrorNote error={run.failure} />}
+      {run.stalled && <ErrorNote error={run.stalled} kind="warning" />}
+      {storage?.warnings.map((warning) => (
+        <ErrorNote key={warning.code} error={warning} kind="warning" />
+      ))}
+      {open.map((alert) => (
+        <AlertNote key={alert.id} runId={run.id} alert={alert} />
+      ))}
+    </>
+  );
+}
+
+const snooze = 3_600_000;
+
+function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
+    void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
+  const { kind, message, iteration, severity } = alert;
+  return (
+    <ErrorNote
+      error={{ code: kind, message, hint: `Raised at iteration ${iteration}.` }}
+      kind={severity === 'critical' ? 'error' : 'warning'}
+    >
+      <div className="note-actions">
+        <Button onClick={() => answer({ state: 'acknowledged' })}>Acknowledge</Button>
+        <Button kind="quiet" onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}>
+          Snooze for an hour
+        </Button>
+        <Button kind="quiet" onClick={() => answer({ state: 'cleared' })}>
+          Clear
+        </Button>
+      </div>
+    </ErrorNote>
+  );
+}

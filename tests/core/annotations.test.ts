@@ -1,0 +1,219 @@
+import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createHandlers } from '../../core/api/handlers.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import type { Core } from '../../core/index.ts';
+import { appendAnnotation } from '../../core/run-directory/annotations.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+describe('annotations', { timeout: 60_000 }, () => {
+  let world: World;
+  let core: Core;
+  beforeEach(async () => {
+    world = new World();
+    world.run('one', [journal.started(0), journal.iteration(1, 1), journal.stopped(2, 1, 'command')]);
+    world.run('two', [journal.started(0), journal.evaluation(1, 0, 0.4), journal.rollout(2, 1)]);
+    core = await world.core();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const file = (runId = 'one') => join(world.home, 'runs', runId, 'annotations.jsonl');
+  const lines = () => readFileSync(file(), 'utf8').trimEnd().split('\n');
+
+  test('are kept in the run directory, a line for what changed', () => {
+    const first = core.annotations.annotate({ runId: 'one', addTags: ['b', 'a 1'], note: 'two\nlines' });
+    expect(first).toEqual({ tags: ['a 1', 'b'], note: 'two\nlines', starred: false, archived: false });
+    core.annotations.annotate({ runId: 'one', addTags: ['b'], removeTags: ['none'], note: 'two\nlines' });
+    expect(lines()).toHaveLength(3);
+    const then = core.annotations.annotate({
+      runId: 'one',
+      removeTags: ['b'],
+      note: '',
+      starred: true,
+      archived: true,
+    });
+    expect(then).toEqual({ tags: ['a 1'], note: '', starred: true, archived: true });
+    expect(core.runs.get('one').marks).toEqual(then);
+    expect(() => core.annotations.annotate({ runId: 'none' })).toThrow(
+      expect.objectContaining({ code: 'run_unknown' }),
+    );
+  });
+
+  test('tell of an alert from its raising to its end', () => {
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'alerts') told.push(payload);
+    });
+    const alert = { kind: 'entropy', severity: 'warning', iteration: 3, message: 'falls' } as const;
+    const alertId = core.annotations.raise('one', alert);
+    expect(core.annotations.alerts('one')).toMatchObject([{ id: alertId, ...alert, state: 'raised' }]);
+    core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until: 5 });
+    expect(core.annotations.alerts('one')).toMatchObject([{ state: 'snoozed', snoozedUntil: 5 }]);
+    const cleared = core.annotations.answer({ runId: 'one', alertId, state: 'cleared' });
+    expect(cleared).toMatchObject([{ state: 'cleared', snoozedUntil: null }]);
+    expect(told.at(-1)).toEqual({ runId: 'one', alerts: cleared });
+    const unknown = { runId: 'one', alertId: 'x', state: 'cleared' } as const;
+    expect(() => core.annotations.answer(unknown)).toThrow(
+      expect.objectContaining({ code: 'alert_unknown' }),
+    );
+    const endless = { runId: 'one', alertId, state: 'snoozed' } as const;
+    expect(() => core.annotations.answer(endless)).toThrow(
+      expect.objectContaining({ code: 'input_invalid' }),
+    );
+  });
+
+  test('that come into the file by themselves are told of', async () => {
+    appendAnnotation(join(world.home, 'runs/one'), { type: 'star', on: true });
+    await untilRun(core, 'one', (run) => run.marks.starred);
+  });
+
+  test('come back with everything else where the history was deleted', async () => {
+    const alertId = core.annotations.raise('two', {
+      kind: 'k',
+      severity: 'critical',
+      iteration: 1,
+      message: 'm',
+    });
+    core.annotations.answer({ runId: 'two', alertId, state: 'snoozed', until: 99 });
+    core.annotations.annotate({
+      runId: 'one',
+      addTags: ['x', 'y'],
+      removeTags: [],
+      note: 'n',
+      starred: true,
+    });
+    core.annotations.annotate({ runId: 'one', removeTags: ['x'], archived: true });
+    core.annotations.add('one', { type: 'start_failed', code: 'c', message: 'm', hint: 'h' });
+    core.queue.add('one');
+    const before = await answers(core);
+    expect(JSON.stringify(before)).toContain('snoozed');
+    await core.dispose();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    const { output, status } = await starpo(['history', 'rebuild', '--json'], world.environment()).finished;
+    expect({ status, report: JSON.parse(output) }).toMatchObject({ status: 0, report: { runs: 2 } });
+    expect(await answers(await world.core())).toEqual(before);
+  });
+
+  test('that are damaged are skipped, and it is said', async () => {
+    core.annotations.annotate({ runId: 'one', starred: true });
+    appendFileSync(file(), 'garbage\n{"v":1,"id":"a","time":1,"type":"tag","tag":"","present":true}\n');
+    appendFileSync(file(), '{"v":1,"id":"b","time":1,"type":"weather","sunny":true}\n{"v":1,"id":"c","ti');
+    core.annotations.annotate({ runId: 'one', note: 'after a line that was cut short' });
+    expect(core.runs.get('one').marks).toMatchObject({
+      starred: true,
+      note: 'after a line that was cut short',
+    });
+    const log = await createHandlers(core)['runs.log']({ runId: 'one' });
+    expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 lines') });
+    await core.dispose();
+    const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
+    expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
+  });
+
+  test('are made from the command line, and archived runs are not listed', async () => {
+    await core.dispose();
+    const run = async (...args: string[]) => {
+      const { status, output, errors } = await starpo(args, world.environment()).finished;
+      expect({ status, errors }).toEqual({ status: 0, errors: '' });
+      return output;
+    };
+    expect(await run('tag', 'one', 'long run', 'b')).toBe('b, long run');
+    await run('note', 'one', 'what it is for');
+    await run('archive', 'one');
+    const listed = await run('runs');
+    expect(listed).toMatch(/two[\s\S]*1 archived/);
+    expect(listed).not.toContain('long run');
+    expect(await run('runs', '--all')).toMatch(/one .*b long run/);
+    expect(await run('show', 'one')).toMatch(/marks +archived, b, long run\nnote +what it is for/);
+    const { status, errors } = await starpo(['tag', 'one', '#'], world.environment()).finished;
+    expect({ status, errors }).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('input_invalid'),
+    });
+  });
+
+  test('a run folder that is copied here brings everything along and goes on', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+    const there = new World();
+    const theirs = await there.core();
+    const set = { iterations: 3, 'rollout.groups': 1, 'rollout.group_size': 4, 'policy_loss.mini_batch': 4 };
+    const runId = await theirs.runs.create({ preset: 'starter-frozen-lake', set });
+    theirs.annotations.annotate({ runId, addTags: ['far'] });
+    await theirs.runs.start(runId);
+    await untilRun(theirs, runId, ({ iteration }) => iteration === 2);
+    // Copied while it is trained there: here it was interrupted, whatever its lock and its process number say.
+    const folder = join(world.home, 'runs', '.copying');
+    cpSync(theirs.runs.folder(runId), folder, {
+      recursive: true,
+      filter: (path) => !path.endsWith('trainer.lock'),
+    });
+    await theirs.runs.command(runId, 'stop');
+    await there.close();
+    renameSync(folder, join(world.home, 'runs', runId));
+    const found = await untilRun(core, runId, ({ status }) => status === 'interrupted');
+    expect(found.marks.tags).toEqual(['far']);
+    vi.unstubAllEnvs();
+    // Its initial model lies on the other machine; there is a checkpoint, so it isn't missed.
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    expect((await createHandlers(core)['rollouts.list']({ runId })).length).toBeGreaterThan(2);
+  });
+
+  test('a folder that takes the place of another of the same name is read anew', async () => {
+    const longer = [5, 6, 7, 8, 9].map((seq) => journal.log(seq, 'other'));
+    const other = world.run('other', [journal.started(4), journal.iteration(5, 7), ...longer.slice(1)]);
+    const place = join(world.home, 'runs/one');
+    const put = () => {
+      rmSync(place, { recursive: true });
+      cpSync(other, place, { recursive: true });
+    };
+    put();
+    await untilRun(core, 'one', ({ iteration }) => iteration === 7);
+    await core.dispose();
+    world.run('other', [
+      journal.started(8),
+      ...[1, 2, 3, 4, 5, 6, 7].map((at) => journal.iteration(8 + at, at)),
+    ]);
+    put();
+    const later = await world.core();
+    expect(later.runs.get('one').iteration).toBe(7);
+    expect(await createHandlers(later)['runs.log']({ runId: 'one' })).toHaveLength(1);
+  });
+
+  test('a folder is adopted under a name that is free, and its missing model is told of where it is needed', async () => {
+    const { 'runs.adopt': adopt } = createHandlers(core);
+    const elsewhere = join(world.folder, 'One (copy)');
+    cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
+    expect(await adopt({ folder: elsewhere })).toEqual({ runId: 'one-copy' });
+    const again = await adopt({ folder: join(world.home, 'runs/one') });
+    expect(again.runId).toMatch(/^one-[0-9a-f]{4}$/);
+    expect(core.runs.get('one-copy')).toMatchObject({ status: 'stopped', iteration: 1 });
+    await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'model_missing' });
+    await expect(adopt({ folder: world.folder })).rejects.toMatchObject({ code: 'run_folder_invalid' });
+    writeFileSync(join(elsewhere, 'run.json'), '{');
+    await core.dispose();
+    const { status, errors } = await starpo(['adopt', elsewhere], world.environment()).finished;
+    expect({ status, errors }).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('run_folder_invalid'),
+    });
+  });
+});
+
+/** What clients are told of every run. */
+async function answers(core: Core) {
+  const handlers = createHandlers(core);
+  const runs = await handlers['runs.list']({});
+  const each = runs.map(async ({ id: runId }) => ({
+    series: await handlers['runs.series']({ runId }),
+    log: await handlers['runs.log']({ runId }),
+    rollouts: await handlers['rollouts.list']({ runId }),
+    alerts: await handlers['alerts.list']({ runId }),
+  }));
+  return { runs, queue: await handlers['queue.list']({}), each: await Promise.all(each) };
+}

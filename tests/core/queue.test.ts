@@ -1,0 +1,157 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { databaseFile } from '../../core/history/database.ts';
+import type { Core } from '../../core/index.ts';
+import { processExists } from '../../core/runs/liveness.ts';
+import { starpo } from './fixtures/child.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+const small = {
+  iterations: 2,
+  'rollout.groups': 1,
+  'rollout.group_size': 4,
+  'policy_loss.mini_batch': 4,
+};
+
+describe('the queue', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const make = (core: Core) => core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  const working = () => world.core(undefined, { worksQueue: true });
+  const file = () => join(world.home, 'queue.json');
+  const status = (core: Core, runId: string) => core.runs.get(runId).status;
+  const until = (core: Core, runId: string, wanted: string) =>
+    untilRun(core, runId, (run) => run.status === wanted);
+
+  test('starts one run after the other, in the order that was asked for', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const core = await working();
+    const [byHand, second, third] = [await make(core), await make(core), await make(core)];
+    await core.runs.start(byHand);
+    expect(core.queue.add(second)).toBe(1);
+    expect(core.queue.add(third)).toBe(2);
+    expect(core.queue.add(third)).toBe(2);
+    expect(core.runs.get(third)).toMatchObject({ status: 'queued', queuePosition: 2 });
+    expect(core.queue.move(third, 1)).toBe(1);
+    await core.runs.command(byHand, 'stop');
+    await until(core, third, 'running');
+    expect(status(core, byHand)).toBe('stopped');
+    expect(core.runs.get(third).queuePosition).toBeNull();
+    expect(await untilRun(core, second, (run) => run.queuePosition === 1)).toMatchObject({
+      status: 'queued',
+    });
+    expect(() => core.queue.move(third, 1)).toThrow(expect.objectContaining({ code: 'run_not_queued' }));
+    expect(() => core.queue.add(third)).toThrow(expect.objectContaining({ code: 'run_active' }));
+    await core.runs.command(third, 'pause');
+    expect(status(core, second)).toBe('queued');
+    await core.runs.command(third, 'stop');
+    await until(core, second, 'running');
+    await core.runs.command(second, 'stop');
+  });
+
+  test('goes on after a run that cannot be started, and says why it could not', async () => {
+    const core = await working();
+    const [broken, whole] = [await make(core), await make(core)];
+    const config = join(core.runs.folder(broken), 'run.json');
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 2 }));
+    core.queue.add(broken);
+    core.queue.add(whole);
+    await until(core, whole, 'completed');
+    expect(core.runs.get(broken)).toMatchObject({
+      status: 'created',
+      queuePosition: null,
+      failure: { code: 'config_version_unsupported', hint: expect.stringMatching(/./) },
+    });
+    await untilRun(core, whole, () => core.queue.list().length === 0);
+  });
+
+  test('survives the end of core and the loss of the history', async () => {
+    const first = await world.core();
+    const [a, b, c] = [await make(first), await make(first), await make(first)];
+    for (const runId of [a, b, c]) first.queue.add(runId);
+    first.queue.move(c, 1);
+    first.queue.remove(b);
+    await first.dispose();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    const second = await working();
+    expect(second.runs.get(b)).toMatchObject({ status: 'created', queuePosition: null });
+    await until(second, a, 'completed');
+    const times = [c, a].map((runId) => second.runs.get(runId).startedAt!);
+    expect(times[0]).toBeLessThan(times[1]!);
+    await untilRun(second, a, () => second.queue.list().length === 0);
+  });
+
+  test('starts what a core that is gone was about to start, and forgets what it had started', async () => {
+    const core = await world.core();
+    const [started, claimed] = [await make(core), await make(core)];
+    const added = Date.now() - 1000;
+    await core.runs.start(started);
+    await until(core, started, 'completed');
+    const pid = 2 ** 22 - 3;
+    expect(processExists(pid)).toBe(false);
+    const entry = (run: string) => ({ run, added, starting: { pid, since: Date.now() } });
+    writeFileSync(
+      file(),
+      JSON.stringify({ version: 1, runs: [entry(started), entry(claimed), entry('deleted')] }),
+    );
+    core.queue.work();
+    await until(core, claimed, 'completed');
+    await untilRun(core, claimed, () => core.queue.list().length === 0);
+  });
+
+  test('keeps everything where the trainer is missing, and says so', async () => {
+    const core = await world.core(join(world.folder, 'nowhere'));
+    const runId = await make(core);
+    core.queue.add(runId);
+    const logged = new Promise<void>((resolve) => {
+      vi.spyOn(world.logged, 'push').mockImplementation(() => {
+        resolve();
+        return 0;
+      });
+    });
+    core.queue.work();
+    await logged;
+    expect(core.queue.problem()).toMatchObject({ code: 'trainer_missing' });
+    expect(core.runs.get(runId)).toMatchObject({ status: 'queued', queuePosition: 1, failure: null });
+  });
+
+  test('keeps a damaged file aside', async () => {
+    writeFileSync(file(), '{"version":1,"runs":[');
+    const core = await world.core();
+    expect(core.queue.list()).toEqual([]);
+    core.queue.add(await make(core));
+    expect(readFileSync(`${file()}.damaged`, 'utf8')).toBe('{"version":1,"runs":[');
+    expect(JSON.parse(readFileSync(file(), 'utf8')).runs).toHaveLength(1);
+  });
+
+  test('is worked through from the command line', async () => {
+    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const set = Object.entries(small).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const added = [];
+    for (const preset of ['starter-bandit', 'starter-frozen-lake']) {
+      const { output } = await run('train', preset, '--queue', '--json', ...set);
+      added.push(JSON.parse(output));
+    }
+    expect(added.map(({ position }) => position)).toEqual([1, 2]);
+    const [first, second] = added.map((each) => each.run);
+    expect(existsSync(join(added[0].folder, 'events.jsonl'))).toBe(false);
+    expect((await run('queue', 'move', second, '1')).output).toContain('number 1');
+    const listed = JSON.parse((await run('queue', '--json')).output);
+    expect(listed.runs.map((each: { id: string }) => each.id)).toEqual([second, first]);
+    expect(await run('queue', 'remove', first)).toMatchObject({ status: 0 });
+    expect(await run('queue', 'add', first)).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('starpo queue run'),
+    });
+    const { status: code, output } = await run('queue', 'run');
+    expect(code).toBe(0);
+    expect(output.match(/\S+ {2}completed/g)).toEqual([`${second}  completed`, `${first}  completed`]);
+  });
+});
