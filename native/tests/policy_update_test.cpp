@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "journal/metric_names.h"
+#include "model_fixtures.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
 #include "train/levels.h"
@@ -52,7 +53,7 @@ TEST_CASE("micro-batches and threads change no bit of an update") {
   CHECK(update(config, folder.path()).weights == reference.weights);
 }
 
-TEST_CASE("micro-batches and threads change no bit of a critic, nor does a critic of its policy") {
+TEST_CASE("micro-batches, threads and instruction sets change no bit of a critic, nor does a critic of its policy") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -67,7 +68,11 @@ TEST_CASE("micro-batches and threads change no bit of a critic, nor does a criti
     CHECK(reference.result.metrics.at(std::string(metric::critic_grad_norm)) > 0);
     config.threads = 3;
     config.optimizer.micro_batch_tokens = 100;
-    CHECK(update(config, folder.path()).critic_weights == reference.critic_weights);
+    for (const Isa isa : supported_isas()) {
+      CAPTURE(isa_name(isa));
+      const WithIsa selected(isa);
+      CHECK(update(config, folder.path()).critic_weights == reference.critic_weights);
+    }
   }
 }
 

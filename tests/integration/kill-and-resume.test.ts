@@ -13,10 +13,8 @@ import {
   train,
 } from './trainer-process.ts';
 
-// A full critic and a KL term, so that all of a trainer's state is at stake.
 const settings = {
   iterations: 6,
-  'kl.coefficient': 0.01,
   'rollout.groups': 4,
   'rollout.group_size': 8,
   'evaluation.every': 2,
@@ -35,7 +33,8 @@ afterAll(() => dispose());
 test('a trainer killed at five random points and resumed ends as an uninterrupted one, to the bit', {
   timeout: 300_000,
 }, async () => {
-  const whole = await newRun(home, 'starter-frozen-lake', settings);
+  // A full critic and a KL term, so that all of a trainer's state is at stake.
+  const whole = await newRun(home, 'starter-frozen-lake-starpo-s', { ...settings, 'kl.coefficient': 0.01 });
   expect(await train(whole)).toBe(0);
   const events = readJournal(whole).length;
 
@@ -43,7 +42,7 @@ test('a trainer killed at five random points and resumed ends as an uninterrupte
   console.log(`kill points from STARPO_KILL_SEED=${seed}`);
   const random = randomNumbers(seed);
 
-  const broken = await newRun(home, 'starter-frozen-lake', settings);
+  const broken = await newRun(home, 'starter-frozen-lake-starpo-s', { ...settings, 'kl.coefficient': 0.01 });
   for (let kill = 0; kill < 5; kill++) {
     const before = readJournal(broken).length;
     const target = before + 1 + Math.floor((random() * events) / 3);
@@ -68,7 +67,7 @@ test('threads, slots, micro-batches and the scalar kernels change no bit of what
 }, async () => {
   const small = { ...settings, iterations: 2, 'evaluation.levels': 8 };
   const trained = async (changes: Record<string, string | number>, environment = {}) => {
-    const folder = await newRun(home, 'starter-frozen-lake', { ...small, ...changes });
+    const folder = await newRun(home, 'starter-frozen-lake-grpo-s', { ...small, ...changes });
     expect(await train(folder, environment)).toBe(0);
     return [keptMetrics(readJournal(folder)), sha256(join(folder, 'checkpoints/000002/model.safetensors'))];
   };
