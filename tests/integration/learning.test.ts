@@ -24,9 +24,9 @@ async function learn(preset: string, label: string, settings: Record<string, str
 
 // The counts are exact: the trainer gives the same bits on every x86-64. Whoever changes the starter policy, a preset or the arithmetic on purpose, puts the new ones here.
 test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 120_000 }, async () => {
-  expect(await learn('starter-bandit', 'bandit', { iterations: 10 })).toEqual([86, 120]);
+  expect(await learn('starter-bandit', 'bandit', { iterations: 10 })).toEqual([77, 128]);
 });
 
 test('and FrozenLake', { timeout: 240_000 }, async () => {
-  expect(await learn('starter-frozen-lake', 'frozen-lake', { iterations: 15 })).toEqual([49, 70]);
+  expect(await learn('starter-frozen-lake', 'frozen-lake', { iterations: 15 })).toEqual([50, 70]);
 });
