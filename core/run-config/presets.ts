@@ -40,7 +40,7 @@ const tasks: Task[] = [
     environment: 'frozen-lake',
     summary:
       'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
-    expects: 'success rising from about 43 % to above 70 % in a few minutes',
+    expects: 'success rising from about 41 % in a few minutes',
     environments: [frozenLakeEnvironment],
     changes: {},
   },
@@ -49,8 +49,8 @@ const tasks: Task[] = [
     title: 'FrozenLake, slippery',
     environment: 'frozen-lake',
     summary:
-      'The same lake with slippery ice: a move may go sideways, so that the same plan succeeds one time and fails the next.',
-    expects: 'success rising from about 40 % to 60 % in spite of the slips',
+      'The same lake with slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
+    expects: 'success rising from about 25 % to 40 %; 48 % is the best possible',
     environments: [slippery],
     changes: {},
   },
