@@ -60,6 +60,19 @@ void read_optimizer(const fs::path& folder, AdamW& optimizer) {
   read_safetensors(folder / state_tensors, tensors);
 }
 
+void write_folder(const fs::path& folder, const TrainerState& state, int iteration, std::int64_t journal_seq) {
+  std::error_code error, ignored;
+  fs::remove_all(folder, ignored);
+  fs::create_directories(folder, error);
+  require(error, folder);
+  write_model_folder(folder, state.model.layout(), state.model.weights(), state.chat.turn_end());
+  for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(folder / name, content);
+  write_optimizer(folder, state.optimizer);
+  const json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
+  write_file_atomically(folder / state_json, about.dump(2) + "\n");
+  fsync_directory(folder);
+}
+
 }  // namespace
 
 std::string checkpoint_path(int iteration) {
@@ -70,18 +83,14 @@ std::string checkpoint_path(int iteration) {
 
 void write_checkpoint(const fs::path& run_directory, const TrainerState& state, int iteration, Journal& journal) {
   const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
-  std::error_code error, ignored;
-  fs::remove_all(partial, ignored);
-  fs::create_directories(partial, error);
-  require(error, partial);
-
-  write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
-  for (const auto& [name, content] : state.tokenizer_files) write_file_atomically(partial / name, content);
-  write_optimizer(partial, state.optimizer);
-  const json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
-  write_file_atomically(partial / state_json, about.dump(2) + "\n");
-  fsync_directory(partial);
-  journal.sync();
+  std::error_code ignored;
+  try {
+    write_folder(partial, state, iteration, journal.next_seq());
+    journal.sync();
+  } catch (...) {
+    fs::remove_all(partial, ignored);  // on a full disk the journal needs the space, to say so
+    throw;
+  }
 
   replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
@@ -104,7 +113,7 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   return iterations;
 }
 
-void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
+std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
   const fs::path folder = run_directory / checkpoint_path(iteration);
   const auto corrupt = [&](const std::string& why) {
     return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why, "remove that folder to go on from the checkpoint before it, or start a new run");
@@ -116,6 +125,7 @@ void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState&
     read_optimizer(folder, state.optimizer);
     state.optimizer.steps = about.at("optimizer_steps").get<std::int64_t>();
     load_model_folder_weights(folder, state.model);
+    return about.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {

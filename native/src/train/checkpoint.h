@@ -20,8 +20,8 @@ void write_checkpoint(const std::filesystem::path& run_directory, const TrainerS
 // Iterations of the checkpoints that hold an optimiser state, newest first.
 std::vector<int> resumable_checkpoints(const std::filesystem::path& run_directory);
 
-// Loads weights and optimiser of one; after an error the state is unusable. Errors: checkpoint_corrupt.
-void load_checkpoint(const std::filesystem::path& run_directory, int iteration, TrainerState&);
+// Loads weights and optimiser of one and gives the seq of its checkpoint event; after an error the state is unusable. Errors: checkpoint_corrupt.
+std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, TrainerState&);
 
 // Removes what a killed trainer left half written, and puts back a checkpoint that it was about to replace.
 void remove_partial_files(const std::filesystem::path& run_directory);
