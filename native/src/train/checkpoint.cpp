@@ -94,11 +94,15 @@ void write_checkpoint(const fs::path& run_directory, const TrainerState& state, 
 
   replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
+  remove_old_states(run_directory, iteration, state.config.checkpoint.keep);
+}
 
+void remove_old_states(const fs::path& run_directory, int iteration, int keep) {
   // A newer one that is still there couldn't be read: it must not count among those that are kept to resume from.
   auto with_state = resumable_checkpoints(run_directory);
   std::erase_if(with_state, [&](int other) { return other > iteration; });
-  for (std::size_t i = state.config.checkpoint.keep; i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
+  std::error_code ignored;
+  for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
 }
 
 std::vector<int> resumable_checkpoints(const fs::path& run_directory) {

@@ -64,8 +64,9 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
     try {
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
       const auto event = load_checkpoint(directory_, iteration, *state_);
-      // A trainer that was killed between the checkpoint and its event couldn't tell of it.
+      // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
       if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
+      remove_old_states(directory_, iteration, config.checkpoint.keep);
       iteration_ = checkpointed_ = iteration;
       resumed_ = true;
       return skipped;
