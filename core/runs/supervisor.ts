@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../api/contract.ts';
+import { asDiskFull } from '../api/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
@@ -240,7 +241,9 @@ export class Supervisor {
   }
 
   private problem(what: string, error: unknown): void {
-    this.parts.log(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    const full = asDiskFull(error);
+    const message = error instanceof Error ? error.message : String(error);
+    this.parts.log(full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`);
   }
 }
 
