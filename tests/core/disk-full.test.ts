@@ -29,20 +29,24 @@ async function starpoWithin(bytes: number, ...args: string[]) {
 test.each([
   ['at its making', 0],
   ['amid a journal', 1 << 20],
-])('a disk that is full for the history %s is said with a hint, and nothing is lost when there is space', {
-  timeout: 60_000,
-}, async (_, limit) => {
-  const lines = Array.from({ length: 1500 }, (_, seq) => journal.log(seq + 1, 'x'.repeat(1000)));
-  world.run('some-run', [journal.started(0), ...lines]);
-  const { status, errors } = await starpoWithin(limit, 'runs');
-  expect(status).toBe(1);
-  expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
+])(
+  'a disk that is full for the history %s is said with a hint, and nothing is lost when there is space',
+  {
+    timeout: 60_000,
+  },
+  async (_, limit) => {
+    const lines = Array.from({ length: 1500 }, (_, seq) => journal.log(seq + 1, 'x'.repeat(1000)));
+    world.run('some-run', [journal.started(0), ...lines]);
+    const { status, errors } = await starpoWithin(limit, 'runs');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
 
-  const fresh = new World();
-  try {
-    world.copyRunsTo(fresh);
-    expect(dump(await world.core())).toEqual(dump(await fresh.core()));
-  } finally {
-    await fresh.close();
-  }
-});
+    const fresh = new World();
+    try {
+      world.copyRunsTo(fresh);
+      expect(dump(await world.core())).toEqual(dump(await fresh.core()));
+    } finally {
+      await fresh.close();
+    }
+  },
+);
