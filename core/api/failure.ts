@@ -19,8 +19,9 @@ export class Failure extends Error {
 
 /** `disk_full` where the system or SQLite says that a file can't grow, else null. SQLite calls a limit on the size of files an error of writing. */
 export function asDiskFull(error: unknown): Failure | null {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const full = typeof code === 'string' && /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|SQLITE_IOERR_WRITE)$/.test(code);
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const full =
+    typeof code === 'string' && /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|SQLITE_IOERR_WRITE)$/.test(code);
   if (!full) return null;
   return new Failure(
     'disk_full',
