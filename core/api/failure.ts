@@ -17,9 +17,24 @@ export class Failure extends Error {
   }
 }
 
+/** `disk_full` where the system or SQLite says that a file can't grow, else null. SQLite calls a limit on the size of files an error of writing. */
+export function asDiskFull(error: unknown): Failure | null {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const full =
+    typeof code === 'string' && /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|SQLITE_IOERR_WRITE)$/.test(code);
+  if (!full) return null;
+  return new Failure(
+    'disk_full',
+    `No space is left: ${message}`,
+    'Free some space, or raise the limit on the size of files (ulimit -f). Nothing that was written is lost: what is missing is taken in again.',
+  );
+}
+
 /** Anything thrown, as an error for people. What isn't a {@link Failure} is a defect of ours and is called so. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
+  const diskFull = asDiskFull(error);
+  if (diskFull) return diskFull;
   const message = error instanceof Error ? error.message : String(error);
   return new Failure(
     'internal',

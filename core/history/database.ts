@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Failure } from '../api/failure.ts';
+import { asDiskFull, Failure } from '../api/failure.ts';
 import { migrate } from './migrations.ts';
 
 export type HistoryDatabase = Database.Database;
@@ -10,7 +10,7 @@ export const databaseFile = (home: string) => join(home, 'studio.db');
 
 /**
  * Opens the run history of a data folder, making it where there is none. Several processes may have it open: writers wait for each other.
- * Throws `data_folder_unusable` or `history_version_unsupported`.
+ * Throws `data_folder_unusable`, `disk_full` or `history_version_unsupported`.
  */
 export function openDatabase(home: string): HistoryDatabase {
   let database: HistoryDatabase;
@@ -19,6 +19,8 @@ export function openDatabase(home: string): HistoryDatabase {
     database = new Database(databaseFile(home), { timeout: 30_000 });
     database.pragma('journal_mode = WAL');
   } catch (error) {
+    const full = asDiskFull(error);
+    if (full) throw full;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(
       'data_folder_unusable',

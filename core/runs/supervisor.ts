@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary, Stall } from '../api/contract.ts';
+import { asDiskFull } from '../api/failure.ts';
 import { readAlerts, takeAnnotations } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { folderIdentity, isSameJournal } from '../history/identity.ts';
@@ -326,7 +327,9 @@ export class Supervisor {
   }
 
   private problem(what: string, error: unknown): void {
-    this.parts.log(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    const full = asDiskFull(error);
+    const message = error instanceof Error ? error.message : String(error);
+    this.parts.log(full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,7 @@ bool is_failure(const std::string& code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at the limit of its size is an error of write(2), said like a full disk
   CLI::App app("StarPO Studio's trainer");
   app.require_subcommand(1);
   std::string path, type, config;

@@ -50,8 +50,16 @@ TEST_CASE_FIXTURE(Fixture, "each command is answered, and refused where it chang
   control.poll();
   CHECK(events() == "resume- checkpoint+ pause+ paused pause- resume+ resumed");
   CHECK_FALSE(control.stop_requested());
-  CHECK(control.take_checkpoint_request());
-  CHECK_FALSE(control.take_checkpoint_request());
+  CHECK(control.checkpoint_requested());
+  control.checkpoint_served();
+  CHECK_FALSE(control.checkpoint_requested());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
+  send({"pause", "resume", "checkpoint", "stop"});
+  control.finish();
+  CHECK(events() == "pause- resume- checkpoint+ stop+");
+  CHECK_FALSE(control.stop_requested());
 }
 
 TEST_CASE_FIXTURE(Fixture, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {

@@ -160,6 +160,18 @@ TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
   CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") > 0);  // the run's initial weights would give 0 in the first iteration
 }
 
+TEST_CASE_FIXTURE(Fixture, "a checkpoint whose event a killed trainer couldn't write is told by the next one") {
+  CHECK(train() == 0);
+  const auto journal = read_text(run.path() / "events.jsonl");
+  const auto end = journal.rfind("\n", journal.rfind("\"type\":\"checkpoint\"")) + 1;
+  write_text(run.path() / "events.jsonl", journal.substr(0, end));
+  CHECK(listed("checkpoint", "path") == "0 checkpoints/000000");
+  for (int resumed = 0; resumed < 2; ++resumed) {
+    CHECK(train() == 0);
+    CHECK(listed("checkpoint", "path") == "0 checkpoints/000000, 2 checkpoints/000002");
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "a start that fails says why in the journal") {
   std::filesystem::remove(model.path() / "model.safetensors");
   CHECK(train() == 1);

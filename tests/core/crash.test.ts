@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import { eventsAfter, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { Child, starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
+import { killFollowingCore } from './fixtures/killing.ts';
 import { untilRun, untilSeq, World } from './fixtures/world.ts';
 
 const id = 'some-run';
@@ -67,6 +69,15 @@ describe('core', () => {
     const core = await world.core();
     await untilSeq(core, id, count + 1);
     expectEveryEventOnce(core);
+  });
+
+  test('killed while it follows growing journals, has the same history as one made again from the run directories', {
+    timeout: 60_000,
+  }, async () => {
+    const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
+    console.log(`deaths by STARPO_TEST_SEED=${seed}`);
+    const killed = await killFollowingCore(world, 4, randomNumbers(seed));
+    expect(killed.starting + killed.following).toBe(4);
   });
 
   test('beside two others on one data folder, doubles and loses nothing, and each sees all', {

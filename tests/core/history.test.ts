@@ -6,18 +6,11 @@ import { eventsAfter, listRollouts, readLog, readSeries } from '../../core/histo
 import { rebuildHistory } from '../../core/history/rebuild.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { dump, untilRun, World } from './fixtures/world.ts';
 
 const id = 'some-run';
 const seqs = (core: Core) => eventsAfter(core.database, id, -1).map((event) => event.seq);
 const success = (core: Core) => readSeries(core.database, id, ['rollout/success_rate'])[0];
-
-function dump(core: Core): unknown {
-  const tables = ['runs', 'events', 'metrics', 'evaluations', 'rollouts'];
-  return Object.fromEntries(
-    tables.map((table) => [table, core.database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).all()]),
-  );
-}
 
 describe('the history', { timeout: 60_000 }, () => {
   let world: World;

@@ -100,6 +100,7 @@ test.each([
 test.each([
   ['text that is no JSON', '{"version": 1,', 'config_unreadable'],
   ['nothing', '', 'config_unreadable'],
+  ['a number beyond all numbers', '{"seed": 1e999}', 'config_unreadable'],
 ])('the trainer refuses a configuration that is %s', async (name, text, code) => {
   expectRefusal(await refusal(trainer, 'train', runWith(name.replaceAll(' ', '-'), text)), 2, code);
 });

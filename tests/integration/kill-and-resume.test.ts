@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomNumbers } from '../../benchmarks/bootstrap.ts';
+import { killTrainer } from '../nightly/kill-trainer.ts';
 import {
   journalReaches,
   keptMetrics,
@@ -60,6 +61,14 @@ test('a trainer killed at five random points and resumed ends as an uninterrupte
   expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed' });
   expect(keptMetrics(journal)).toEqual(keptMetrics(readJournal(whole)));
   expect(weights(broken)).toBe(weights(whole));
+});
+
+test('small runs that are killed at moments of every kind end as an undisturbed one: files, journal and weights', {
+  timeout: 120_000,
+}, async () => {
+  const seed = Number(process.env.STARPO_KILL_SEED ?? Date.now() % 2 ** 31);
+  console.log(`kill points from STARPO_KILL_SEED=${seed}`);
+  expect(await killTrainer(10, randomNumbers(seed))).toMatchObject({ kills: 10 });
 });
 
 test('threads, slots, micro-batches and the scalar kernels change no bit of what is trained', {

@@ -44,10 +44,15 @@ export async function newRun(
   return stdout.trim();
 }
 
+/** Starts a trainer, which the caller must end. */
+export function spawnTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
+  const env = { ...process.env, ...environment };
+  return spawn(trainer, ['train', folder], { stdio: 'ignore', env });
+}
+
 /** Starts a trainer, which doesn't outlive the test. */
 export function startTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
-  const env = { ...process.env, ...environment };
-  const child = spawn(trainer, ['train', folder], { stdio: 'ignore', env });
+  const child = spawnTrainer(folder, environment);
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -94,21 +99,29 @@ export function journalReaches(
   });
 }
 
-/** What a reader keeps of a journal: the last metrics of each iteration and evaluation, less those that depend on the machine's speed. */
-export function keptMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
-  let kept: [number, string, Record<string, number>][] = [];
+/** What a reader keeps of a journal by type, iteration and label or split: the last event of each, less those of iterations that were done again. */
+export function keptEvents(events: JournalEvent[]): Map<string, JournalEvent> {
+  const kept = new Map<string, JournalEvent>();
   for (const event of events) {
     if (event.type === 'started') {
       const from = event.resume?.iteration ?? -1;
-      kept = kept.filter(([iteration]) => iteration <= from);
+      for (const [key, { iteration }] of kept) if (iteration! > from) kept.delete(key);
     }
-    if (!event.metrics || event.iteration === undefined) continue;
-    const metrics = Object.fromEntries(
-      Object.entries(event.metrics).filter(([name]) => !isMachineMetric(name)),
-    );
-    kept.push([event.iteration, `${event.iteration} ${event.label ?? 'train'}`, metrics]);
+    if (!['iteration', 'evaluation', 'rollout', 'checkpoint'].includes(event.type)) continue;
+    kept.set(`${event.type} ${event.iteration} ${event.label ?? event.split ?? ''}`.trim(), event);
   }
-  return Object.fromEntries(kept.map(([, key, metrics]) => [key, metrics]));
+  return kept;
+}
+
+/** The kept metrics of each iteration and evaluation, less those that depend on the machine's speed. */
+export function keptMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
+  const metrics = [...keptEvents(events)].filter(([, event]) => event.metrics);
+  return Object.fromEntries(metrics.map(([key, event]) => [key, steadyMetrics(event)]));
+}
+
+/** An event's metrics less those that depend on the machine's speed. */
+export function steadyMetrics(event: JournalEvent): Record<string, number> {
+  return Object.fromEntries(Object.entries(event.metrics ?? {}).filter(([name]) => !isMachineMetric(name)));
 }
 
 export function sha256(path: string): string {

@@ -161,13 +161,18 @@ class FieldReader final : public FieldVisitor {
 }  // namespace
 
 void read_fields(std::string_view json, std::string_view unreadable_code, const std::function<void(FieldVisitor&)>& description) {
+  const auto unreadable = [&](const std::string& what) {
+    return Error(std::string(unreadable_code), "the configuration " + what, "give a JSON object with all keys that `starpo-trainer schema` lists");
+  };
   Json root;
   try {
     root = Json::parse(json);
   } catch (const Json::parse_error& error) {
-    throw Error(std::string(unreadable_code), "the configuration is no JSON (at byte " + std::to_string(error.byte) + ")", "give a JSON object with all keys that `starpo-trainer schema` lists");
+    throw unreadable("is no JSON (at byte " + std::to_string(error.byte) + ")");
+  } catch (const Json::out_of_range&) {
+    throw unreadable("holds a number that is out of range");
   }
-  if (!root.is_object()) throw Error(std::string(unreadable_code), "the configuration is no JSON object", "give a JSON object with all keys that `starpo-trainer schema` lists");
+  if (!root.is_object()) throw unreadable("is no JSON object");
   FieldReader reader(root);
   description(reader);
   reader.finish();

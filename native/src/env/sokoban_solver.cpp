@@ -1,6 +1,7 @@
 #include "env/sokoban_solver.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "env/sokoban_dead_end.h"
@@ -53,7 +54,7 @@ class Solver {
     const int next = level_.neighbour(state[0], direction);
     if (level_.fixed[next] == SokobanCell::wall) return {};
     state[0] = static_cast<char16_t>(next);
-    const auto boxes = std::ranges::subrange(state.begin() + 1, state.end());
+    const auto boxes = std::span(state).subspan(1);
     const auto box = std::ranges::find(boxes, static_cast<char16_t>(next));
     if (box == boxes.end()) return state;
     const int behind = level_.neighbour(next, direction);

@@ -63,6 +63,20 @@ std::vector<Tensor> state_as(TrainerState& state) {
   return tensors;
 }
 
+void write_folder(const fs::path& folder, TrainerState& state, int iteration, std::int64_t journal_seq) {
+  std::error_code error, ignored;
+  fs::remove_all(folder, ignored);
+  fs::create_directories(folder, error);
+  require(error, folder);
+  write_model_folder(folder, state.model.layout(), state.model.weights(), state.chat.turn_end());
+  for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
+  write_safetensors(folder / state_tensors, state_as<NamedTensor>(state));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
+  if (state.critic) about["critic_optimizer_steps"] = state.critic->optimizer.steps;
+  write_file_atomically(folder / state_json, about.dump(2) + "\n");
+  fsync_directory(folder);
+}
+
 }  // namespace
 
 std::string checkpoint_path(int iteration) {
@@ -73,27 +87,26 @@ std::string checkpoint_path(int iteration) {
 
 void write_checkpoint(const fs::path& run_directory, TrainerState& state, int iteration, Journal& journal) {
   const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
-  std::error_code error, ignored;
-  fs::remove_all(partial, ignored);
-  fs::create_directories(partial, error);
-  require(error, partial);
-
-  write_model_folder(partial, state.model.layout(), state.model.weights(), state.chat.turn_end());
-  for (const auto& [name, content] : state.published_files) write_file_atomically(partial / name, content);
-  write_safetensors(partial / state_tensors, state_as<NamedTensor>(state));
-  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal.next_seq()}};
-  if (state.critic) about["critic_optimizer_steps"] = state.critic->optimizer.steps;
-  write_file_atomically(partial / state_json, about.dump(2) + "\n");
-  fsync_directory(partial);
-  journal.sync();
+  std::error_code ignored;
+  try {
+    write_folder(partial, state, iteration, journal.next_seq());
+    journal.sync();
+  } catch (...) {
+    fs::remove_all(partial, ignored);  // on a full disk the journal needs the space, to say so
+    throw;
+  }
 
   replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
+  remove_old_states(run_directory, iteration, state.config.checkpoint.keep);
+}
 
+void remove_old_states(const fs::path& run_directory, int iteration, int keep) {
   // A newer one that is still there couldn't be read: it must not count among those that are kept to resume from.
   auto with_state = resumable_checkpoints(run_directory);
   std::erase_if(with_state, [&](int other) { return other > iteration; });
-  for (std::size_t i = state.config.checkpoint.keep; i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
+  std::error_code ignored;
+  for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
 }
 
 std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
@@ -108,7 +121,7 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   return iterations;
 }
 
-void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
+std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
   const fs::path folder = run_directory / checkpoint_path(iteration);
   const auto corrupt = [&](const std::string& why) {
     return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why, "remove that folder to go on from the checkpoint before it, or start a new run");
@@ -124,6 +137,7 @@ void load_checkpoint(const fs::path& run_directory, int iteration, TrainerState&
       state.critic->optimizer.steps = about.at("critic_optimizer_steps").get<std::int64_t>();
       state.critic->weights_changed();
     }
+    return about.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {

@@ -13,15 +13,18 @@ namespace starpo {
 // checkpoints/ of docs/formats/checkpoint.md.
 std::string checkpoint_path(int iteration);  // relative to the run directory
 
-// Writes checkpoints/<iteration> whole or not at all; the journal is flushed before it appears. One that is already there stays until the new one is whole. Then takes the
-// optimiser state away from checkpoints older than the newest `keep` up to this one. Errors: disk_full, file_unwritable.
+// Writes checkpoints/<iteration> whole or not at all; the journal is flushed before it appears. One that is already there stays until the new one is whole. Then removes
+// old states as below. Errors: disk_full, file_unwritable.
 void write_checkpoint(const std::filesystem::path& run_directory, TrainerState&, int iteration, Journal&);
+
+// Takes the optimiser state away from checkpoints older than the newest `keep` up to an iteration's.
+void remove_old_states(const std::filesystem::path& run_directory, int iteration, int keep);
 
 // Iterations of the checkpoints that hold an optimiser state, newest first.
 std::vector<int> resumable_checkpoints(const std::filesystem::path& run_directory);
 
-// Loads weights and optimiser of one, and the critic's; after an error the state is unusable. Errors: checkpoint_corrupt.
-void load_checkpoint(const std::filesystem::path& run_directory, int iteration, TrainerState&);
+// Loads weights and optimiser of one, and the critic's, and gives the seq of its checkpoint event; after an error the state is unusable. Errors: checkpoint_corrupt.
+std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, TrainerState&);
 
 // Removes what a killed trainer left half written, and puts back a checkpoint that it was about to replace.
 void remove_partial_files(const std::filesystem::path& run_directory);

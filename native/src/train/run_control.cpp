@@ -72,10 +72,11 @@ void RunControl::poll_discardable() {
   if (stop_requested()) throw Discarded{};
 }
 
-bool RunControl::take_checkpoint_request() {
-  const bool requested = checkpoint_requested_;
-  checkpoint_requested_ = false;
-  return requested;
+void RunControl::finish() {
+  for (const ControlCommand& command : reader_.poll(journal_)) {
+    const bool done = command.command == Command::stop || command.command == Command::checkpoint;
+    journal_.acknowledged(command.id, done, done ? "the run has ended, with a checkpoint" : "the run has ended");
+  }
 }
 
 }  // namespace starpo

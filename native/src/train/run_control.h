@@ -27,7 +27,10 @@ class RunControl {
 
   bool stop_requested() const { return !stop_reason_.empty(); }
   const std::string& stop_reason() const { return stop_reason_; }  // command, signal
-  bool take_checkpoint_request();
+  bool checkpoint_requested() const { return checkpoint_requested_; }
+  void checkpoint_served() { checkpoint_requested_ = false; }
+  // Answers the commands that came after the last poll of a run that is over.
+  void finish();
   double paused_seconds() const { return paused_seconds_; }  // held so far, all pauses together
 
  private:

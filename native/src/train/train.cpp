@@ -14,7 +14,11 @@ namespace {
 
 int fail(Journal& journal, int iteration, const Error& error) {
   std::fprintf(stderr, "error: %s\n  code: %s\n  hint: %s\n", error.what(), error.code().c_str(), error.hint().c_str());
-  journal.failed(error.code(), error.what(), error.hint(), iteration);
+  try {
+    journal.failed(error.code(), error.what(), error.hint(), iteration);
+  } catch (const Error&) {
+    // A journal that takes nothing more is a reason to fail, and stderr has said it.
+  }
   return 1;
 }
 

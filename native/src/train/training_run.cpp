@@ -68,7 +68,10 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   for (int iteration : checkpoints) {
     try {
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
-      load_checkpoint(directory_, iteration, *state_);
+      const auto event = load_checkpoint(directory_, iteration, *state_);
+      // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
+      if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
+      remove_old_states(directory_, iteration, config.checkpoint.keep);
       iteration_ = checkpointed_ = iteration;
       resumed_ = true;
       return skipped;
@@ -132,7 +135,7 @@ std::string TrainingRun::run() {
 
       const bool last = iteration_ == config.iterations;
       if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
-      if (last || control_.take_checkpoint_request() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
+      if (last || control_.checkpoint_requested() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
         checkpoint();
       budget_->check();
     }
@@ -141,6 +144,7 @@ std::string TrainingRun::run() {
     --iteration_;
     checkpoint();
   }
+  control_.finish();
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
 }
 
@@ -263,6 +267,7 @@ void TrainingRun::write_rollout(const std::string& split, std::span<const Episod
 }
 
 void TrainingRun::checkpoint() {
+  control_.checkpoint_served();
   if (checkpointed_ == iteration_) return;
   journal_.phase("checkpoint", iteration_, 0, 1);
   write_checkpoint(directory_, *state_, iteration_, journal_);

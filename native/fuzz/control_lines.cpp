@@ -1,0 +1,26 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "journal/control_reader.h"
+#include "targets.h"
+#include "temporary_folder.h"
+
+namespace starpo::fuzz {
+
+// The input is what core appends to control.jsonl.
+void control_lines(std::string_view input) {
+  TemporaryFolder run;
+  {
+    Journal journal(run.path());
+    ControlReader reader(run.path());
+    write_text(run.path() / "control.jsonl", std::string(input));
+    const auto commands = reader.poll(journal);
+    for (const ControlCommand& command : commands) require(!command.id.empty(), "a command has an id");
+    require(reader.poll(journal).empty(), "a command is read once");
+  }
+  std::istringstream lines(read_text(run.path() / "events.jsonl"));
+  for (std::string line; std::getline(lines, line);) require(nlohmann::json::accept(line), "the journal holds valid JSON");
+}
+
+}  // namespace starpo::fuzz

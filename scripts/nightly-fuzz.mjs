@@ -1,0 +1,91 @@
+// Fuzzes everything that reads bytes from outside, with libFuzzer under AddressSanitizer and UBSan. Not part of the tests, which replay native/fuzz/corpora.
+// Usage: npm run nightly:fuzz -- [--runs 1000000] [--target NAME] [--keep]
+//   --keep: afterwards the corpora are made again, of at most 40 inputs each that cover the most together.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fail, findProgram, root, run, SetupError } from './lib/process.mjs';
+
+const corpora = join(root, 'native/fuzz/corpora');
+const build = join(root, 'native/build-fuzz');
+const mostInputs = 40;
+
+function findClang() {
+  const names = ['clang++', ...[19, 18, 17, 16, 15, 14].map((version) => `clang++-${version}`)];
+  const found = names.find((name) => findProgram(name));
+  if (found) return found;
+  throw new SetupError(
+    'Fuzzing needs clang and its libFuzzer.',
+    'Debian 12 and Ubuntu 22.04: apt-get install clang-14 libclang-rt-14-dev',
+  );
+}
+
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+async function mustRun(program, args, env) {
+  const { status, output } = await run(program, args, env ? { env } : {});
+  if (status !== 0) throw new SetupError(`${program} failed.`, 'See its messages above.', output);
+  return output;
+}
+
+/** @param {string} target @param {string} runs @param {boolean} keep */
+async function fuzz(target, runs, keep) {
+  const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'starpo-fuzz-'));
+  const [grown, findings, least] = ['grown', 'findings', 'least'].map((name) => join(work, name));
+  for (const folder of [grown, findings, least]) mkdirSync(/** @type {string} */ (folder));
+  const program = join(build, `starpo-fuzz-${target}`);
+  const env = { ...process.env, TMPDIR: work };
+  const limits = [`-runs=${runs}`, '-max_len=4096', '-timeout=20', '-rss_limit_mb=3000'];
+  const { status, output } = await run(
+    program,
+    [...limits, `-artifact_prefix=${findings}/`, '-print_final_stats=1', `${grown}`, join(corpora, target)],
+    { env },
+  );
+  const executed = /number_of_executed_units: (\d+)/.exec(output)?.[1] ?? '?';
+  console.log(`${target}: ${executed} executions, ${status === 0 ? 'nothing found' : 'a finding'}`);
+  if (status !== 0) {
+    throw new SetupError(
+      `${target}: the input is in ${findings}.`,
+      `Mend what reads it, and put the input into native/fuzz/corpora/${target} under a name that says what it was.`,
+      output,
+    );
+  }
+  if (keep) {
+    await mustRun(
+      program,
+      ['-set_cover_merge=1', '-use_counters=0', `${least}`, `${grown}`, join(corpora, target)],
+      env,
+    );
+    keepInputs(/** @type {string} */ (least), join(corpora, target));
+  }
+  rmSync(work, { recursive: true });
+}
+
+/** What was written first covers most; inputs with a name of their own are past findings and stay. @param {string} from @param {string} to */
+function keepInputs(from, to) {
+  const isHash = (/** @type {string} */ name) => /^[0-9a-f]{40}$/.test(name);
+  for (const name of readdirSync(to).filter(isHash)) rmSync(join(to, name));
+  const time = (/** @type {string} */ name) => statSync(join(from, name)).mtimeMs;
+  const first = readdirSync(from).sort((a, b) => time(a) - time(b));
+  for (const name of first.slice(0, mostInputs)) cpSync(join(from, name), join(to, name));
+}
+
+try {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '1000000' },
+      target: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  const clang = findClang();
+  const targets = values.target ? [values.target] : readdirSync(corpora);
+  await mustRun('cmake', [
+    ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DSTARPO_FUZZ=ON'],
+    ...['-DCMAKE_BUILD_TYPE=Release', `-DCMAKE_CXX_COMPILER=${clang}`],
+  ]);
+  await mustRun('ninja', ['-C', build, ...targets.map((target) => `starpo-fuzz-${target}`)]);
+  for (const target of targets) await fuzz(target, values.runs, values.keep);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as journal from './fixtures/journal.ts';
+import { dump, root, World } from './fixtures/world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world.close());
+
+/** Runs a command where no file may grow beyond so many bytes: each further write fails as it would on a full disk. */
+async function starpoWithin(bytes: number, ...args: string[]) {
+  const command = [process.execPath, join(root, 'core/host/cli.ts'), ...args];
+  const child = spawn('/bin/sh', ['-c', `ulimit -f ${bytes / 512}; exec "$@"`, 'sh', ...command], {
+    env: world.environment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [status] = await once(child, 'close');
+  return { status, errors };
+}
+
+test.each([
+  ['at its making', 0],
+  ['amid a journal', 1 << 20],
+])(
+  'a disk that is full for the history %s is said with a hint, and nothing is lost when there is space',
+  {
+    timeout: 60_000,
+  },
+  async (_, limit) => {
+    const lines = Array.from({ length: 1500 }, (_, seq) => journal.log(seq + 1, 'x'.repeat(1000)));
+    world.run('some-run', [journal.started(0), ...lines]);
+    const { status, errors } = await starpoWithin(limit, 'runs');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
+
+    const fresh = new World();
+    try {
+      world.copyRunsTo(fresh);
+      expect(dump(await world.core())).toEqual(dump(await fresh.core()));
+    } finally {
+      await fresh.close();
+    }
+  },
+);

@@ -1,0 +1,33 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { trainer } from './trainer-process.ts';
+
+const onLinux = test.runIf(process.platform === 'linux');
+const onX64 = test.runIf(process.platform === 'linux' && process.arch === 'x64');
+
+onLinux('the trainer runs wherever there is glibc 2.35', () => {
+  const symbols = execFileSync('objdump', ['-T', trainer], { encoding: 'utf8' });
+  const versions = [...symbols.matchAll(/\(GLIBC_2\.(\d+)[\d.]*\)\s+(\S+)/g)];
+  expect(versions.length).toBeGreaterThan(0);
+  expect(versions.filter(([, minor]) => Number(minor) > 35).map(([text]) => text)).toEqual([]);
+});
+
+// Inline functions of a header that two instruction sets include would be merged into one copy, perhaps the wider one.
+onX64('AVX is in the kernels of the sets that have it and nowhere else', { timeout: 120_000 }, async () => {
+  const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(dump, 'close');
+  const users = new Set<string>();
+  let symbol = '';
+  for await (const line of createInterface(dump.stdout)) {
+    if (line.endsWith('>:')) symbol = line.slice(line.indexOf('<') + 1, -2);
+    else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
+  }
+  expect(await ended).toEqual([0, null]);
+  const kernels = /\bstarpo::avx[a-z0-9_]+::/;
+  expect([...users].some((name) => kernels.test(name))).toBe(true);
+  expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
+});

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endState } from './killing.ts';
+import { newTinyRun, sameRun } from './tiny-run.ts';
+import { readJournal, spawnTrainer, temporaryHome, train, trainer } from './trainer-process.ts';
+
+let home: string;
+let dispose: () => Promise<void>;
+let whole: string;
+beforeAll(async () => {
+  ({ home, dispose } = await temporaryHome());
+  whole = await newTinyRun(home, { iterations: 8, 'checkpoint.keep': 8 });
+  expect((await once(spawnTrainer(whole), 'exit'))[0]).toBe(0);
+});
+afterAll(() => dispose());
+
+/** Trains where no file may grow beyond so many bytes: each further write fails as it would on a full disk. */
+async function trainWithin(folder: string, bytes: number) {
+  const blocks = Math.floor(bytes / 512);
+  const child = spawn('/bin/sh', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', trainer, 'train', folder], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [status] = await once(child, 'close');
+  return { status, errors };
+}
+
+/** A run as a trainer leaves it that is killed right after the whole one's second checkpoint. */
+function interruptedRun(name: string): string {
+  const folder = join(whole, '..', name);
+  cpSync(whole, folder, { recursive: true });
+  const late = (file: string) => Number(file.slice(0, 6)) > 2;
+  for (const place of ['rollouts', 'checkpoints'])
+    for (const file of readdirSync(join(folder, place)).filter(late))
+      rmSync(join(folder, place, file), { recursive: true });
+  const text = readFileSync(join(folder, journal), 'utf8');
+  const event = text.indexOf('"type":"checkpoint","iteration":2');
+  truncateSync(join(folder, journal), text.indexOf('\n', event) + 1);
+  return folder;
+}
+
+const journal = 'events.jsonl';
+const size = (folder: string, file: string) => statSync(join(folder, file)).size;
+
+test.each([
+  ['a rollout', 'rollouts', () => size(whole, 'rollouts/000008-train.jsonl.zst') - 1024],
+  ['a checkpoint', 'checkpoints', () => size(whole, 'checkpoints/000008/model.safetensors') - 1024],
+  ['the journal', journal, (folder: string) => size(folder, journal)],
+])(
+  'a disk that is full while %s is written: the run fails with a hint, and goes on when there is space',
+  async (name, place, limit) => {
+    const folder = interruptedRun(name.replaceAll(' ', '-'));
+    const before = readdirSync(join(folder, 'checkpoints'));
+    const { status, errors } = await trainWithin(folder, limit(folder));
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
+    expect(errors.split('\n')[0]).toContain(join(folder, place));
+    if (place !== journal)
+      expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code: 'disk_full' });
+    expect(readdirSync(join(folder, 'checkpoints'))).toEqual(before);
+    expect(readdirSync(join(folder, 'rollouts')).filter((file) => file.endsWith('.partial'))).toEqual([]);
+
+    expect(await train(folder)).toBe(0);
+    expect(endState(folder)).toEqual(endState(whole));
+  },
+);
+
+test('a disk that is full from the start leaves nothing half written', async () => {
+  const folder = sameRun(whole, 'full');
+  const { status, errors } = await trainWithin(folder, 0);
+  expect(status).toBe(1);
+  expect(errors).toContain('code: disk_full');
+  expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
+  expect(await train(folder)).toBe(0);
+  expect(endState(folder)).toEqual(endState(whole));
+});

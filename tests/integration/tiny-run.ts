@@ -1,0 +1,44 @@
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newRun, root } from './trainer-process.ts';
+
+/** Makes a folder of a one-layer policy without weights: a run of it makes its own from the seed. */
+function makeTinyModel(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const starter = join(root, 'resources/starter');
+  const config = JSON.parse(readFileSync(join(starter, 'config.json'), 'utf8'));
+  const tiny = { ...config, hidden_size: 32, head_dim: 16, intermediate_size: 48, num_hidden_layers: 1 };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(tiny));
+  for (const file of ['tokenizer.json', 'tokenizer_config.json'])
+    copyFileSync(join(starter, file), join(folder, file));
+  return folder;
+}
+
+/**
+ * A run that takes a fraction of a second and does all that a long one does: four iterations, an evaluation and a checkpoint after every
+ * second. Its policy never says anything valid, but the entropy bonus moves its weights.
+ */
+export function newTinyRun(home: string, settings: Record<string, string | number> = {}): Promise<string> {
+  return newRun(home, 'starter-frozen-lake', {
+    'start.model': makeTinyModel(join(home, 'tiny-model')),
+    'start.weights': 'random',
+    iterations: 4,
+    threads: 1,
+    'rollout.groups': 4,
+    'rollout.group_size': 4,
+    'rollout.max_response_tokens': 24,
+    'policy_loss.mini_batch': 4,
+    'evaluation.every': 2,
+    'evaluation.levels': 16,
+    'checkpoint.every': 2,
+    ...settings,
+  });
+}
+
+/** Another run of the same configuration, so that it ends alike. */
+export function sameRun(folder: string, name: string): string {
+  const other = join(folder, '..', name);
+  mkdirSync(other);
+  cpSync(join(folder, 'run.json'), join(other, 'run.json'));
+  return other;
+}

@@ -1,0 +1,40 @@
+import { deepStrictEqual } from 'node:assert';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { endState, killAtRandomMoment } from '../integration/killing.ts';
+import { newTinyRun, sameRun } from '../integration/tiny-run.ts';
+import { spawnTrainer, temporaryHome } from '../integration/trainer-process.ts';
+
+async function train(folder: string) {
+  const [status] = await once(spawnTrainer(folder), 'exit');
+  deepStrictEqual(status, 0, `${folder} wasn't trained to its end`);
+}
+
+/**
+ * Kills a trainer so many times, over as many runs as that takes, and compares each run's end with an undisturbed one's. Gives how often it was
+ * killed while doing what. Throws where a run differs; its folder is left.
+ */
+export async function killTrainer(kills: number, random: () => number) {
+  const { home, dispose } = await temporaryHome();
+  const whole = await newTinyRun(home, { iterations: 8 });
+  await train(whole);
+  const expected = endState(whole);
+  const moments: Record<string, number> = {};
+  let done = 0;
+  let runs = 0;
+  while (done < kills) {
+    const broken = sameRun(whole, `broken-${++runs}`);
+    for (let over = false; !over && done < kills; ) {
+      const moment = await killAtRandomMoment(broken, random);
+      over = moment === null;
+      if (moment === null) continue;
+      moments[moment] = (moments[moment] ?? 0) + 1;
+      done += 1;
+    }
+    await train(broken);
+    deepStrictEqual(endState(broken), expected, `${broken} ended otherwise than ${whole}`);
+    rmSync(broken, { recursive: true });
+  }
+  await dispose();
+  return { kills: done, runs, moments: Object.fromEntries(Object.entries(moments).sort()) };
+}

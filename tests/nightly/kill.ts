@@ -1,0 +1,33 @@
+/**
+ * Kills the trainer and core at random moments, over and over, and checks that nothing is lost: a run that was killed ends as one that wasn't, to the bit;
+ * a history that core was killed over equals one that is made again from the run directories.
+ * Usage: npm run nightly:kill -- [--trainer 200] [--core 50] [--seed N] [--out FILE]
+ */
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { randomNumbers } from '../../benchmarks/bootstrap.ts';
+import { commandArguments, machine } from '../../benchmarks/machine.ts';
+import { killCore } from './kill-core.ts';
+import { killTrainer } from './kill-trainer.ts';
+
+const { values } = parseArgs({
+  options: {
+    trainer: { type: 'string', default: '200' },
+    core: { type: 'string', default: '50' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    out: { type: 'string' },
+  },
+});
+console.log(`--seed ${values.seed}`);
+const random = randomNumbers(Number(values.seed));
+const result = {
+  command: `npm run nightly:kill -- ${commandArguments()}`,
+  machine: machine(),
+  seed: Number(values.seed),
+  trainer: await killTrainer(Number(values.trainer), random),
+  core: await killCore(Number(values.core), random),
+};
+const text = `${JSON.stringify(result, null, 2)}\n`;
+if (values.out) writeFileSync(resolve(values.out), text);
+console.log(text);
