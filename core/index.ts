@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { type HistoryDatabase, openDatabase } from './history/database.ts';
+import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
 import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
+
+/** `resources/` of a checkout. */
+export const defaultResources = join(import.meta.dirname, '../resources');
 
 export interface CoreOptions {
   /** Data folder; see `dataFolder` in home.ts. */
@@ -32,11 +36,15 @@ export interface Core {
   dispose(): Promise<void>;
 }
 
-/** Puts core together on a data folder. Throws `data_folder_unusable` or `history_version_unsupported`. */
+/**
+ * Puts core together on a data folder, which it has for itself until it is disposed of; others reach it through Studio (host/studio.ts).
+ * Throws `data_folder_in_use`, `data_folder_unusable` or `history_version_unsupported`.
+ */
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
-  const resources = options.resources ?? join(import.meta.dirname, '../resources');
+  const resources = options.resources ?? defaultResources;
   const database = openDatabase(home);
+  forgetHost(home);
   const notices = new Notices((error) =>
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );

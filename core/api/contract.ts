@@ -66,6 +66,15 @@ export const logLine = z.object({
 });
 export type LogLine = z.infer<typeof logLine>;
 
+/** A line of the journal; `body` has the fields of its type (docs/formats/journal.md). */
+export const journalEvent = z.object({
+  seq: z.number().int(),
+  time: z.number(),
+  type: z.string(),
+  body: z.record(z.string(), z.unknown()),
+});
+export type JournalEvent = z.infer<typeof journalEvent>;
+
 export const presetCard = z.object({
   id: z.string(),
   alias: z.string().nullable(),
@@ -173,6 +182,17 @@ export const systemInfo = z.object({
 });
 export type SystemInfo = z.infer<typeof systemInfo>;
 
+/** What a rebuild of the history found in the data folder. */
+export const rebuildReport = z.object({
+  runs: z.number().int(),
+  events: z.number().int(),
+  rollouts: z.number().int().describe('files of episodes'),
+  skipped: z.array(z.string()).describe('folders under runs/ that hold no run'),
+  forgotten: z.array(z.string()).describe('runs that the history had and whose folder is gone'),
+  damaged: z.array(z.string()).describe('runs with lines in their journal that are no events'),
+});
+export type RebuildReport = z.infer<typeof rebuildReport>;
+
 const settings = z
   .record(z.string().max(128), z.union([z.string(), z.number(), z.boolean()]))
   .describe('run.json paths to values, as in rollout.groups');
@@ -181,6 +201,10 @@ const empty = z.object({});
 /** Every procedure: its input and its output. */
 export const procedures = {
   'system.info': { input: empty, output: systemInfo },
+  /** Throws `trainer_missing`: for asking before anything is made. */
+  'trainer.require': { input: empty, output: empty },
+  /** Makes the index over all runs again from their folders; everything goes on meanwhile. */
+  'history.rebuild': { input: empty, output: rebuildReport },
   'presets.list': { input: empty, output: z.array(presetCard) },
   'runs.list': { input: empty, output: z.array(runSummary) },
   'runs.get': {
@@ -209,6 +233,11 @@ export const procedures = {
     output: z.array(series),
   },
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
+  /** The journal after a `seq`, but for its `phase` events: at most a thousand. */
+  'runs.events': {
+    input: z.object({ runId, after: z.number().int() }),
+    output: z.array(journalEvent),
+  },
   'rollouts.list': { input: z.object({ runId }), output: z.array(rolloutFile) },
   'rollouts.episodes': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),

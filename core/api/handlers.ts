@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { findRollout, listRollouts, readLog, readSeries } from '../history/queries.ts';
+import { eventsAfter, findRollout, listRollouts, readLog, readSeries } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { toReplay } from '../replay/replay.ts';
 import { presets } from '../run-config/presets.ts';
@@ -15,6 +15,11 @@ export function createHandlers(core: Core): Handlers {
   const { database, runs } = core;
   return {
     'system.info': () => systemInfo(core),
+    'trainer.require': () => {
+      core.trainer.require();
+      return {};
+    },
+    'history.rebuild': () => core.supervisor.rebuild(),
     'presets.list': () => presetCards(),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
@@ -39,6 +44,13 @@ export function createHandlers(core: Core): Handlers {
     'runs.log': ({ runId }) => {
       runs.get(runId);
       return readLog(database, runId);
+    },
+    'runs.events': ({ runId, after }) => {
+      runs.get(runId);
+      return eventsAfter(database, runId, after, { phases: false }).map(({ body, ...event }) => ({
+        ...event,
+        body: JSON.parse(body),
+      }));
     },
     'rollouts.list': ({ runId }) => {
       runs.get(runId);

@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../api/failure.ts';
-import { parseSettings } from '../run-config/settings.ts';
+import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { doctor } from './commands/doctor.ts';
 import { rebuild } from './commands/history.ts';
 import { newRun } from './commands/new.ts';
@@ -49,10 +50,13 @@ interface PresetOptions {
   seed?: number;
 }
 
-const settingsOf = ({ set, seed }: PresetOptions) => ({
-  ...parseSettings(set),
-  ...(seed === undefined ? {} : { seed }),
-});
+function settingsOf({ set, seed }: PresetOptions): Record<string, Setting> {
+  const settings: Record<string, Setting> = parseSettings(set);
+  const model = settings['start.model'];
+  // A path is meant from where the person is; the core that reads it may be elsewhere.
+  if (typeof model === 'string') settings['start.model'] = resolve(model);
+  return { ...settings, ...(seed === undefined ? {} : { seed }) };
+}
 
 function program(): Command {
   const root = new Command('starpo')
@@ -105,7 +109,7 @@ function program(): Command {
     .command('history')
     .description('the index over all runs of a data folder')
     .command('rebuild')
-    .description('make it again from the run folders; training and open apps go on')
+    .description('make it again from the run folders; training and open apps go on meanwhile')
     .option(...json)
     .option(...home)
     .action(rebuild);

@@ -25,6 +25,13 @@ export interface RunsParts {
   notices: Notices;
 }
 
+export const runUnknown = (runId: string) =>
+  new Failure(
+    'run_unknown',
+    `There is no run ${runId}.`,
+    '`starpo runs` lists the runs of this data folder.',
+  );
+
 /** What can be done with runs: make, start, command, look. */
 export class Runs {
   private readonly parts: RunsParts;
@@ -162,10 +169,6 @@ export class Runs {
   private row(runId: string): RunRow {
     const row = getRun(this.parts.database, runId);
     if (row) return row;
-    throw new Failure(
-      'run_unknown',
-      `There is no run ${runId}.`,
-      '`starpo runs` lists the runs of this data folder.',
-    );
+    throw runUnknown(runId);
   }
 }

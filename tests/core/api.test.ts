@@ -1,46 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Channel, channelPair } from '../../core/api/channel.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ClosableChannel, messageLimit } from '../../core/api/channel.ts';
 import { type Client, createClient } from '../../core/api/client.ts';
 import type { Notice, ProcedureName } from '../../core/api/contract.ts';
-import { serveChannel } from '../../core/api/server.ts';
-import { openWebSocket } from '../../core/api/web-socket.ts';
-import { type Host, startHost } from '../../core/host/http.ts';
-import type { Core } from '../../core/index.ts';
+import { type Transport, transports } from './fixtures/transports.ts';
 import { World } from './fixtures/world.ts';
 
-interface Connection {
-  channel: Channel;
-  close(): void;
-}
+vi.mock('electron', () => import('./fixtures/electron-ipc.ts'));
 
-const transports: Record<string, (core: Core, host: Host) => Promise<Connection>> = {
-  'a WebSocket': async (_, host) => {
-    const channel = await openWebSocket(host.origin, host.token);
-    return { channel, close: () => channel.close() };
-  },
-  memory: async (core) => {
-    const { left, right, close } = channelPair();
-    serveChannel(core, right);
-    return { channel: left, close };
-  },
-};
-
-describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (transport) => {
+describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (name) => {
   let world: World;
-  let core: Core;
-  let host: Host;
-  let connection: Connection;
+  let transport: Transport;
+  let channel: ClosableChannel;
   let client: Client;
+  const connect = async () => {
+    channel = await transport.open();
+    client = createClient(channel);
+  };
   beforeAll(async () => {
     world = new World();
-    core = await world.core();
-    host = await startHost(core, world.folder, 0);
-    connection = await transports[transport]!(core, host);
-    client = createClient(connection.channel);
+    transport = await transports[name]!(world);
+    await connect();
   });
   afterAll(async () => {
-    connection.close();
-    await host.close();
+    channel.close();
     await world.close();
   });
 
@@ -95,6 +77,13 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     expect(config).toMatchObject({ iterations: 3 });
     expect(folder).toContain(runId);
     expect(await client.call('runs.list', {})).toEqual([summary]);
+    const events = await client.call('runs.events', { runId, after: -1 });
+    expect(events[0]).toMatchObject({ seq: 0, type: 'started', body: { build: 'fake' } });
+    expect(events.filter((event) => event.type === 'iteration')).toHaveLength(3);
+    expect(events.filter((event) => event.type === 'phase')).toEqual([]);
+    expect(await client.call('runs.events', { runId, after: events.at(-1)!.seq })).toEqual([]);
+    expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1, rollouts: 4, damaged: [] });
+    expect(await client.call('runs.get', { runId })).toMatchObject({ summary });
     const [series] = await client.call('runs.series', { runId, names: ['rollout/success_rate'], after: 1 });
     expect(series).toMatchObject({ iterations: [2, 3] });
 
@@ -119,6 +108,8 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['runs.log', { runId: unknown }, 'run_unknown'],
     ['runs.series', { runId: unknown }, 'run_unknown'],
     ['runs.series', { runId: unknown, names: 'loss' }, 'input_invalid'],
+    ['runs.events', { runId: unknown, after: -1 }, 'run_unknown'],
+    ['runs.events', { runId: unknown }, 'input_invalid'],
     ['runs.start', { runId: unknown }, 'run_unknown'],
     ['runs.command', { runId: unknown, command: 'stop' }, 'run_unknown'],
     ['runs.command', { runId: unknown, command: 'explode' }, 'input_invalid'],
@@ -150,21 +141,70 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     '{"t":"q","i":"1","m":"$close","a":[]}',
     '{"t":"q","i":"1","m":"call","a":"runs.list"}',
     '{"t":"s","i":"1","r":{}}',
-    `"${'x'.repeat(1000)}"`,
+    '"text"',
   ])('the message %j is passed over, and calls go on', async (text) => {
     const logged = world.logged.length;
-    connection.channel.send(text);
+    channel.send(text);
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
     expect(world.logged.length).toBe(logged);
   });
 
-  test('an end that is not our fault is told of', async () => {
-    const other = await transports[transport]!(core, host);
-    const second = createClient(other.channel);
-    await second.call('runs.list', {});
-    const closed = new Promise<void>((resolve) => second.onClose(resolve));
-    other.close();
+  test('an input that is longer than core takes is refused before it is sent', async () => {
+    const call = client.call('runs.create', { preset: 'x'.repeat(messageLimit), start: false });
+    await expect(call).rejects.toMatchObject({ code: 'input_too_large', hint: expect.stringMatching(/./) });
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test('a message that is longer than any call ends its sender, and nobody else', async () => {
+    const closed = new Promise<void>((resolve) => client.onClose(resolve));
+    channel.send('x'.repeat(messageLimit + 1));
     await closed;
-    await expect(second.call('runs.list', {})).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(client.call('runs.list', {})).rejects.toMatchObject({ code: 'connection_lost' });
+    await connect();
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test('a client that goes and comes again is served anew', async () => {
+    channel.close();
+    await connect();
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test("the end of core's process is told of, and what was asked is answered or refused", async () => {
+    const closed = new Promise<void>((resolve) => client.onClose(resolve));
+    const calls = [1, 2, 3].map(() => client.call('system.info', {}).catch((error) => error));
+    await world.close();
+    await closed;
+    for (const answer of await Promise.all(calls))
+      if (answer instanceof Error) expect(answer).toMatchObject({ code: 'connection_lost' });
+      else expect(answer).toMatchObject({ dataFolder: world.home });
+    await expect(client.call('runs.list', {})).rejects.toMatchObject({
+      code: 'connection_lost',
+      hint: expect.stringMatching(/./),
+    });
+  });
+});
+
+describe("Electron's IPC", () => {
+  test('answers the own page alone, and only to text', async () => {
+    const { page, ipcRenderer } = await import('./fixtures/electron-ipc.ts');
+    const world = new World();
+    const { open } = await transports["Electron's IPC"]!(world);
+    const heard: string[] = [];
+    const request = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
+    const listener = (_: unknown, text: string) => void heard.push(JSON.parse(text).i);
+    ipcRenderer.on('starpo', listener);
+    page.says(request('foreign'), { url: 'https://example.org/', parent: null });
+    page.says(request('embedded'), { url: 'app://studio/', parent: page.ownFrame });
+    page.says(request('gone'), null);
+    page.says({ t: 'q', i: 'object', m: 'call', a: ['runs.list', {}] }, page.ownFrame);
+    page.says(request('own'), page.ownFrame);
+    const channel = await open();
+    await createClient(channel).call('runs.list', {});
+    expect(heard).toHaveLength(2);
+    expect(heard[0]).toBe('own');
+    ipcRenderer.off('starpo', listener);
+    channel.close();
+    await world.close();
   });
 });

@@ -107,6 +107,11 @@ export class FakeCore {
             cores: 8,
           },
         };
+      // What only the command line asks.
+      case 'trainer.require':
+      case 'history.rebuild':
+      case 'runs.events':
+        throw new Error(`No page asks for ${name}.`);
       case 'presets.list':
         return { value: this.presets };
       case 'runs.list':

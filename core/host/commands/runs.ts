@@ -1,7 +1,10 @@
+import type { Client } from '../../api/client.ts';
 import type { RunSummary } from '../../api/contract.ts';
-import { readLog } from '../../history/queries.ts';
+import { dataFolder } from '../../home.ts';
+import { runIdPattern } from '../../run-directory/names.ts';
+import { runUnknown } from '../../runs/runs.ts';
 import { print, runRow, successLine, table } from '../output.ts';
-import { withCore } from './with-core.ts';
+import { withClient } from './with-client.ts';
 
 interface Options {
   home?: string;
@@ -9,27 +12,25 @@ interface Options {
 }
 
 export async function listRuns({ home, json }: Options): Promise<void> {
-  await withCore(home, async (core) => {
-    const runs = core.runs.list();
-    if (json) return print(JSON.stringify(runs, null, 2));
-    if (runs.length === 0)
-      return print(`No runs in ${core.home}. Start one with: starpo train starter-frozen-lake`);
-    print(table([['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'MADE (UTC)'], ...runs.map(runRow)]));
-  });
+  const runs = await withClient(home, (client) => client.call('runs.list', {}), { repeatable: true });
+  if (json) return print(JSON.stringify(runs, null, 2));
+  if (runs.length === 0)
+    return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
+  print(table([['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'MADE (UTC)'], ...runs.map(runRow)]));
 }
 
 export async function showRun(runId: string, { home, json }: Options): Promise<void> {
-  await withCore(home, async ({ runs, database }) => {
-    const summary = runs.get(runId);
-    const folder = runs.folder(runId);
-    if (json) return print(JSON.stringify({ summary, config: await runs.config(runId), folder }, null, 2));
-    print(describe(summary, folder));
-    for (const { time, level, message } of readLog(database, runId)) {
-      print(
-        `  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`,
-      );
-    }
+  if (!runIdPattern.test(runId)) throw runUnknown(runId);
+  const ask = async (client: Client) => ({
+    run: await client.call('runs.get', { runId }),
+    log: json ? [] : await client.call('runs.log', { runId }),
   });
+  const { run, log } = await withClient(home, ask, { repeatable: true });
+  if (json) return print(JSON.stringify(run, null, 2));
+  print(describe(run.summary, run.folder));
+  for (const { time, level, message } of log) {
+    print(`  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`);
+  }
 }
 
 function describe(run: RunSummary, folder: string): string {

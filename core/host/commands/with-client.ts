@@ -1,0 +1,49 @@
+import { type Client, createClient } from '../../api/client.ts';
+import { Failure } from '../../api/failure.ts';
+import { dataFolder } from '../../home.ts';
+import { Studio, type StudioOptions } from '../studio.ts';
+
+type Wishes = Pick<StudioOptions, 'endpoint'> & { home: string | undefined };
+
+/** Joins a data folder for a command and lets go of it afterwards, whatever happens. */
+export async function withStudio<T>(
+  { home, endpoint }: Wishes,
+  use: (studio: Studio) => Promise<T>,
+): Promise<T> {
+  const studio = new Studio({
+    home: dataFolder(home),
+    resources: process.env.STARPO_RESOURCES,
+    endpoint,
+  });
+  try {
+    return await use(studio);
+  } finally {
+    await studio.close();
+  }
+}
+
+/**
+ * For a brief command: core's API, from the host of the data folder where there is one. `repeatable`: what it asks for changes nothing, so
+ * it is asked again where the host ends before it has answered.
+ */
+export async function withClient<T>(
+  home: string | undefined,
+  use: (client: Client) => Promise<T>,
+  { repeatable = false }: { repeatable?: boolean } = {},
+): Promise<T> {
+  return withStudio({ home }, async (studio) => {
+    for (;;) {
+      const channel = await studio.open();
+      try {
+        return await use(createClient(channel));
+      } catch (error) {
+        if (!repeatable || !isConnectionLost(error)) throw error;
+      } finally {
+        channel.close();
+      }
+    }
+  });
+}
+
+export const isConnectionLost = (error: unknown) =>
+  error instanceof Failure && error.code === 'connection_lost';
