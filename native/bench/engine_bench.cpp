@@ -1,5 +1,5 @@
 // Trained and generated tokens a second of a starter-shaped policy, as one line of JSON.
-//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--clock wall|processor]
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor]
 //   starpo-bench --write FOLDER      the same weights and tokens for another program to compute
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 
 #include "base/philox.h"
 #include "model/decoder.h"
+#include "ops/cpu/bf16_kernels.h"
 #include "ops/cpu/isa.h"
 #include "optimizer/adamw.h"
 #include "rollout/sampler.h"
@@ -161,9 +162,10 @@ Json generate(const Model& model, const Workload& work) {
 int main(int argc, char** argv) {
   CLI::App app("How fast is the engine?");
   int threads = 2;
-  std::string isa, folder, clock;
+  std::string isa, folder, clock, precision = "fp32";
   app.add_option("--threads", threads)->check(CLI::Range(1, 256));
   app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
+  app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
   CLI11_PARSE(app, argc, argv);
@@ -171,11 +173,11 @@ int main(int argc, char** argv) {
     if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
     if (!isa.empty()) select_isa(*isa_from_name(isa));
     ThreadPool pool(threads);
-    Model model(workload_model(), pool);
+    Model model(workload_model(), pool, precision_from_name(precision));
     load_initial_weights(model);
     const Workload work = make_workload();
     if (!folder.empty()) return write_workload(work, model, folder), 0;
-    Json result{{"isa", isa_name(selected_isa())}, {"threads", threads}, {"precision", "fp32"}, {"parameters", model.layout().size()}};
+    Json result{{"isa", precision == "bf16" ? bf16_kernels_name() : isa_name(selected_isa())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
     result["generation"] = generate(model, work);
     result["training"] = train(model, work);
     std::cout << result.dump() << "\n";

@@ -118,7 +118,7 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
     row += entries[i].tokens.size();
     k.norm(1, width.hidden, x + (row - 1) * width.hidden, weights + packed.offsets.final_norm, config.rms_norm_eps, normed + i * width.hidden, nullptr);
   }
-  k.multiply(static_cast<int>(entries.size()), width.vocab, width.hidden, normed, width.hidden, packed.head.forward, nullptr, 0, logits, width.vocab);
+  multiply_forward(model, packed.head, static_cast<int>(entries.size()), normed, nullptr, 0, logits);
 }
 
 void Decoder::State::attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch) {

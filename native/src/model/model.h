@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "model/parameters.h"
+#include "model/precision.h"
 
 namespace starpo {
 
@@ -14,7 +15,7 @@ namespace starpo {
 // Decoder and TrainingPass read it; only load_weights changes it. One copy of the weights serves sampling and training.
 class Model {
  public:
-  Model(const ModelConfig&, ThreadPool&);
+  Model(const ModelConfig&, ThreadPool&, Precision = Precision::fp32);  // Error precision_unsupported
   ~Model();
 
   const ParameterLayout& layout() const;

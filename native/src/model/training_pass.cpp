@@ -151,8 +151,7 @@ void TrainingPass::State::head(int first, int rows, float* logprobs, float* entr
     std::copy_n(final_x + static_cast<std::size_t>(batch.targets[i] - 1) * width.hidden, width.hidden, head_x + static_cast<std::size_t>(i) * width.hidden);
   k.norm(rows, width.hidden, head_x + at * width.hidden, model.weights().data() + model.packed().offsets.final_norm,
          model.layout().config().rms_norm_eps, head_normed + at * width.hidden, head_reciprocal_rms + at);
-  k.multiply(rows, width.vocab, width.hidden, head_normed + at * width.hidden, width.hidden, model.packed().head.forward, nullptr, 0,
-             logits + at * width.vocab, width.vocab);
+  multiply_forward(model, model.packed().head, rows, head_normed + at * width.hidden, nullptr, 0, logits + at * width.vocab);
   k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, logprobs, entropies,
                     logit_maximum + at, log_sum + at);
   std::copy_n(entropies, rows, entropy + at);

@@ -28,7 +28,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       tokenizer(Tokenizer::load(model_folder)),
       tokenizer_files(read_tokenizer_files(model_folder)),
       chat(tokenizer, config.rollout.think),
-      model(read_model_folder_config(model_folder), threads),
+      model(read_model_folder_config(model_folder), threads, precision_from_name(config.precision)),
       optimizer(model.layout().size()),
       decayed(model.layout().size(), 0) {
   if (tokenizer.vocab_size() > model.layout().config().vocab_size)
