@@ -1,5 +1,5 @@
 """PyTorch's side of the comparison: the same weights, tokens, loss and optimiser as starpo-bench, timed. Prints one line of JSON.
-pytorch.py WORKLOAD_FOLDER [--threads 2] [--precision fp32|bf16] [--only training|generation]"""
+pytorch.py WORKLOAD_FOLDER [--threads 2] [--precision fp32|bf16]"""
 
 import argparse
 import contextlib
@@ -17,7 +17,7 @@ arguments.add_argument("--threads", type=int, default=2)
 arguments.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
 arguments.add_argument("--clock", choices=["wall", "processor"], default="wall", help="processor: one thread's time on a machine that others use")
 arguments.add_argument("--micro-batch", type=int, default=16, help="sequences of one forward and backward")
-arguments.add_argument("--steps", type=int, default=0, help="timed optimiser steps; 0: the workload's")
+arguments.add_argument("--steps", type=int, default=0, help="timed optimiser steps, and rollouts; 0: the workload's")
 options = arguments.parse_args()
 
 clock = time.perf_counter if options.clock == "wall" else time.process_time
@@ -95,7 +95,7 @@ def generate():
     cache = StaticCache(model, sequences, context, copies)
     last = torch.arange(prompts.numel()).view(prompts.shape)[:, -1]
     best, facts = [], {}
-    for repeat in range(generation["repeats"] + 1):
+    for repeat in range((options.steps or generation["repeats"]) + 1):
         torch.manual_seed(repeat)
         ids, logprobs = [], []
         start = clock()

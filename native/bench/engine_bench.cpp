@@ -162,14 +162,18 @@ Json generate(const Model& model, const Workload& work) {
 int main(int argc, char** argv) {
   CLI::App app("How fast is the engine?");
   int threads = 2;
-  std::string isa, folder, clock, precision = "fp32";
+  std::string isa, folder, clock, precision = "fp32", only;
   app.add_option("--threads", threads)->check(CLI::Range(1, 256));
   app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
   app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
+  app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
+  bool name_bf16_kernels = false;
+  app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
     if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
     if (!isa.empty()) select_isa(*isa_from_name(isa));
     ThreadPool pool(threads);
@@ -178,8 +182,8 @@ int main(int argc, char** argv) {
     const Workload work = make_workload();
     if (!folder.empty()) return write_workload(work, model, folder), 0;
     Json result{{"isa", precision == "bf16" ? bf16_kernels_name() : isa_name(selected_isa())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
-    result["generation"] = generate(model, work);
-    result["training"] = train(model, work);
+    if (only != "training") result["generation"] = generate(model, work);
+    if (only != "generation") result["training"] = train(model, work);
     std::cout << result.dump() << "\n";
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";

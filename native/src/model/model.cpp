@@ -116,6 +116,7 @@ Model::~Model() = default;
 
 const ParameterLayout& Model::layout() const { return state_->layout; }
 ThreadPool& Model::threads() const { return state_->threads; }
+Precision Model::precision() const { return state_->packed.bf16 ? Precision::bf16 : Precision::fp32; }
 std::span<const float> Model::weights() const { return state_->weights; }
 std::span<float> Model::mutable_weights() { return state_->weights; }
 const Model::Packed& Model::packed() const { return state_->packed; }

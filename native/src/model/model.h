@@ -20,6 +20,7 @@ class Model {
 
   const ParameterLayout& layout() const;
   ThreadPool& threads() const;
+  Precision precision() const;
 
   std::span<const float> weights() const;
   // The optimiser writes here, then calls weights_changed() so that packed copies are made anew.
