@@ -3,9 +3,11 @@
 namespace starpo::STARPO_ISA {
 
 // Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its own results.
-// Keys are floats or bfloat16 numbers.
+// Keys are floats or bfloat16 numbers. While they are read, their values, as many and wanted next, are fetched: decode waits for memory more than for
+// arithmetic.
 template <int Rows, int Panels, class Number>
-inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys, float* scores, std::ptrdiff_t ld) {
+inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys, const Number* values,
+                       float* scores, std::ptrdiff_t ld) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(head_dim) * kPanel;
   Vec sum[Rows][Panels][2];
 #pragma GCC unroll 4
@@ -15,6 +17,8 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
   for (int d = 0; d < head_dim; ++d)
 #pragma GCC unroll 4
     for (int p = 0; p < Panels; ++p) {
+      __builtin_prefetch(values + p * panel + d * kPanel, 0, 2);
+      if (sizeof(Number) == 4) __builtin_prefetch(values + p * panel + d * kPanel + 16, 0, 2);
       const Vec low = load(keys + p * panel + d * kPanel), high = load(keys + p * panel + d * kPanel + 16);
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) {
@@ -33,7 +37,7 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
 }
 
 template <int Rows, class Number>
-inline void few_rows(const AttentionTile& t, const Number* transposed_keys, int first_row, int keys, std::ptrdiff_t ld) {
+inline void few_rows(const AttentionTile& t, const Number* transposed_keys, const Number* values, int first_row, int keys, std::ptrdiff_t ld) {
   constexpr int kGroup = kTileRows >= 12 ? 4 : 2;
   const float* const queries = t.queries + first_row * t.query_stride;
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(t.head_dim) * kPanel;
@@ -41,16 +45,17 @@ inline void few_rows(const AttentionTile& t, const Number* transposed_keys, int 
   float* const scores = t.scores + first_row * ld;
   int p = 0;
   for (; p + kGroup <= count; p += kGroup)
-    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, scores + p * kPanel, ld);
-  for (; p < count; ++p) score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, scores + p * kPanel, ld);
+    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
+  for (; p < count; ++p)
+    score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
 }
 
 template <class Number>
-inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, int keys, std::ptrdiff_t ld) {
+inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, const Number* values, int keys, std::ptrdiff_t ld) {
   if (t.rows == kRowGroup)
-    few_rows<kRowGroup>(t, transposed_keys, 0, keys, ld);
+    few_rows<kRowGroup>(t, transposed_keys, values, 0, keys, ld);
   else
-    for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, r, keys, ld);
+    for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, values, r, keys, ld);
 }
 
 // 64 columns of the sum of bfloat16 values, each a chain over the keys.
@@ -114,9 +119,9 @@ inline void attention(const AttentionTile& t) {
     if (!few)
       multiply_by(part.rows, padded, t.head_dim, part.queries, t.query_stride, t.transposed_keys, kPanel, panel, nullptr, 0, t.scores, padded);
     else if (t.bf16_transposed_keys != nullptr)
-      scores_of_few(part, t.bf16_transposed_keys, keys, padded);
+      scores_of_few(part, t.bf16_transposed_keys, t.bf16_values, keys, padded);
     else
-      scores_of_few(part, t.transposed_keys, keys, padded);
+      scores_of_few(part, t.transposed_keys, t.values, keys, padded);
     float reciprocal[kAttentionRows];
     for (int r = 0; r < part.rows; ++r) {
       float maximum;
