@@ -67,8 +67,9 @@ Json train(Model& model, const Workload& work) {
       in_forward += seconds() - before;
       for (int i = 0; i < kMicroBatch; ++i) {
         const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(i * per_sequence, per_sequence); };
+        const std::vector<double> advantages(per_sequence, work.advantages[first + i]);
         policy_loss(part(logprobs), part(entropies), std::span(work.rollout_logprobs).subspan((first + i) * per_sequence, per_sequence),
-                    work.advantages[first + i], weights[first + i], work.loss, sums, part(logprob_gradients), part(entropy_gradients));
+                    advantages, weights[first + i], work.loss, sums, part(logprob_gradients), part(entropy_gradients));
       }
       const double middle = seconds();
       pass.backward(logprob_gradients, entropy_gradients, gradients);

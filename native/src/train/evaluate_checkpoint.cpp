@@ -12,6 +12,7 @@
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
+#include "model/published_files.h"
 #include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
