@@ -21,20 +21,26 @@ execFileSync('ninja', ['-C', build, 'starpo-bench'], { stdio: 'ignore' });
 function measure(isa: string) {
   const lines = Array.from({ length: Number(values.repeats) }, () =>
     JSON.parse(
-      execFileSync(join(build, 'starpo-bench'), [values.threads as string, isa], { encoding: 'utf8' }),
+      execFileSync(join(build, 'starpo-bench'), ['--threads', values.threads as string, '--isa', isa], {
+        encoding: 'utf8',
+      }),
     ),
   );
-  const spread = (name: string) => {
-    const sorted = lines.map((line) => line[name].median as number).sort((a, b) => a - b);
-    return { median: sorted[Math.floor(sorted.length / 2)], lowest: sorted[0], highest: sorted.at(-1) };
+  const spread = (section: string) => {
+    const sorted = lines.map((line) => line[section].tokens_per_second as number).sort((a, b) => a - b);
+    return {
+      median: Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0),
+      lowest: Math.round(sorted[0] ?? 0),
+      highest: Math.round(sorted.at(-1) ?? 0),
+    };
   };
   return {
     isa,
     threads: lines[0].threads,
     parameters: lines[0].parameters,
-    gradient_norm: lines[0].gradient_norm,
-    trained_tokens_per_second: spread('trained_tokens_per_second'),
-    generated_tokens_per_second: spread('generated_tokens_per_second'),
+    gradient_norm: lines[0].training.gradient_norm,
+    trained_tokens_per_second: spread('training'),
+    generated_tokens_per_second: spread('generation'),
   };
 }
 

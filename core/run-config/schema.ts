@@ -98,7 +98,7 @@ const fields = z.strictObject({
   seed: integer(0, 4_294_967_295),
   device: z.enum(['cpu']),
   threads: integer(0, 256),
-  precision: z.enum(['fp32']),
+  precision: z.enum(['fp32', 'bf16']),
   iterations: integer(1, 1_000_000),
   start: z.strictObject({
     model: z.string().min(1),

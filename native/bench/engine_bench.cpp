@@ -1,143 +1,193 @@
-// Trained and generated tokens a second of a starter-sized policy, as one line of JSON.
-// starpo-bench [threads] [scalar|avx2|avx512] [kv_heads] [intermediate]
+// Trained and generated tokens a second of a starter-shaped policy, as one line of JSON.
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor]
+//   starpo-bench --write FOLDER      the same weights and tokens for another program to compute
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <thread>
+#include <cmath>
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/philox.h"
 #include "model/decoder.h"
-#include "model/training_pass.h"
+#include "ops/cpu/bf16_kernels.h"
 #include "ops/cpu/isa.h"
 #include "optimizer/adamw.h"
+#include "rollout/sampler.h"
+#include "workload.h"
 
 namespace {
 
 using namespace starpo;
+using Json = nlohmann::ordered_json;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+constexpr int kMicroBatch = 16;  // sequences
 
-std::uint32_t random_below(std::uint32_t what, std::uint32_t index, std::uint32_t bound) {
-  return Philox{1, RandomStream::environment_noise}(what, index, 0, 0)[0] % bound;
+clockid_t timed_clock = CLOCK_MONOTONIC;
+
+double seconds() {
+  timespec now;
+  clock_gettime(timed_clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Sequences of 60 to 350 tokens, about 4,096 in all; all but each sequence's first 40 are targets.
-PackedBatch make_batch(const ModelConfig& config) {
-  PackedBatch batch;
-  batch.sequence_starts.push_back(0);
-  for (std::uint32_t sequence = 0; batch.tokens.size() < 3900; ++sequence) {
-    const int length = static_cast<int>(60 + random_below(1, sequence, 291));
-    for (int i = 0; i < length; ++i) {
-      if (i >= 40) batch.targets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
-      batch.tokens.push_back(static_cast<std::int32_t>(random_below(2, static_cast<std::uint32_t>(batch.tokens.size()), config.vocab_size)));
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void load_initial_weights(Model& model) {
+  const std::vector<float> weights = initial_weights(model.layout(), 1);
+  std::transform(weights.begin(), weights.end(), model.mutable_weights().begin(), [](float w) { return w == 1 ? w : 3 * w; });
+  model.weights_changed();
+}
+
+Json train(Model& model, const Workload& work) {
+  const std::size_t per_sequence = work.length - work.first_target, targets = kMicroBatch * per_sequence;
+  std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets), entropy_gradients(targets);
+  std::vector<float> gradients(model.layout().size());
+  std::vector<std::uint8_t> decayed(gradients.size());
+  for (const TensorSlot& tensor : model.layout().tensors()) std::fill_n(decayed.begin() + tensor.offset, tensor.size, tensor.shape.size() > 1);
+  AdamW optimizer(gradients.size());
+  TrainingPass pass(model);
+  const std::vector<double> weights = token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1);
+  std::vector<double> whole, forward, backward, update;
+  Json facts;
+  for (int step = 0; step <= work.steps; ++step) {
+    const double start = seconds();
+    double in_forward = 0, in_backward = 0;
+    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    PolicyLossSums sums;
+    for (int first = 0; first < work.sequences; first += kMicroBatch) {
+      const PackedBatch batch = training_batch(work, first, kMicroBatch);
+      const double before = seconds();
+      pass.forward(batch, 1, logprobs, entropies);
+      in_forward += seconds() - before;
+      for (int i = 0; i < kMicroBatch; ++i) {
+        const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(i * per_sequence, per_sequence); };
+        const std::vector<double> advantages(per_sequence, work.advantages[first + i]);
+        policy_loss(part(logprobs), part(entropies), std::span(work.rollout_logprobs).subspan((first + i) * per_sequence, per_sequence),
+                    advantages, weights[first + i], work.loss, sums, part(logprob_gradients), part(entropy_gradients));
+      }
+      const double middle = seconds();
+      pass.backward(logprob_gradients, entropy_gradients, gradients);
+      in_backward += seconds() - middle;
+      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + 64);
     }
-    batch.sequence_starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
+    const double before = seconds();
+    const float norm = optimizer.step(model.mutable_weights(), gradients, decayed, {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}, model.threads());
+    model.weights_changed();
+    const double end = seconds();
+    facts["loss_after"] = sums.loss;
+    if (step == 0) {
+      facts["loss"] = sums.loss;
+      facts["gradient_norm"] = norm;
+    } else {
+      whole.push_back(end - start);
+      forward.push_back(in_forward);
+      backward.push_back(in_backward);
+      update.push_back(end - before);
+    }
   }
-  return batch;
+  facts["tokens_per_second"] = static_cast<double>(work.tokens.size()) / median(whole);
+  facts["seconds"] = {{"step", median(whole)}, {"forward", median(forward)}, {"backward", median(backward)}, {"update", median(update)}};
+  return facts;
 }
 
-struct Timing {
-  double best = 0, median = 0;  // tokens a second
-  std::vector<double> rates;
-
-  void add(double rate) {
-    rates.push_back(rate);
-    best = rate > best ? rate : best;
-    std::vector<double> sorted = rates;
-    std::sort(sorted.begin(), sorted.end());
-    median = sorted[sorted.size() / 2];
+// As a rollout does it: each group's prompt once, then one token a slot a step, drawn, with its log-probability and the entropy.
+Json generate(const Model& model, const Workload& work) {
+  const int vocab = model.layout().config().vocab_size, slots = work.groups * work.group_size, context = work.prompt + work.sampled;
+  Decoder decoder(model, slots + 1, context);
+  std::vector<std::int32_t> ids(slots), feed(slots);
+  std::vector<float> logits(static_cast<std::size_t>(slots) * vocab), logprobs(slots), entropies(slots);
+  std::vector<SlotTokens> entries(slots);
+  std::vector<double> rates, in_decoder;
+  Json facts;
+  for (int repeat = 0; repeat <= work.repeats; ++repeat) {
+    const Philox random{static_cast<std::uint32_t>(repeat), RandomStream::train_sampling};
+    std::vector<std::int32_t> sequence(work.prompts.begin(), work.prompts.begin() + work.prompt);
+    std::vector<float> first_logprobs;
+    const double start = seconds();
+    double extending = 0;
+    for (int group = 0; group < work.groups; ++group) {
+      decoder.clear(slots);
+      const auto prompt = std::span(work.prompts).subspan(static_cast<std::size_t>(group) * work.prompt, work.prompt);
+      const SlotTokens entry{slots, prompt.first(work.prompt - 1)};
+      decoder.extend({&entry, 1}, std::span(logits).first(vocab));
+      for (int slot = group * work.group_size; slot < (group + 1) * work.group_size; ++slot) {
+        decoder.copy(slots, slot, work.prompt - 1);
+        feed[slot] = prompt.back();
+      }
+    }
+    for (int slot = 0; slot < slots; ++slot) entries[slot] = {slot, std::span(feed).subspan(slot, 1)};
+    for (int step = 0; step < work.sampled; ++step) {
+      const double before = seconds();
+      decoder.extend(entries, logits);
+      extending += seconds() - before;
+      constexpr int chunk = 8;
+      model.threads().parallel_for((slots + chunk - 1) / chunk, [&](int c) {
+        std::vector<float> scratch;
+        for (int slot = c * chunk; slot < std::min(slots, (c + 1) * chunk); ++slot)
+          ids[slot] = sample_token(std::span(logits).subspan(static_cast<std::size_t>(slot) * vocab, vocab), {},
+                                   uniform_open(random(1, static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(step), 0)[0]), scratch);
+      });
+      logprob_and_entropy(logits, vocab, ids, 1, logprobs, entropies, model.threads());
+      sequence.push_back(ids[0]);
+      first_logprobs.push_back(logprobs[0]);
+      feed = ids;
+    }
+    const double elapsed = seconds() - start;
+    if (repeat > 0) {
+      rates.push_back(slots * work.sampled / elapsed);
+      in_decoder.push_back(extending / elapsed);
+    }
+    PackedBatch batch;
+    batch.tokens = sequence;
+    batch.sequence_starts = {0, context};
+    for (int i = work.prompt; i < context; ++i) batch.targets.push_back(i);
+    std::vector<float> again(work.sampled), entropy(work.sampled);
+    TrainingPass(model).forward(batch, 1, again, entropy);
+    float gap = 0;
+    for (int i = 0; i < work.sampled; ++i) gap = std::max(gap, std::abs(again[i] - first_logprobs[i]));
+    facts["forward_gap"] = gap;
   }
-};
+  facts["tokens_per_second"] = median(rates);
+  facts["decoder_share"] = median(in_decoder);
+  return facts;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int thread_count = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(std::thread::hardware_concurrency());
-  if (argc > 2)
-    if (const auto isa = isa_from_name(argv[2])) select_isa(*isa);
-  ModelConfig config;
-  config.vocab_size = 512;
-  config.hidden_size = 128;
-  config.num_hidden_layers = 5;
-  config.num_attention_heads = 2;
-  config.num_key_value_heads = argc > 3 ? std::atoi(argv[3]) : 1;
-  config.intermediate_size = argc > 4 ? std::atoi(argv[4]) : 344;
-  config.head_dim = 64;
-  config.max_position_embeddings = 512;
-  config.rope_theta = 10000;
-  config.rms_norm_eps = 1e-6f;
-  config.tie_word_embeddings = true;
-
-  ThreadPool threads(thread_count);
-  Model model(config, threads);
-  const std::vector<float> weights = initial_weights(model.layout(), 1);
-  std::copy(weights.begin(), weights.end(), model.mutable_weights().begin());
-  model.weights_changed();
-
-  const PackedBatch batch = make_batch(config);
-  const std::size_t targets = batch.targets.size();
-  std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets, -1.0f / targets), entropy_gradients(targets, -0.001f / targets);
-  std::vector<float> gradients(model.layout().size());
-  const std::vector<std::uint8_t> decayed(gradients.size(), 1);
-  AdamW optimizer(gradients.size());
-  TrainingPass pass(model);
-  Timing training, forward, backward, update;
-  float norm = 0;
-  for (int step = 0; step < 13; ++step) {
-    const double start = seconds();
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
-    pass.forward(batch, 1, logprobs, entropies);
-    const double middle = seconds();
-    pass.backward(logprob_gradients, entropy_gradients, gradients);
-    const double end = seconds();
-    norm = optimizer.step(model.mutable_weights(), gradients, decayed, {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}, threads);
-    model.weights_changed();
-    const double done = seconds();
-    if (step < 2) continue;
-    const double tokens = static_cast<double>(batch.tokens.size());
-    training.add(tokens / (done - start));
-    forward.add(tokens / (middle - start));
-    backward.add(tokens / (end - middle));
-    update.add(tokens / (done - end));
+  CLI::App app("How fast is the engine?");
+  int threads = 2;
+  std::string isa, folder, clock, precision = "fp32", only;
+  app.add_option("--threads", threads)->check(CLI::Range(1, 256));
+  app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
+  app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
+  app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
+  app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
+  app.add_option("--write", folder, "write the workload for another program and stop");
+  bool name_bf16_kernels = false;
+  app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
+    if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
+    if (!isa.empty()) select_isa(*isa_from_name(isa));
+    ThreadPool pool(threads);
+    Model model(workload_model(), pool, precision_from_name(precision));
+    load_initial_weights(model);
+    const Workload work = make_workload();
+    if (!folder.empty()) return write_workload(work, model, folder), 0;
+    Json result{{"isa", precision == "bf16" ? bf16_kernels_name() : isa_name(selected_isa())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
+    if (only != "training") result["generation"] = generate(model, work);
+    if (only != "generation") result["training"] = train(model, work);
+    std::cout << result.dump() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
   }
-
-  // 128 slots with a prompt of 60 tokens each, then one token a slot a step, up to a context of 360.
-  constexpr int slots = 128, prompt = 60, steps = 300;
-  Decoder decoder(model, slots, 512);
-  std::vector<std::int32_t> next(slots);
-  std::vector<SlotTokens> entries;
-  std::vector<float> logits(static_cast<std::size_t>(slots) * config.vocab_size), sampled(slots), entropy(slots);
-  Timing generation;
-  double prefill = 0;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    entries.clear();
-    for (int slot = 0; slot < slots; ++slot) {
-      decoder.clear(slot);
-      entries.push_back({slot, std::span(batch.tokens).subspan(slot, prompt)});
-    }
-    const double before = seconds();
-    decoder.extend(entries, logits);
-    const double start = seconds();
-    prefill = slots * prompt / (start - before);
-    for (int slot = 0; slot < slots; ++slot) entries[slot].tokens = std::span(next).subspan(slot, 1);
-    for (int step = 0; step < steps; ++step) {
-      for (int slot = 0; slot < slots; ++slot) {
-        const auto row = logits.begin() + slot * config.vocab_size;
-        next[slot] = static_cast<std::int32_t>(std::max_element(row, row + config.vocab_size) - row);
-      }
-      logprob_and_entropy(logits, config.vocab_size, next, 1, sampled, entropy, threads);
-      decoder.extend(entries, logits);
-    }
-    generation.add(slots * steps / (seconds() - start));
-  }
-  std::printf(
-      "{\"isa\": \"%s\", \"threads\": %d, \"parameters\": %zu, \"batch_tokens\": %zu, \"gradient_norm\": %g, "
-      "\"trained_tokens_per_second\": {\"best\": %.0f, \"median\": %.0f, \"forward\": %.0f, \"backward\": %.0f, \"update\": %.0f}, "
-      "\"generated_tokens_per_second\": {\"best\": %.0f, \"median\": %.0f, \"prefill\": %.0f}}\n",
-      isa_name(selected_isa()), thread_count, gradients.size(), batch.tokens.size(), static_cast<double>(norm), training.best, training.median,
-      forward.best, backward.best, update.best, generation.best, generation.median, prefill);
 }

@@ -36,7 +36,7 @@ void check_gradients(const ParameterLayout& layout, const std::vector<float>& gr
 void check_critic(const Shape& shape) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
-  Model critic(config, threads, ModelHead::value);
+  Model critic(config, threads, Precision::fp32, ModelHead::value);
   const ParameterLayout& layout = critic.layout();
   const std::vector<float> weights = lively_weights(layout);
   load(critic, weights);

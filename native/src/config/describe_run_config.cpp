@@ -147,7 +147,7 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
 }
 
 void describe(FieldVisitor& v, RunConfig& c) {
-  static constexpr std::string_view devices[] = {"cpu"}, precisions[] = {"fp32"};
+  static constexpr std::string_view devices[] = {"cpu"}, precisions[] = {"fp32", "bf16"};
   v.integer("version", c.version, 1, 1);
   v.text("preset", c.preset, {.pattern = "[a-z0-9.-]{1,64}"});
   v.choice("task", c.task, {"reinforce", "warm_start"});

@@ -155,7 +155,7 @@ struct RunConfig {
   std::uint32_t seed = 0;
   std::string device;     // "cpu"
   int threads = 0;        // 0: one for each core
-  std::string precision;  // "fp32"
+  std::string precision;  // "fp32", "bf16"
   int iterations = 0;
   StartConfig start;
   std::vector<EnvironmentConfig> environments;

@@ -10,7 +10,7 @@ namespace starpo {
 // The forward pass of one Qwen2 block outside attention, for any number of rows (tokens), on the calling thread. Prefill, decode and
 // training all run this, which is why they give the same bits.
 
-// qkv [rows, Widths::qkv] = rotated queries, rotated keys and values of norm(x). normed [rows, hidden] is scratch; reciprocal_rms [rows] may be null.
+// qkv [rows, Widths::qkv] = rotated queries, rotated keys and values of norm(x); in bf16 keys and values are rounded, as a cache keeps them. normed [rows, hidden] is scratch; reciprocal_rms [rows] may be null.
 void project_qkv(const Model&, int layer, int rows, const float* x, const std::int32_t* positions, const RotaryTable&, float* normed, float* qkv,
                  float* reciprocal_rms);
 

@@ -12,13 +12,13 @@ namespace starpo {
 
 struct Decoder::State {
   State(const Model& m, int slots, int context_length)
-      : model(m), context(context_length), cache(m.layout().config(), slots, context_length), lengths(slots, 0) {
+      : model(m), context(context_length), cache(m.layout().config(), slots, context_length, m.precision()), lengths(slots, 0) {
     rotary.extend_to(m.layout().config(), context_length);
   }
 
   void check(std::span<const SlotTokens> entries, std::span<const float> logits) const;
   void run(std::span<const SlotTokens> entries, int rows, float* logits);
-  void attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch);
+  void attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch, float* keys, float* values);
 
   const Model& model;
   int context;
@@ -93,8 +93,10 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
   const Model::Packed& packed = model.packed();
   const float* const weights = model.weights().data();
   const std::size_t n = rows;
-  const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] =
-      carve(thread_memory(), {attention_scratch(context), n * width.hidden, n * width.hidden, n * width.qkv, n * width.queries,
+  // Room for keys and values as floats where the cache's are shorter.
+  const std::size_t expanded = model.precision() == Precision::bf16 ? packed_size(width.head_dim, context) : 0;
+  const auto [scratch, keys, values, x, normed, qkv, attended, gate_up, hidden, position_words] =
+      carve(thread_memory(), {attention_scratch(context), expanded, expanded, n * width.hidden, n * width.hidden, n * width.qkv, n * width.queries,
                               n * 2 * width.intermediate, n * width.intermediate, n});
   std::int32_t* const positions = reinterpret_cast<std::int32_t*>(position_words);
 
@@ -108,7 +110,7 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
     project_qkv(model, layer, rows, x, positions, rotary, normed, qkv, nullptr);
     row = 0;
     for (const SlotTokens& entry : entries) {
-      attend(entry, layer, qkv + row * width.qkv, attended + row * width.queries, scratch);
+      attend(entry, layer, qkv + row * width.qkv, attended + row * width.queries, scratch, keys, values);
       row += entry.tokens.size();
     }
     output_and_mlp(model, layer, rows, x, attended, x, normed, gate_up, hidden, x, nullptr);
@@ -118,10 +120,10 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
     row += entries[i].tokens.size();
     k.norm(1, width.hidden, x + (row - 1) * width.hidden, weights + packed.offsets.final_norm, config.rms_norm_eps, normed + i * width.hidden, nullptr);
   }
-  k.multiply(static_cast<int>(entries.size()), width.vocab, width.hidden, normed, width.hidden, packed.head.forward, nullptr, 0, logits, width.vocab);
+  multiply_forward(model, packed.head, static_cast<int>(entries.size()), normed, nullptr, 0, logits);
 }
 
-void Decoder::State::attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch) {
+void Decoder::State::attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch, float* keys, float* values) {
   const Widths width(model.layout().config());
   const int count = static_cast<int>(entry.tokens.size()), past = lengths[entry.slot];
   for (int i = 0; i < count; ++i) cache.store(entry.slot, layer, past + i, qkv + static_cast<std::size_t>(i) * width.qkv);
@@ -131,14 +133,23 @@ void Decoder::State::attend(const SlotTokens& entry, int layer, const float* qkv
   tile.scale = 1.0f / std::sqrt(static_cast<float>(width.head_dim));
   tile.scores = scratch;
   for (int head = 0; head < width.kv_heads; ++head) {
-    tile.transposed_keys = cache.keys(entry.slot, layer, head);
-    tile.values = cache.values(entry.slot, layer, head);
     // One token: the group's heads are the tile's rows. Several: one head's tokens are.
     const int tiles = count == 1 ? 1 : width.group;
     tile.rows = count == 1 ? width.group : count;
     tile.limit_step = count == 1 ? 0 : 1;
     tile.query_stride = count == 1 ? width.head_dim : width.qkv;
     tile.output_stride = count == 1 ? width.head_dim : width.queries;
+    if (model.precision() == Precision::fp32) {
+      tile.transposed_keys = cache.keys<float>(entry.slot, layer, head);
+      tile.values = cache.values<float>(entry.slot, layer, head);
+    } else if (attention_reads_bf16(tile.rows, width.head_dim)) {
+      tile.bf16_transposed_keys = cache.keys<Bf16>(entry.slot, layer, head);
+      tile.bf16_values = cache.values<Bf16>(entry.slot, layer, head);
+    } else {
+      cache.expand(entry.slot, layer, head, past + count, keys, values);
+      tile.transposed_keys = keys;
+      tile.values = values;
+    }
     for (int i = 0; i < tiles; ++i) {
       const int column = (head * width.group + i) * width.head_dim;
       tile.queries = qkv + column;

@@ -4,28 +4,47 @@
 
 #include "base/aligned_buffer.h"
 #include "model/layer_offsets.h"
+#include "model/precision.h"
+#include "ops/cpu/bf16_kernels.h"
 
 namespace starpo {
 
 // Keys and values of every slot, layer and key-value head: keys transposed in panels of 32 tokens [panels][head_dim][32], values [tokens][head_dim].
+// Floats, or bfloat16 numbers in half the memory: reading them is most of what decode does.
 class KeyValueCache {
  public:
-  KeyValueCache(const ModelConfig&, int slots, int context);
+  KeyValueCache(const ModelConfig&, int slots, int context, Precision);
 
-  const float* keys(int slot, int layer, int head) const { return at(slot, layer, head); }
-  const float* values(int slot, int layer, int head) const { return at(slot, layer, head) + keys_size_; }
+  template <class Number>
+  const Number* keys(int slot, int layer, int head) const {
+    return at<Number>(slot, layer, head);
+  }
+  template <class Number>
+  const Number* values(int slot, int layer, int head) const {
+    return at<Number>(slot, layer, head) + keys_size_;
+  }
 
-  // Stores one token's keys and values from its row [queries | keys | values].
+  // Stores one token's keys and values from its row [queries | keys | values]; in bf16 they must have been rounded.
   void store(int slot, int layer, int position, const float* qkv);
   void copy(int from, int to, int length);
 
+  // bf16: the first `length` tokens as floats, in the cache's layout.
+  void expand(int slot, int layer, int head, int length, float* keys, float* values) const;
+
  private:
-  float* at(int slot, int layer, int head) const {
-    return const_cast<float*>(memory_.data()) + ((static_cast<std::size_t>(slot) * layers_ + layer) * width_.kv_heads + head) * (keys_size_ + values_size_);
+  template <class Number>
+  void store_as(int slot, int layer, int position, const float* qkv);
+  template <class Number>
+  void copy_as(int from, int to, int length);
+  template <class Number>
+  Number* at(int slot, int layer, int head) const {
+    return reinterpret_cast<Number*>(const_cast<float*>(memory_.data())) +
+           ((static_cast<std::size_t>(slot) * layers_ + layer) * width_.kv_heads + head) * (keys_size_ + values_size_);
   }
 
   Widths width_;
   int layers_;
+  Precision precision_;
   std::size_t keys_size_, values_size_;
   AlignedBuffer memory_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "model/parameters.h"
+#include "model/precision.h"
 
 namespace starpo {
 
@@ -14,11 +15,12 @@ namespace starpo {
 // Decoder and TrainingPass read it; only load_weights changes it. One copy of the weights serves sampling and training.
 class Model {
  public:
-  Model(const ModelConfig&, ThreadPool&, ModelHead = ModelHead::language);
+  Model(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language);  // Error precision_unsupported
   ~Model();
 
   const ParameterLayout& layout() const;
   ThreadPool& threads() const;
+  Precision precision() const;
 
   std::span<const float> weights() const;
   // The optimiser writes here, then calls weights_changed() so that packed copies are made anew.

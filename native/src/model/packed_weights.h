@@ -6,14 +6,18 @@
 #include "base/aligned_buffer.h"
 #include "model/layer_offsets.h"
 #include "model/model.h"
+#include "ops/cpu/bf16_kernels.h"
 
 namespace starpo {
 
-// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself (dy W).
+// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself (dy W). In float or in bfloat16,
+// by the model's precision; the others are null.
 struct PackedMatrix {
   int outputs = 0, inputs = 0;
   float* forward = nullptr;
   float* backward = nullptr;
+  Bf16* forward_bf16 = nullptr;
+  Bf16* backward_bf16 = nullptr;
 };
 
 struct PackedLayer {
@@ -24,8 +28,13 @@ struct Model::Packed {
   ModelOffsets offsets;
   std::vector<PackedLayer> layers;
   PackedMatrix head;
+  const Bf16Kernels* bf16 = nullptr;  // null in fp32
   AlignedBuffer memory;
 };
+
+// y [rows, outputs] = start + x W^T and dx [rows, inputs] = dy W, in the model's precision, on the calling thread. `start` as in Kernels::multiply.
+void multiply_forward(const Model&, const PackedMatrix&, int rows, const float* x, const float* start, std::ptrdiff_t start_stride, float* y);
+void multiply_backward(const Model&, const PackedMatrix&, int rows, const float* y_gradient, float* x_gradient);
 
 // Pieces of one buffer, of these many floats, each on a cache line. The content doesn't survive the next call for the same buffer.
 template <std::size_t N>

@@ -159,8 +159,7 @@ void TrainingPass::State::head_backward(int first, int rows) {
   const int outputs = model.packed().head.outputs;
   const auto [x_gradient, none] = carve(thread_memory(), {kRowBlock * hidden, kRowBlock * hidden});
   std::fill_n(none, rows * hidden, 0.0f);
-  k.multiply(rows, width.hidden, outputs, logits + at * outputs, outputs, model.packed().head.backward, nullptr, 0, grad.head_normed + at * hidden,
-             width.hidden);
+  multiply_backward(model, model.packed().head, rows, logits + at * outputs, grad.head_normed + at * hidden);
   k.norm_backward(rows, width.hidden, head_x + at * hidden, model.weights().data() + model.packed().offsets.final_norm, head_reciprocal_rms + at,
                   grad.head_normed + at * hidden, none, x_gradient, nullptr);
   for (int i = 0; i < rows; ++i)
@@ -174,16 +173,13 @@ void TrainingPass::State::mlp_backward(int layer, int first, int rows) {
   const PackedLayer& packed = model.packed().layers[layer];
   const std::size_t at = first, hidden = at * width.hidden, intermediate = at * width.intermediate;
   const auto [hidden_gradient] = carve(thread_memory(), {kRowBlock * static_cast<std::size_t>(width.intermediate)});
-  k.multiply(rows, width.intermediate, width.hidden, grad.x + hidden, width.hidden, packed.down.backward, nullptr, 0, hidden_gradient,
-             width.intermediate);
+  multiply_backward(model, packed.down, rows, grad.x + hidden, hidden_gradient);
   k.swiglu_backward(rows, width.intermediate, a.gate_up + 2 * intermediate, hidden_gradient, grad.gate_up + 2 * intermediate,
                     grad.hidden + intermediate);
-  k.multiply(rows, width.hidden, 2 * width.intermediate, grad.gate_up + 2 * intermediate, 2 * width.intermediate, packed.gate_up.backward, nullptr, 0,
-             grad.mlp_normed + hidden, width.hidden);
+  multiply_backward(model, packed.gate_up, rows, grad.gate_up + 2 * intermediate, grad.mlp_normed + hidden);
   k.norm_backward(rows, width.hidden, a.middle + hidden, model.weights().data() + model.packed().offsets.layers[layer].mlp_norm,
                   a.middle_reciprocal_rms + at, grad.mlp_normed + hidden, grad.x + hidden, grad.middle + hidden, grad.mlp_input + hidden);
-  k.multiply(rows, width.queries, width.hidden, grad.middle + hidden, width.hidden, packed.output.backward, nullptr, 0,
-             grad.attended + at * width.queries, width.queries);
+  multiply_backward(model, packed.output, rows, grad.middle + hidden, grad.attended + at * width.queries);
 }
 
 void TrainingPass::State::attention_backward(int layer, int sequence, int kv_head) {
@@ -234,8 +230,7 @@ void TrainingPass::State::input_backward(int layer, int first, int rows) {
   float* const qkv = grad.qkv + at * width.qkv;
   k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions.data() + at, rotary.cosines.data(), rotary.sines.data(),
            -1.0f);
-  k.multiply(rows, width.hidden, width.qkv, qkv, width.qkv, model.packed().layers[layer].qkv.backward, nullptr, 0, grad.normed + hidden,
-             width.hidden);
+  multiply_backward(model, model.packed().layers[layer].qkv, rows, qkv, grad.normed + hidden);
   k.norm_backward(rows, width.hidden, a.x + hidden, model.weights().data() + model.packed().offsets.layers[layer].input_norm,
                   a.input_reciprocal_rms + at, grad.normed + hidden, grad.middle + hidden, grad.x + hidden, grad.input + hidden);
 }

@@ -174,16 +174,14 @@ void TrainingPass::State::normed_rows(int first, int rows) {
 void TrainingPass::State::value_head(int first, int rows, float* values) {
   normed_rows(first, rows);
   const float* const bias = model.weights().data() + model.packed().offsets.head_bias;
-  kernels().multiply(rows, 1, width.hidden, head_normed + static_cast<std::size_t>(first) * width.hidden, width.hidden, model.packed().head.forward, bias, 0,
-                     values, 1);
+  multiply_forward(model, model.packed().head, rows, head_normed + static_cast<std::size_t>(first) * width.hidden, bias, 0, values);
 }
 
 void TrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
   normed_rows(first, rows);
   const Kernels& k = kernels();
   const std::size_t at = first;
-  k.multiply(rows, width.vocab, width.hidden, head_normed + at * width.hidden, width.hidden, model.packed().head.forward, nullptr, 0,
-             logits + at * width.vocab, width.vocab);
+  multiply_forward(model, model.packed().head, rows, head_normed + at * width.hidden, nullptr, 0, logits + at * width.vocab);
   k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, logprobs, entropies,
                     logit_maximum + at, log_sum + at);
   std::copy_n(entropies, rows, entropy + at);

@@ -11,7 +11,7 @@ class FullCritic final : public Critic {
  public:
   explicit FullCritic(const Model& policy)
       : Critic(decayed_weights(ParameterLayout(policy.layout().config(), ModelHead::value))),
-        model_(policy.layout().config(), policy.threads(), ModelHead::value),
+        model_(policy.layout().config(), policy.threads(), policy.precision(), ModelHead::value),
         pass_(model_) {}
 
   void start_from(const Model& policy) override {

@@ -12,6 +12,7 @@
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
+#include "model/published_files.h"
 #include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
@@ -58,8 +59,8 @@ struct Player {
   Player(const RunConfig& config, const fs::path& folder)
       : threads(config.threads > 0 ? config.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
         tokenizer(Tokenizer::load(folder)),
-        chat(tokenizer, config.rollout.think),
-        model(read_model_folder_config(folder), threads) {
+        chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
+        model(read_model_folder_config(folder), threads, precision_from_name(config.precision)) {
     load_model_folder_weights(folder, model);
     const auto& environment = config.environments.front();
     prototypes.push_back(make_environment(environment.type, environment.config));

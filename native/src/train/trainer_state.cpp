@@ -20,7 +20,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       tokenizer(Tokenizer::load(model_folder)),
       published_files(read_published_files(model_folder)),
       chat(tokenizer, config.rollout.think, read_stop_ids(model_folder)),
-      model(read_model_folder_config(model_folder), threads),
+      model(read_model_folder_config(model_folder), threads, precision_from_name(config.precision)),
       optimizer(model.layout().size()),
       decayed(decayed_weights(model.layout())) {
   if (tokenizer.vocab_size() > model.layout().config().vocab_size)
@@ -35,7 +35,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
 
   if (config.task == Task::reinforce) {
     critic = make_critic(config.critic.model, model);
-    if (config.kl.coefficient > 0) reference = std::make_unique<Model>(model.layout().config(), threads);
+    if (config.kl.coefficient > 0) reference = std::make_unique<Model>(model.layout().config(), threads, model.precision());
   }
   for (const auto& environment : config.environments) {
     prototypes.push_back(make_environment(environment.type, environment.config));

@@ -21,7 +21,7 @@ namespace starpo {
 // All that lives as long as a run's process: configuration, environments, policy, optimiser, critic.
 struct TrainerState {
   // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
-  // Errors: those of the loaders, and model_tokenizer_mismatch.
+  // Errors: those of the loaders, model_tokenizer_mismatch, and precision_unsupported.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
   RunConfig config;

@@ -3,8 +3,11 @@
 namespace starpo::STARPO_ISA {
 
 // Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its own results.
-template <int Rows, int Panels>
-inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const float* keys, float* scores, std::ptrdiff_t ld) {
+// Keys are floats or bfloat16 numbers. While they are read, their values, as many and wanted next, are fetched: decode waits for memory more than for
+// arithmetic.
+template <int Rows, int Panels, class Number>
+inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys, const Number* values,
+                       float* scores, std::ptrdiff_t ld) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(head_dim) * kPanel;
   Vec sum[Rows][Panels][2];
 #pragma GCC unroll 4
@@ -14,6 +17,8 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
   for (int d = 0; d < head_dim; ++d)
 #pragma GCC unroll 4
     for (int p = 0; p < Panels; ++p) {
+      __builtin_prefetch(values + p * panel + d * kPanel, 0, 2);
+      if (sizeof(Number) == 4) __builtin_prefetch(values + p * panel + d * kPanel + 16, 0, 2);
       const Vec low = load(keys + p * panel + d * kPanel), high = load(keys + p * panel + d * kPanel + 16);
 #pragma GCC unroll 4
       for (int r = 0; r < Rows; ++r) {
@@ -31,8 +36,8 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
     }
 }
 
-template <int Rows>
-inline void few_rows(const AttentionTile& t, int first_row, int keys, std::ptrdiff_t ld) {
+template <int Rows, class Number>
+inline void few_rows(const AttentionTile& t, const Number* transposed_keys, const Number* values, int first_row, int keys, std::ptrdiff_t ld) {
   constexpr int kGroup = kTileRows >= 12 ? 4 : 2;
   const float* const queries = t.queries + first_row * t.query_stride;
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(t.head_dim) * kPanel;
@@ -40,8 +45,39 @@ inline void few_rows(const AttentionTile& t, int first_row, int keys, std::ptrdi
   float* const scores = t.scores + first_row * ld;
   int p = 0;
   for (; p + kGroup <= count; p += kGroup)
-    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, t.transposed_keys + p * panel, scores + p * kPanel, ld);
-  for (; p < count; ++p) score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, t.transposed_keys + p * panel, scores + p * kPanel, ld);
+    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
+  for (; p < count; ++p)
+    score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
+}
+
+template <class Number>
+inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, const Number* values, int keys, std::ptrdiff_t ld) {
+  if (t.rows == kRowGroup)
+    few_rows<kRowGroup>(t, transposed_keys, values, 0, keys, ld);
+  else
+    for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, values, r, keys, ld);
+}
+
+// 64 columns of the sum of bfloat16 values, each a chain over the keys.
+template <int Rows>
+inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values, std::ptrdiff_t value_stride, float* output,
+                            std::ptrdiff_t output_stride) {
+  Vec sum[Rows][4];
+#pragma GCC unroll 4
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) sum[r][v] = zero();
+  for (int j = 0; j < keys; ++j, values += value_stride)
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      const Vec value = load(values + 16 * v);
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) sum[r][v] = fma(broadcast(weights[r * ld + j]), value, sum[r][v]);
+    }
+#pragma GCC unroll 4
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) store(output + r * output_stride + 16 * v, sum[r][v]);
 }
 
 inline void scale_row(int count, float factor, float* row) {
@@ -82,10 +118,10 @@ inline void attention(const AttentionTile& t) {
     const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(t.head_dim) * kPanel;
     if (!few)
       multiply_by(part.rows, padded, t.head_dim, part.queries, t.query_stride, t.transposed_keys, kPanel, panel, nullptr, 0, t.scores, padded);
-    else if (part.rows == kRowGroup)
-      few_rows<kRowGroup>(part, 0, keys, padded);
+    else if (t.bf16_transposed_keys != nullptr)
+      scores_of_few(part, t.bf16_transposed_keys, t.bf16_values, keys, padded);
     else
-      for (int r = 0; r < part.rows; ++r) few_rows<1>(part, r, keys, padded);
+      scores_of_few(part, t.transposed_keys, t.values, keys, padded);
     float reciprocal[kAttentionRows];
     for (int r = 0; r < part.rows; ++r) {
       float maximum;
@@ -96,7 +132,16 @@ inline void attention(const AttentionTile& t) {
         t.reciprocal[first + r] = reciprocal[r];
       }
     }
-    if (few && t.head_dim % 64 == 0) {
+    if (t.bf16_values != nullptr) {
+      for (int d = 0; d < t.head_dim; d += 64) {
+        float* const output = part.output + d;
+        if (part.rows == kRowGroup)
+          sum_bf16_values<kRowGroup>(keys, t.scores, padded, t.bf16_values + d, t.value_stride, output, t.output_stride);
+        else
+          for (int r = 0; r < part.rows; ++r)
+            sum_bf16_values<1>(keys, t.scores + r * padded, padded, t.bf16_values + d, t.value_stride, output + r * t.output_stride, t.output_stride);
+      }
+    } else if (few && t.head_dim % 64 == 0) {
       for (int d = 0; d < t.head_dim; d += 64) {
         TileArguments sum{keys, t.scores, padded, t.values + d, t.value_stride, nullptr, 0, part.output + d, t.output_stride, 64};
         if (part.rows == kRowGroup) {

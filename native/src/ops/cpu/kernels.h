@@ -29,6 +29,9 @@ struct AttentionTile {
   float* scores;             // scratch, attention_scratch(last limit)
   float* maximum;            // [rows] the largest score and the reciprocal sum, kept for backward; null where there is none
   float* reciprocal;
+  // In place of transposed_keys and values: the same in bfloat16, for decode alone (attention_reads_bf16).
+  const std::uint16_t* bf16_transposed_keys = nullptr;
+  const std::uint16_t* bf16_values = nullptr;
 };
 
 // One query head of one whole sequence. Gradients of keys and values are added (several query heads share them), those of queries written.
@@ -45,6 +48,7 @@ struct AttentionBackward {
   float* scratch;            // attention_backward_scratch(length)
 };
 
+static constexpr bool attention_reads_bf16(int rows, int head_dim) { return rows <= 2 && head_dim % 64 == 0; }
 inline constexpr int kAttentionRows = 12;   // rows of one tile of scores
 inline constexpr int kAttentionBlock = 96;  // queries of one block of the backward pass
 static constexpr std::size_t attention_scratch(int keys) { return kAttentionRows * panels(keys) * kPanel; }

@@ -19,6 +19,10 @@ inline __m256i first8(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _
 inline Vec zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 inline Vec broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
 inline Vec load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+inline __m256 load8(const std::uint16_t* p) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16));
+}
+inline Vec load(const std::uint16_t* p) { return {load8(p), load8(p + 8)}; }
 inline Vec load_n(const float* p, int n) { return {_mm256_maskload_ps(p, first8(n)), _mm256_maskload_ps(p + 8, first8(n - 8))}; }
 inline void store(float* p, Vec a) {
   _mm256_storeu_ps(p, a.low);

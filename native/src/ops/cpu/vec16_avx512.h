@@ -23,6 +23,10 @@ inline __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
 inline Vec zero() { return {_mm512_setzero_ps()}; }
 inline Vec broadcast(float x) { return {_mm512_set1_ps(x)}; }
 inline Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
+// Sixteen bfloat16 numbers.
+inline Vec load(const std::uint16_t* p) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16))};
+}
 inline Vec load_n(const float* p, int n) { return {_mm512_maskz_loadu_ps(first(n), p)}; }
 inline void store(float* p, Vec a) { _mm512_storeu_ps(p, a.v); }
 inline void store_n(float* p, Vec a, int n) { _mm512_mask_storeu_ps(p, first(n), a.v); }

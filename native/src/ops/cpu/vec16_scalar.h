@@ -26,6 +26,14 @@ inline Vec zero() { return broadcast(0); }
 inline Vec load(const float* p) {
   return each([=](int i) { return p[i]; });
 }
+inline Vec load(const std::uint16_t* p) {
+  return each([=](int i) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(p[i]) << 16;
+    float value;
+    __builtin_memcpy(&value, &bits, 4);
+    return value;
+  });
+}
 inline Vec load_n(const float* p, int n) {
   return each([=](int i) { return i < n ? p[i] : 0.0f; });
 }

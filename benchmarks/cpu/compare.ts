@@ -1,0 +1,166 @@
+/**
+ * The engine beside PyTorch on a CPU, in one run: one optimiser step on a mini-batch, and batched generation with sampling, of a starter-shaped policy.
+ * Both compute the same weights and tokens, which is checked before anything is compared; then they take turns.
+ * Usage: npm run benchmark:cpu -- [--repeats 5] [--threads 2] [--clock wall|processor] [--python /usr/bin/python3] [--out FILE]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { commandArguments, machine } from '../machine.ts';
+
+interface Measured {
+  isa: string;
+  version?: string;
+  training: {
+    logprobs: number[];
+    loss: number;
+    loss_after: number;
+    gradient_norm: number;
+    tokens_per_second: number;
+    seconds?: object;
+  };
+  generation: { forward_gap: number; tokens_per_second: number };
+}
+
+const { values } = parseArgs({
+  options: {
+    repeats: { type: 'string', default: '5' },
+    threads: { type: 'string', default: '2' },
+    clock: { type: 'string', default: 'wall' },
+    python: { type: 'string', default: '/usr/bin/python3' },
+    out: { type: 'string' },
+  },
+});
+const threads = values.threads as string;
+const build = join(import.meta.dirname, '../../native/build');
+const bench = join(build, 'starpo-bench');
+const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
+const shared = ['--threads', threads, '--clock', values.clock as string];
+
+/** OpenBLAS knows fewer processors than there are; the fastest of these is what PyTorch runs with. */
+const coreTypes = ['SkylakeX', 'SapphireRapids', 'Haswell'];
+const openmpBlas = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
+
+function requirePyTorch() {
+  try {
+    execFileSync(values.python as string, ['-c', 'import torch, numpy'], { stdio: 'ignore' });
+  } catch {
+    console.error(
+      `${values.python} has no PyTorch. On Debian: apt-get install python3-torch python3-numpy libopenblas0-openmp`,
+    );
+    process.exit(1);
+  }
+}
+
+function ours(precision: string): Measured {
+  return JSON.parse(execFileSync(bench, [...shared, '--precision', precision], { encoding: 'utf8' }));
+}
+
+function pyTorch(precision: string, coreType: string, extra: string[] = []): Measured {
+  const script = join(import.meta.dirname, 'pytorch.py');
+  const environment = {
+    ...process.env,
+    OPENBLAS_CORETYPE: coreType,
+    OMP_NUM_THREADS: threads,
+    ATEN_CPU_CAPABILITY: 'avx512',
+    LD_LIBRARY_PATH: openmpBlas,
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  const output = execFileSync(
+    values.python as string,
+    [script, folder, ...shared, '--precision', precision, ...extra],
+    { encoding: 'utf8', env: environment },
+  );
+  return JSON.parse(output);
+}
+
+/** What makes the comparison one: the same log-probabilities, loss and gradient, and on either side a sampler that agrees with its own training pass. */
+function requireSameResults(engine: Measured, peer: Measured) {
+  const gap = Math.max(
+    ...engine.training.logprobs.map((value, i) => Math.abs(value - (peer.training.logprobs[i] as number))),
+  );
+  const relative = (name: 'loss' | 'gradient_norm') =>
+    Math.abs(engine.training[name] - peer.training[name]) / Math.abs(peer.training[name]);
+  const agreement = {
+    largest_logprob_difference: gap,
+    relative_loss_difference: relative('loss'),
+    relative_gradient_norm_difference: relative('gradient_norm'),
+    engine_sampler_difference: engine.generation.forward_gap,
+    pytorch_sampler_difference: peer.generation.forward_gap,
+  };
+  if (!Object.values(agreement).every((difference) => difference < 1e-3)) {
+    console.error('The two sides do not compute the same:', agreement);
+    process.exit(1);
+  }
+  return agreement;
+}
+
+function spread(rates: number[]) {
+  const sorted = rates.map(Math.round).sort((a, b) => a - b);
+  return {
+    median: sorted[Math.floor(sorted.length / 2)] as number,
+    lowest: sorted[0],
+    highest: sorted.at(-1),
+  };
+}
+
+const summary = (runs: Measured[]) => ({
+  isa: runs[0]?.isa,
+  trained_tokens_per_second: spread(runs.map((run) => run.training.tokens_per_second)),
+  generated_tokens_per_second: spread(runs.map((run) => run.generation.tokens_per_second)),
+});
+
+requirePyTorch();
+execFileSync('ninja', ['-C', build, 'starpo-bench'], { stdio: 'ignore' });
+try {
+  execFileSync(bench, ['--write', folder]);
+  const tuning = coreTypes.map((coreType) => ({
+    coreType,
+    run: pyTorch('fp32', coreType, ['--steps', '1']),
+  }));
+  const speed = (run: Measured) => run.training.tokens_per_second * run.generation.tokens_per_second;
+  const best = tuning.reduce((a, b) => (speed(b.run) > speed(a.run) ? b : a)).coreType;
+
+  const runs: Record<string, Measured[]> = { engine_fp32: [], pytorch_fp32: [], engine_bf16: [] };
+  const bf16 = execFileSync(bench, ['--bf16-kernels'], { encoding: 'utf8' }).trim();
+  for (let repeat = 0; repeat < Number(values.repeats); repeat++) {
+    runs.engine_fp32?.push(ours('fp32'));
+    runs.pytorch_fp32?.push(pyTorch('fp32', best));
+    if (bf16 !== 'none') runs.engine_bf16?.push(ours('bf16'));
+  }
+  const [engine, peer] = [runs.engine_fp32?.[0] as Measured, runs.pytorch_fp32?.[0] as Measured];
+  const agreement = requireSameResults(engine, peer);
+  const results = Object.fromEntries(
+    Object.entries(runs).flatMap(([name, list]) => (list.length ? [[name, summary(list)]] : [])),
+  );
+  const ratio = (name: 'trained_tokens_per_second' | 'generated_tokens_per_second') =>
+    Number(
+      ((results.engine_fp32?.[name].median ?? 0) / (results.pytorch_fp32?.[name].median ?? 1)).toFixed(2),
+    );
+  const result = {
+    command: `npm run benchmark:cpu -- ${commandArguments()}`,
+    machine: machine(),
+    threads: Number(threads),
+    clock: values.clock,
+    pytorch: { version: peer.version, openblas_core_type: best },
+    ratio_fp32: {
+      training: ratio('trained_tokens_per_second'),
+      generation: ratio('generated_tokens_per_second'),
+    },
+    results,
+    agreement,
+    training: {
+      gradient_norm: engine.training.gradient_norm,
+      loss: engine.training.loss,
+      loss_after: engine.training.loss_after,
+    },
+    engine_seconds_of_a_training_step: engine.training.seconds,
+  };
+  const text = `${JSON.stringify(result, null, 2)}\n`;
+  if (values.out) writeFileSync(resolve(values.out), text);
+  else console.log(text);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "algorithm/policy_loss.h"
+#include "model/model.h"
+#include "model/training_pass.h"
+
+namespace starpo {
+
+// What both sides of a comparison compute: one optimiser step on a mini-batch, and the episodes' tokens of one rollout, in the starter's shapes.
+struct Workload {
+  int sequences, length, first_target, steps;   // training: sequences of `length` tokens; those from first_target on are targets
+  std::vector<std::int32_t> tokens;             // [sequences, length]
+  std::vector<float> rollout_logprobs;          // [sequences, length - first_target]
+  std::vector<double> advantages;               // [sequences]
+  PolicyLossConfig loss;
+
+  int groups, group_size, prompt, sampled, repeats;  // generation: groups share a prompt
+  std::vector<std::int32_t> prompts;                 // [groups, prompt]
+};
+
+// The starter's shape with random weights large enough that attention, gates and the distribution over tokens are far from trivial.
+ModelConfig workload_model();
+Workload make_workload();
+
+// Writes workload.json and a Hugging Face model folder for the other side.
+void write_workload(const Workload&, const Model&, const std::filesystem::path& folder);
+
+// Consecutive sequences [first, first + count).
+PackedBatch training_batch(const Workload&, int first, int count);
+
+}  // namespace starpo
