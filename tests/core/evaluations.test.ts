@@ -125,7 +125,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
       on: 'starter-frozen-lake-slippery',
       name: 'slippery',
     });
-    expect(slippery.changes).toEqual(['is_slippery=true']);
+    expect(slippery.changes).toEqual(['is_slippery=true', `success_rate=${1 / 3}`]);
 
     const bandits = await trained('starter-bandit', { ...small, iterations: 1 });
     const choices = await core.evaluations.choices(bandits);
