@@ -138,7 +138,8 @@ export class Studio {
     const { left, right } = channelPair();
     const served = serveChannel(core, right);
     this.served.add(served);
-    left.onClose(() => void this.served.delete(served));
+    // What a client that is gone has asked for is still at work on core.
+    left.onClose(() => void served.idle().then(() => this.served.delete(served)));
     return left;
   }
 
