@@ -3,7 +3,7 @@ import type { ClosableChannel } from '../api/channel.ts';
 import { openWebSocket, type SocketConstructor } from '../api/web-socket.ts';
 
 /** Longest that a program at an address may take to say whether it is a StarPO Studio. */
-const patience = 5000;
+const patience = 2000;
 
 /** ws, since the page's own WebSocket can't be told to give up. */
 class ImpatientWebSocket extends WebSocket {
