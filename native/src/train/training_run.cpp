@@ -9,7 +9,7 @@
 #include "files/rollout_writer.h"
 #include "journal/metric_names.h"
 #include "model/folder.h"
-#include "ops/cpu/isa.h"
+#include "model/instructions.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
 #include "train/estimate_advantages.h"
@@ -41,7 +41,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
-  started.isa = isa_name(selected_isa());
+  started.isa = instructions_name(state_->model.precision());
   started.device = config.device;
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
@@ -76,7 +76,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       resumed_ = true;
       return skipped;
     } catch (const Error& error) {
-      if (error.code() == "config_invalid") throw;
+      if (error.code() == "config_invalid" || error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
     }
   }
@@ -104,7 +104,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
 // A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config) {
   Model& reference = *state_->reference;
-  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);
+  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);  // whose weights may have been removed to save space
   if (!folder.empty()) {
     if (!(read_model_folder_config(folder) == reference.layout().config()))
       throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
@@ -117,7 +117,7 @@ void TrainingRun::load_reference(const RunConfig& config) {
     return;
   }
   std::error_code missing;
-  if (std::filesystem::exists(start, missing)) load_model_folder_weights(start, reference);
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_model_folder_weights(start, reference);
   else load_initial_weights(config, reference);
 }
 
