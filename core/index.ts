@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { Evaluations } from './evaluations/evaluations.ts';
 import { type HistoryDatabase, openDatabase } from './history/database.ts';
+import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
 import { Annotations } from './runs/annotations.ts';
 import { Queue } from './runs/queue.ts';
@@ -12,6 +13,9 @@ import { type Clock, Watchdog } from './runs/watchdog.ts';
 import { Storage } from './storage/storage.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
+
+/** `resources/` of a checkout. */
+export const defaultResources = join(import.meta.dirname, '../resources');
 
 export interface CoreOptions {
   /** Data folder; see `dataFolder` in home.ts. */
@@ -47,16 +51,20 @@ export interface Core {
   dispose(): Promise<void>;
 }
 
-/** Puts core together on a data folder. Throws `data_folder_unusable` or `history_version_unsupported`. */
+/**
+ * Puts core together on a data folder, which it has for itself until it is disposed of; others reach it through Studio (host/studio.ts).
+ * Throws `data_folder_in_use`, `data_folder_unusable` or `history_version_unsupported`.
+ */
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
-  const resources = options.resources ?? join(import.meta.dirname, '../resources');
+  const resources = options.resources ?? defaultResources;
   const database = openDatabase(home);
+  forgetHost(home);
   const notices = new Notices((error) =>
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
-  const file = new QueueFile(home, database);
+  const file = new QueueFile(home);
   const watchdog = new Watchdog(database, options.clock);
   const supervisor = new Supervisor({ database, home, trainer, notices, queue: file, watchdog, log });
   const annotations = new Annotations({ database, home, supervisor });

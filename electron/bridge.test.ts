@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IpcMain } from 'electron';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Channel } from '../core/api/channel.ts';
+import type { ClosableChannel } from '../core/api/channel.ts';
 import { bridgeToCore } from './bridge.ts';
 
 class Page extends EventEmitter {
@@ -11,8 +11,10 @@ class Page extends EventEmitter {
     super();
     this.id = id;
   }
-  send(_channel: string, text: string) {
-    this.sent.push(text);
+  readonly told: string[] = [];
+  send(channel: string, text: string) {
+    if (channel === 'starpo') this.sent.push(text);
+    else this.told.push(channel);
   }
   isDestroyed() {
     return false;
@@ -20,7 +22,7 @@ class Page extends EventEmitter {
 }
 
 interface Served {
-  channel: Channel;
+  channel: ClosableChannel;
   heard: string[];
   closed: number;
 }
@@ -76,6 +78,17 @@ describe('the bridge between the page and core', () => {
     expect(served[0]?.closed).toBe(1);
     served[0]?.channel.send('late');
     expect(page.sent).toEqual([]);
+    say(page, 'b');
+    expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
+  });
+
+  test("a page is told when core's side ends, and its next message begins another channel", () => {
+    const page = new Page(1);
+    say(page, 'a');
+    served[0]?.channel.close();
+    served[0]?.channel.close();
+    expect(page.told).toEqual(['starpo-closed']);
+    expect(served[0]?.closed).toBe(1);
     say(page, 'b');
     expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
   });

@@ -1,17 +1,17 @@
 import type { IpcMain, WebContents } from 'electron';
-import type { Channel } from '../core/api/channel.ts';
+import type { ClosableChannel } from '../core/api/channel.ts';
 import { isOwnFrame } from './security.ts';
 
 interface Connection {
   deliver(text: string): void;
-  close(): void;
 }
 
 /**
  * Carries core's API over Electron's IPC: every page that speaks gets a channel of its own, which ends when the page
- * is left, reloaded, crashes or is closed. Messages from anything but the app's own page are dropped.
+ * is left, reloaded, crashes or is closed. Messages from anything but the app's own page are dropped. A page is told
+ * when core's side ends its channel, and its next message begins another.
  */
-export function bridgeToCore(ipc: IpcMain, serve: (channel: Channel) => void): void {
+export function bridgeToCore(ipc: IpcMain, serve: (channel: ClosableChannel) => void): void {
   const connections = new Map<number, Connection>();
   ipc.on('starpo', (event, text: unknown) => {
     if (!isOwnFrame(event.senderFrame) || typeof text !== 'string') return;
@@ -24,7 +24,11 @@ export function bridgeToCore(ipc: IpcMain, serve: (channel: Channel) => void): v
   });
 }
 
-function connect(page: WebContents, serve: (channel: Channel) => void, forget: () => void): Connection {
+function connect(
+  page: WebContents,
+  serve: (channel: ClosableChannel) => void,
+  forget: () => void,
+): Connection {
   const messageHandlers: ((text: string) => void)[] = [];
   const closeHandlers: (() => void)[] = [];
   let open = true;
@@ -41,6 +45,11 @@ function connect(page: WebContents, serve: (channel: Channel) => void, forget: (
   const onNavigation = (details: { isMainFrame: boolean; isSameDocument: boolean }) => {
     if (details.isMainFrame && !details.isSameDocument) close();
   };
+  const end = () => {
+    if (!open) return;
+    if (!page.isDestroyed()) page.send('starpo-closed');
+    close();
+  };
   page.on('did-start-navigation', onNavigation);
   page.on('render-process-gone', close);
   page.on('destroyed', close);
@@ -51,11 +60,11 @@ function connect(page: WebContents, serve: (channel: Channel) => void, forget: (
     },
     onMessage: (handler) => void messageHandlers.push(handler),
     onClose: (handler) => void closeHandlers.push(handler),
+    close: end,
   });
   return {
     deliver: (text) => {
       for (const handler of messageHandlers) handler(text);
     },
-    close,
   };
 }

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { app, type BrowserWindow, dialog, ipcMain, protocol, session, shell } from 'electron';
 import { asFailure } from '../core/api/failure.ts';
-import { serveChannel } from '../core/api/server.ts';
 import { dataFolder } from '../core/home.ts';
+import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/host/web-app.ts';
-import { type Core, createCore } from '../core/index.ts';
 import { bridgeToCore } from './bridge.ts';
 import { installMenu } from './menu.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { focusWindow, openWindow } from './window.ts';
 
-let core: Core | undefined;
+let studio: Studio | undefined;
 let window: BrowserWindow | undefined;
 
 function show(): void {
@@ -27,12 +26,13 @@ function show(): void {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
-  const running = await createCore({ home: dataFolder(), resources, worksQueue: true });
-  core = running;
+  const joined = new Studio({ home: dataFolder(), resources, endpoint: { port: 0 }, worksQueue: true });
+  studio = joined;
+  await joined.stay();
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));
   protocol.handle(appScheme, (request) => pages.fetch(request));
   guardPermissions(session.defaultSession);
-  bridgeToCore(ipcMain, (channel) => serveChannel(running, channel));
+  bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   installMenu({ development: !app.isPackaged, macOS: process.platform === 'darwin' });
   app.on('second-instance', show);
   app.on('activate', show);
@@ -45,7 +45,7 @@ function giveUp(error: unknown): void {
   app.exit(1);
 }
 
-// Two apps on one data folder would both write its database: a second start brings the first to the front.
+// One app is enough: a second start brings the first to the front.
 if (app.requestSingleInstanceLock()) {
   app.enableSandbox();
   protocol.registerSchemesAsPrivileged([
@@ -54,11 +54,11 @@ if (app.requestSingleInstanceLock()) {
   guardContents(app, (address) => void shell.openExternal(address));
   app.on('window-all-closed', () => app.quit());
   app.on('will-quit', (event) => {
-    if (!core) return;
+    if (!studio) return;
     event.preventDefault();
-    const closing = core;
-    core = undefined;
-    void closing.dispose().finally(() => app.quit());
+    const closing = studio;
+    studio = undefined;
+    void closing.close().finally(() => app.quit());
   });
   start().catch(giveUp);
 } else {

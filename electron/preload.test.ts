@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 interface Bridge {
   send(message: string): void;
   receive(callback: (message: string) => void): () => void;
+  onClose(callback: () => void): () => void;
 }
 
 const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
@@ -17,10 +18,10 @@ beforeEach(async () => {
   await import('./preload.ts');
 });
 
-test('the page gets two functions and no object of Electron', () => {
+test('the page gets three functions and no object of Electron', () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
-  expect(Object.keys(bridge).sort()).toEqual(['receive', 'send']);
+  expect(Object.keys(bridge).sort()).toEqual(['onClose', 'receive', 'send']);
 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
@@ -31,4 +32,11 @@ test('the page gets two functions and no object of Electron', () => {
   end();
   ipc.emit('starpo', {}, 'late');
   expect(heard).toEqual([['in']]);
+
+  const closed: unknown[][] = [];
+  const stop = bridge.onClose((...args) => closed.push(args));
+  ipc.emit('starpo-closed', { sender: 'secret' }, 'more');
+  stop();
+  ipc.emit('starpo-closed', {});
+  expect(closed).toEqual([[]]);
 });

@@ -1,17 +1,17 @@
 import { contextBridge, ipcRenderer } from 'electron';
 
-// The page gets two functions that carry strings, the same frames as over the WebSocket, and nothing of Electron's.
-contextBridge.exposeInMainWorld('starpo', {
-  send(message: string): void {
-    ipcRenderer.send('starpo', message);
-  },
+/** Calls back with what comes in on an IPC channel; returns a function that ends it. */
+function listen(name: string, callback: (message: string) => void): () => void {
+  const listener = (_event: unknown, message: string) => callback(message);
+  ipcRenderer.on(name, listener);
+  return () => {
+    ipcRenderer.off(name, listener);
+  };
+}
 
-  /** Calls back with every message from core; returns a function that ends it. */
-  receive(callback: (message: string) => void): () => void {
-    const listener = (_event: unknown, message: string) => callback(message);
-    ipcRenderer.on('starpo', listener);
-    return () => {
-      ipcRenderer.off('starpo', listener);
-    };
-  },
+// The page gets three functions that carry strings, the same frames as over the WebSocket, and nothing of Electron's.
+contextBridge.exposeInMainWorld('starpo', {
+  send: (message: string) => ipcRenderer.send('starpo', message),
+  receive: (callback: (message: string) => void) => listen('starpo', callback),
+  onClose: (callback: () => void) => listen('starpo-closed', () => callback()),
 });

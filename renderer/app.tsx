@@ -55,7 +55,8 @@ function ConnectionNote() {
     return (
       <div className="banner" role="status">
         <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as core
-        answers again. If <code>starpo serve</code> was started anew, open the address that it printed.
+        answers again. If <code>starpo serve</code> was started on another port, open the address that it
+        printed.
       </div>
     );
   }

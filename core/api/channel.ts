@@ -5,42 +5,67 @@ export interface Channel {
   onClose(handler: () => void): void;
 }
 
-/** Two ends of a pipe in memory. Messages arrive in order, never during `send`. */
-export function channelPair(): { left: Channel; right: Channel; close(): void } {
-  const left = end();
-  const right = end();
-  left.peer = right;
-  right.peer = left;
-  return {
-    left: left.channel,
-    right: right.channel,
-    close: () => {
-      for (const each of [left, right]) for (const handler of each.closers) handler();
-    },
-  };
+/** A channel that this side may end. */
+export interface ClosableChannel extends Channel {
+  /** Ends it for both sides; once is enough. */
+  close(): void;
 }
 
-interface End {
-  channel: Channel;
-  peer: End | null;
-  handlers: ((text: string) => void)[];
-  closers: (() => void)[];
+/** Longest message that core takes from a client, in bytes: calls are small. */
+export const messageLimit = 1 << 20;
+
+/** Two ends of a pipe in memory. Messages arrive in order, never during `send`. Closing either end closes both. */
+export function channelPair(): { left: ClosableChannel; right: ClosableChannel; close(): void } {
+  let open = true;
+  const closers: (() => void)[] = [];
+  const close = () => {
+    if (!open) return;
+    open = false;
+    for (const handler of closers) handler();
+  };
+  const left: ((text: string) => void)[] = [];
+  const right: ((text: string) => void)[] = [];
+  const end = (own: typeof left, other: typeof left): ClosableChannel => ({
+    send: (text) => {
+      queueMicrotask(() => {
+        if (open) for (const handler of other) handler(text);
+      });
+    },
+    onMessage: (handler) => void own.push(handler),
+    onClose: (handler) => void closers.push(handler),
+    close,
+  });
+  return { left: end(left, right), right: end(right, left), close };
 }
 
-function end(): End {
-  const self: End = {
-    peer: null,
-    handlers: [],
-    closers: [],
-    channel: {
-      send: (text) => {
-        queueMicrotask(() => {
-          for (const handler of self.peer?.handlers ?? []) handler(text);
-        });
-      },
-      onMessage: (handler) => void self.handlers.push(handler),
-      onClose: (handler) => void self.closers.push(handler),
+/**
+ * Joins a channel to one that is still being opened: what comes in meanwhile is kept and goes first, and the end of either ends the other.
+ * Where it can't be opened, `failed` hears why and the channel is closed.
+ */
+export function joinChannels(
+  channel: ClosableChannel,
+  opening: Promise<ClosableChannel>,
+  failed: (error: unknown) => void,
+): void {
+  const early: string[] = [];
+  let closed = false;
+  let deliver: (text: string) => void = (text) => void early.push(text);
+  channel.onMessage((text) => deliver(text));
+  channel.onClose(() => {
+    closed = true;
+  });
+  opening.then(
+    (other) => {
+      if (closed) return other.close();
+      other.onMessage((text) => channel.send(text));
+      other.onClose(() => channel.close());
+      channel.onClose(() => other.close());
+      deliver = (text) => other.send(text);
+      for (const text of early) other.send(text);
     },
-  };
-  return self;
+    (error) => {
+      failed(error);
+      channel.close();
+    },
+  );
 }

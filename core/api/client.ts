@@ -1,5 +1,5 @@
 import { createBirpc } from 'birpc';
-import type { Channel } from './channel.ts';
+import { type Channel, messageLimit } from './channel.ts';
 import type { CallResult, Input, Notice, NoticeName, Output, ProcedureName } from './contract.ts';
 import { Failure } from './failure.ts';
 
@@ -8,7 +8,7 @@ export type { Channel } from './channel.ts';
 export { Failure as ApiFailure } from './failure.ts';
 
 export interface Client {
-  /** Throws {@link Failure}; `connection_lost` when the channel closes before the answer. */
+  /** Throws {@link Failure}; `connection_lost` when the channel closes before the answer, `input_too_large` where core wouldn't take it. */
   call<P extends ProcedureName>(name: P, input: Input<P>): Promise<Output<P>>;
   /** Hears one kind of notice; gives the function that stops it. */
   on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void): () => void;
@@ -25,6 +25,9 @@ export interface ServerFunctions {
 export interface ClientFunctions {
   notice(name: string, payload: unknown): void;
 }
+
+/** What a message holds beside its input is far smaller than this. */
+const inputLimit = messageLimit - 1024;
 
 /** The typed client of core's API; runs in a browser as well as in Node. */
 export function createClient(channel: Channel): Client {
@@ -53,6 +56,7 @@ export function createClient(channel: Channel): Client {
   return {
     async call<P extends ProcedureName>(name: P, input: Input<P>) {
       if (closed) throw connectionLost();
+      if (new TextEncoder().encode(JSON.stringify(input)).length > inputLimit) throw inputTooLarge(name);
       const result = (await remote.call(name, input)) as CallResult<P>;
       if (result.ok) return result.value;
       throw new Failure(result.error.code, result.error.message, result.error.hint);
@@ -70,10 +74,18 @@ export function createClient(channel: Channel): Client {
   };
 }
 
-function connectionLost(): Failure {
+export function connectionLost(): Failure {
   return new Failure(
     'connection_lost',
     'The connection to StarPO Studio was lost.',
     'Training goes on. Check that the app or `starpo serve` still runs, then reload.',
+  );
+}
+
+function inputTooLarge(name: string): Failure {
+  return new Failure(
+    'input_too_large',
+    `The input of ${name} is too long: more than ${inputLimit} bytes.`,
+    'Send less at a time.',
   );
 }

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { findRollout, listRollouts, readLog, readSeries } from '../history/queries.ts';
+import { eventsAfter, findRollout, listRollouts, readLog, readSeries } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { toReplay } from '../replay/replay.ts';
 import { presets } from '../run-config/presets.ts';
@@ -16,6 +16,11 @@ export function createHandlers(core: Core): Handlers {
   const { database, evaluations, runs } = core;
   return {
     'system.info': () => systemInfo(core),
+    'trainer.require': () => {
+      core.trainer.require();
+      return {};
+    },
+    'history.rebuild': () => core.supervisor.rebuild(),
     'presets.list': () => presetCards(),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
@@ -42,6 +47,13 @@ export function createHandlers(core: Core): Handlers {
       runs.get(runId);
       return readLog(database, runId);
     },
+    'runs.events': ({ runId, after }) => {
+      runs.get(runId);
+      return eventsAfter(database, runId, after, { phases: false }).map(({ body, ...event }) => ({
+        ...event,
+        body: JSON.parse(body),
+      }));
+    },
     'runs.adopt': async ({ folder }) => {
       const runId = await adoptRun(core.home, folder);
       await core.supervisor.add(runId);
@@ -51,7 +63,10 @@ export function createHandlers(core: Core): Handlers {
     'runs.annotate': (input) => core.annotations.annotate(input),
     'alerts.list': ({ runId }) => core.annotations.alerts(runId),
     'alerts.answer': (input) => core.annotations.answer(input),
-    'queue.list': () => ({ runs: core.queue.list(), problem: core.queue.problem() }),
+    'queue.list': () => {
+      const { queue } = core;
+      return { runs: queue.list(), problem: queue.problem(), working: queue.working };
+    },
     'queue.add': ({ runId }) => ({ position: core.queue.add(runId) }),
     'queue.work': () => {
       core.queue.work();

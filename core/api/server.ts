@@ -1,7 +1,7 @@
 import { createBirpc } from 'birpc';
 import { z } from 'zod';
 import type { Core } from '../index.ts';
-import type { Channel } from './channel.ts';
+import { type ClosableChannel, messageLimit } from './channel.ts';
 import type { ClientFunctions, ServerFunctions } from './client.ts';
 import { type ApiError, type ProcedureName, procedures } from './contract.ts';
 import { asFailure, Failure } from './failure.ts';
@@ -17,17 +17,30 @@ const request = z.object({
   a: z.array(z.unknown()).max(2),
 });
 
+export interface ServedChannel {
+  /** Settles when every call that has come in so far is answered. */
+  idle(): Promise<void>;
+}
+
 /**
  * Serves core's API over one channel until it closes: answers calls, passes notices on. Whatever comes in, it is answered with an error
- * or ignored; nothing from outside throws.
+ * or ignored; a message that is longer than any call ends the channel; nothing from outside throws.
  */
-export function serveChannel(core: Core, channel: Channel): void {
+export function serveChannel(core: Core, channel: ClosableChannel): ServedChannel {
   const handlers = createHandlers(core);
-  const functions: ServerFunctions = { call: (name, input) => answer(core, handlers, name, input) };
+  const open = new Set<Promise<Result>>();
+  const functions: ServerFunctions = {
+    call: (name, input) => {
+      const answered = answer(core, handlers, name, input).finally(() => open.delete(answered));
+      open.add(answered);
+      return answered;
+    },
+  };
   const client = createBirpc<ClientFunctions, ServerFunctions>(functions, {
     post: (text: string) => channel.send(text),
     on: (handler) =>
       channel.onMessage((text) => {
+        if (text.length > messageLimit) return channel.close();
         const message = readRequest(text);
         if (message) handler(message);
       }),
@@ -41,6 +54,13 @@ export function serveChannel(core: Core, channel: Channel): void {
     stop();
     client.$close();
   });
+  return {
+    idle: async () => {
+      await Promise.all(open);
+      // What answers a call sends it a few microtasks later.
+      await new Promise((sent) => setImmediate(sent));
+    },
+  };
 }
 
 function readRequest(text: string): z.infer<typeof request> | null {

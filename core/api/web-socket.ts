@@ -1,4 +1,4 @@
-import type { Channel } from './channel.ts';
+import type { ClosableChannel } from './channel.ts';
 import { Failure } from './failure.ts';
 
 /** Name of our protocol; the token travels as a second sub-protocol, since a browser can't set headers and an address ends up in logs. */
@@ -10,14 +10,17 @@ interface Socket {
   close(): void;
   addEventListener(type: string, handler: (event: { data?: unknown }) => void): void;
 }
-type SocketConstructor = new (address: string, protocols: string[]) => Socket;
+export type SocketConstructor = new (address: string, protocols: string[]) => Socket;
 
 /**
  * Opens core's API over a WebSocket, in a browser or in Node.
  * `origin` such as `http://127.0.0.1:7717`. Throws `connection_refused` where it can't be opened, a wrong token included.
  */
-export function openWebSocket(origin: string, token: string): Promise<Channel & { close(): void }> {
-  const WebSocketClass = (globalThis as unknown as { WebSocket: SocketConstructor }).WebSocket;
+export function openWebSocket(
+  origin: string,
+  token: string,
+  WebSocketClass = (globalThis as unknown as { WebSocket: SocketConstructor }).WebSocket,
+): Promise<ClosableChannel> {
   const socket = new WebSocketClass(`${origin.replace(/^http/, 'ws')}/api`, [subProtocol, token]);
   return new Promise((resolve, reject) => {
     socket.addEventListener('open', () =>

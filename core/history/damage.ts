@@ -23,10 +23,11 @@ export function dropDamagedHistory(home: string): boolean {
   return true;
 }
 
+/** A history that is locked has a host, which would have told of any damage. */
 function isDamaged(file: string): boolean {
   let database: Database.Database | undefined;
   try {
-    database = new Database(file, { fileMustExist: true, timeout: 30_000 });
+    database = new Database(file, { fileMustExist: true, timeout: 0 });
     return database.pragma('quick_check(1)', { simple: true }) !== 'ok';
   } catch (error) {
     return meansDamage(error);

@@ -9,7 +9,7 @@ interface Position {
 
 /**
  * Takes what is new in a run's journal into the history: one batch, one transaction, together with the byte offset to go on from.
- * A batch that another process has taken in the meantime is left alone. Whoever dies at any point loses and doubles nothing.
+ * A batch that was taken in the meantime, as by a rebuild, is left alone. Whoever dies at any point loses and doubles nothing.
  * Gives whether there may be more.
  */
 export function ingestBatch(

@@ -12,16 +12,17 @@ export interface StoredEvent {
   body: string;
 }
 
-/** Events after a `seq`, in order, at most `limit`. */
+/** Events after a `seq`, in order, at most `limit`; without `phases` those of where a trainer is are left out. */
 export function eventsAfter(
   database: HistoryDatabase,
   runId: string,
   seq: number,
-  limit = 1000,
+  { limit = 1000, phases = true }: { limit?: number; phases?: boolean } = {},
 ): StoredEvent[] {
+  const others = phases ? '' : "AND type <> 'phase'";
   return database
     .prepare<[string, number, number], StoredEvent>(
-      'SELECT seq, time, type, body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
+      `SELECT seq, time, type, body FROM events WHERE run = ? AND seq > ? ${others} ORDER BY seq LIMIT ?`,
     )
     .all(runId, seq, limit);
 }

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RebuildReport } from '../api/contract.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -33,25 +34,9 @@ export async function syncHistory(database: HistoryDatabase, home: string): Prom
   }
 }
 
-/** What a rebuild found in the data folder. */
-export interface RebuildReport {
-  runs: number;
-  events: number;
-  /** Files of episodes. */
-  rollouts: number;
-  /** Folders under runs/ that hold no run: no name of one, or no readable run.json. */
-  skipped: string[];
-  /** Runs that the history had and whose folder is gone. */
-  forgotten: string[];
-  /** Runs with lines in their journal that are no events. */
-  damaged: string[];
-  /** Runs with lines in annotations.jsonl that are no annotations. */
-  damagedAnnotations: string[];
-}
-
 /**
- * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that other processes on the same
- * data folder see it whole all the time, and one that dies on the way leaves a history that holds.
+ * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that clients see it whole all
+ * the time, and a process that dies on the way leaves a history that holds.
  */
 export async function rebuildHistory(database: HistoryDatabase, home: string): Promise<RebuildReport> {
   const present = runsOnDisk(home);

@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../api/failure.ts';
-import { parseSettings } from '../run-config/settings.ts';
+import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { adopt } from './commands/adopt.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { doctor } from './commands/doctor.ts';
@@ -66,10 +67,15 @@ interface TrainFlags {
   queue?: boolean;
 }
 
-const settingsOf = ({ set, seed }: Pick<PresetOptions, 'set' | 'seed'>) => ({
-  ...parseSettings(set),
-  ...(seed === undefined ? {} : { seed }),
-});
+function settingsOf({ set, seed }: Pick<PresetOptions, 'set' | 'seed'>): Record<string, Setting> {
+  const settings: Record<string, Setting> = parseSettings(set);
+  // A path is meant from where the person is; the core that reads it may be elsewhere.
+  for (const key of ['start.model', 'kl.reference']) {
+    const folder = settings[key];
+    if (typeof folder === 'string' && folder !== '') settings[key] = resolve(folder);
+  }
+  return { ...settings, ...(seed === undefined ? {} : { seed }) };
+}
 
 function program(): Command {
   const root = new Command('starpo')
@@ -148,7 +154,7 @@ function program(): Command {
     .command('history')
     .description('the index over all runs of a data folder')
     .command('rebuild')
-    .description('make it again from the run folders; training and open apps go on')
+    .description('make it again from the run folders; training and open apps go on meanwhile')
     .option(...json)
     .option(...home)
     .action(rebuild);

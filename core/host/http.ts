@@ -1,35 +1,49 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { type ClosableChannel, messageLimit } from '../api/channel.ts';
 import { Failure } from '../api/failure.ts';
-import { serveChannel } from '../api/server.ts';
 import { subProtocol } from '../api/web-socket.ts';
-import type { Core } from '../index.ts';
-import { isOwnHost, newToken, refusal } from './access.ts';
-import { announceHost, readHost } from './host-file.ts';
+import { isOwnHost, refusal } from './access.ts';
+import { reachCore } from './reach.ts';
 import { createWebApp } from './web-app.ts';
+import { within } from './within.ts';
 
 export const defaultPort = 7717;
 const loopback = '127.0.0.1';
-/** Calls are small; a larger message isn't one. */
-const messageLimit = 1 << 20;
+/** How long a client may take to say goodbye. */
+const farewell = 1000;
 
-export interface Host {
+export interface EndpointOptions {
+  /** 0 for any free one. */
+  port: number;
+  /** The renderer's built files; without it only the API is served. */
+  webFolder?: string | undefined;
+}
+
+export interface Endpoint {
   /** `http://127.0.0.1:7717` */
   origin: string;
   /** The origin with the token in its fragment, which browsers don't send: what a person opens. */
   address: string;
   token: string;
-  close(): Promise<void>;
+  /** Takes no more clients; ends those it has once `drained` has settled. */
+  close(drained?: Promise<unknown>): Promise<void>;
 }
 
-/** Serves the renderer's files and, at /api, core's API over WebSockets, to this machine alone. Throws `port_busy` or `port_forbidden`. */
-export async function startHost(core: Core, webFolder: string, port = defaultPort): Promise<Host> {
-  const token = newToken();
-  const app = createWebApp(webFolder);
-  const listener = getRequestListener(app.fetch);
+/**
+ * Serves core's API over WebSockets at /api, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * that has the token. Throws `port_busy` or `port_forbidden`.
+ */
+export async function openEndpoint(
+  { port, webFolder }: EndpointOptions,
+  token: string,
+  serve: (channel: ClosableChannel) => void,
+): Promise<Endpoint> {
+  const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
   const server = createServer((request, response) => {
     if (isOwnHost(request.headers.host)) return void listener(request, response);
     response.writeHead(403, { 'Content-Type': 'text/plain' }).end('This host answers to localhost alone.\n');
@@ -39,39 +53,55 @@ export async function startHost(core: Core, webFolder: string, port = defaultPor
     maxPayload: messageLimit,
     handleProtocols: () => subProtocol,
   });
+  let closing = false;
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
+    if (closing) return refuse(socket, { status: 503, reason: 'ending' });
     const refused = request.url?.split('?')[0] === '/api' ? refusal(request, token) : notFound;
     if (refused) return refuse(socket, refused);
-    sockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(core, webSocket));
+    sockets.handleUpgrade(request, socket, head, (webSocket) => serve(channelOf(webSocket)));
   });
-  await listen(server, port, core.home);
+  await listen(server, port, token);
   const origin = originOf((server.address() as AddressInfo).port);
-  const withdraw = announceHost(core.home, { address: origin, token, pid: process.pid });
   return {
     origin,
     address: pageOf(origin, token),
     token,
-    close: () =>
-      new Promise((closed) => {
-        withdraw();
-        for (const webSocket of sockets.clients) webSocket.close(1001);
-        server.close(() => closed());
-        server.closeAllConnections();
-        for (const webSocket of sockets.clients) webSocket.terminate();
-      }),
+    close: async (drained) => {
+      closing = true;
+      const closed = once(server, 'close');
+      server.close();
+      await drained;
+      const clients = [...sockets.clients];
+      const gone = clients.map((webSocket) => new Promise((ended) => webSocket.once('close', ended)));
+      for (const webSocket of clients) webSocket.close(1001);
+      await within(farewell, Promise.all(gone));
+      for (const webSocket of clients) webSocket.terminate();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
-function serveWebSocket(core: Core, webSocket: WebSocket): void {
+const onlyApi: RequestListener = (_request, response) => {
+  response
+    .writeHead(404, { 'Content-Type': 'text/plain' })
+    .end('StarPO Studio has no page here; `starpo serve` prints where it has.\n');
+};
+
+function channelOf(webSocket: WebSocket): ClosableChannel {
   webSocket.on('error', () => webSocket.terminate());
-  serveChannel(core, {
+  return {
     send: (text) => {
       if (webSocket.readyState === webSocket.OPEN) webSocket.send(text);
     },
-    onMessage: (handler) => void webSocket.on('message', (data) => handler(data.toString())),
+    onMessage: (handler) =>
+      void webSocket.on('message', (data, isBinary) => {
+        if (!isBinary && webSocket.readyState === webSocket.OPEN) handler(data.toString());
+      }),
     onClose: (handler) => void webSocket.on('close', handler),
-  });
+    close: () => webSocket.close(1001),
+  };
 }
 
 const notFound = { status: 404, reason: 'no such page' };
@@ -85,24 +115,26 @@ function refuse(socket: Duplex, { status, reason }: { status: number; reason: st
 const originOf = (port: number) => `http://${loopback}:${port}`;
 const pageOf = (origin: string, token: string) => `${origin}/#token=${token}`;
 
-function listen(server: Server, port: number, home: string): Promise<void> {
+function listen(server: Server, port: number, token: string): Promise<void> {
   return new Promise((listening, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) => failed(listenFailure(error, port, home)));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      listenFailure(error, port, token).then(failed, failed);
+    });
     server.listen(port, loopback, listening);
   });
 }
 
-function listenFailure(error: NodeJS.ErrnoException, port: number, home: string): Error {
+async function listenFailure(error: NodeJS.ErrnoException, port: number, token: string): Promise<Error> {
   if (error.code === 'EADDRINUSE') {
-    const present = readHost(home);
-    const running =
-      present?.address === originOf(port)
-        ? `StarPO Studio is running already at ${pageOf(present.address, present.token)}`
-        : 'Another program has it';
+    const ours = await reachCore(originOf(port), token);
+    ours?.close();
+    const holder = ours
+      ? `StarPO Studio is running already at ${pageOf(originOf(port), token)}`
+      : 'Another program has it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,
-      `${running}; choose another port with --port, or --port 0 for any.`,
+      `${holder}; choose another port with --port, or --port 0 for any.`,
     );
   }
   if (error.code === 'EACCES') {

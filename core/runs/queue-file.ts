@@ -12,7 +12,6 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { runId } from '../api/contract.ts';
-import type { HistoryDatabase } from '../history/database.ts';
 
 /** A run that waits, and who is starting it. */
 const entry = z.object({
@@ -26,16 +25,14 @@ const content = z.object({ version: z.literal(1), runs: z.array(entry) });
 
 /**
  * queue.json of a data folder, as docs/formats/queue.md describes it: the only copy of what waits, so that the history can be made again
- * without it. Several processes may change it: each change is made under the history's write lock and appears by one rename.
+ * without it. Only the data folder's host changes it, and each change appears by one rename.
  */
 export class QueueFile {
   private readonly path: string;
-  private readonly database: HistoryDatabase;
   private cached: { key: string; entries: QueueEntry[] } = { key: '', entries: [] };
 
-  constructor(home: string, database: HistoryDatabase) {
+  constructor(home: string) {
     this.path = join(home, 'queue.json');
-    this.database = database;
   }
 
   /** Changes whenever the file does. */
@@ -58,15 +55,11 @@ export class QueueFile {
 
   /** `change` gets a copy that it may alter; gives what it gives. */
   update<T>(change: (entries: QueueEntry[]) => T): T {
-    return this.database
-      .transaction(() => {
-        const entries = structuredClone([...this.read()]);
-        const before = JSON.stringify(entries);
-        const result = change(entries);
-        if (JSON.stringify(entries) !== before) this.write(entries);
-        return result;
-      })
-      .immediate();
+    const entries = structuredClone([...this.read()]);
+    const before = JSON.stringify(entries);
+    const result = change(entries);
+    if (JSON.stringify(entries) !== before) this.write(entries);
+    return result;
   }
 
   /** A file that can't be read is kept aside when the next one is written. */

@@ -29,7 +29,7 @@ export interface QueueParts {
   log: (message: string) => void;
 }
 
-/** Runs that wait for their device. Any core changes the queue; a core that was asked to `work` starts them, one at a time on each device. */
+/** Runs that wait for their device. Once it was asked to `work`, it starts them, one at a time on each device. */
 export class Queue {
   private readonly parts: QueueParts;
   private timer: NodeJS.Timeout | null = null;
@@ -49,6 +49,11 @@ export class Queue {
     return this.parts.file.read().map((entry) => entry.run);
   }
 
+  /** Whether what waits is started. */
+  get working(): boolean {
+    return this.timer !== null;
+  }
+
   /** What keeps the queue from going on, as far as this core has tried. */
   problem(): ApiError | null {
     return this.trouble;
@@ -66,7 +71,7 @@ export class Queue {
         entries.push({ run: runId, added: Date.now(), starting: null });
       return entries.findIndex((entry) => entry.run === runId) + 1;
     });
-    if (this.timer) this.advance();
+    if (this.working) this.advance();
     return position;
   }
 
@@ -88,7 +93,7 @@ export class Queue {
 
   /** Begins to start what waits, whenever its device is free. */
   work(): void {
-    if (this.timer || this.closed) return;
+    if (this.working || this.closed) return;
     this.timer = setInterval(() => this.advance(), interval);
     this.stopNotices = this.parts.notices.on((name, payload) => {
       if (name === 'run' && (payload as RunSummary).status !== 'running') this.advance();

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunSummary, Stall } from '../api/contract.ts';
+import type { RebuildReport, RunSummary, Stall } from '../api/contract.ts';
 import { asDiskFull } from '../api/failure.ts';
 import { readAlerts, takeAnnotations } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { folderIdentity, isSameJournal } from '../history/identity.ts';
 import { ingestAll } from '../history/ingest.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
-import { runsOnDisk, syncHistory } from '../history/rebuild.ts';
+import { rebuildHistory, runsOnDisk, syncHistory } from '../history/rebuild.ts';
 import { addRun, getRun, listRuns, type RunRow, removeRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
@@ -55,7 +55,7 @@ type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
 
 /**
  * Follows every run directory of a data folder into the history and tells clients what changes. What it tells comes from the history, not from
- * the file, so that it doesn't matter which of several processes on the folder took an event in.
+ * the file, so that clients never know more than what an answer to them would say.
  */
 export class Supervisor {
   private readonly parts: SupervisorParts;
@@ -170,6 +170,13 @@ export class Supervisor {
     return run.refreshing;
   }
 
+  /** Makes the history again from the run directories, and tells of runs whose directory is gone. */
+  async rebuild(): Promise<RebuildReport> {
+    const report = await rebuildHistory(this.parts.database, this.parts.home);
+    for (const runId of report.forgotten) this.forget(runId);
+    return report;
+  }
+
   /** A trainer of this process has ended: what its journal doesn't say is that it was interrupted. */
   async trainerEnded(runId: string): Promise<void> {
     await this.refresh(runId);
@@ -270,11 +277,8 @@ export class Supervisor {
         const run = this.followed.get(row.id);
         if (!run) continue;
         if (!existsSync(join(runFolder(home, row.id), runFiles.config)) || this.isReplaced(row.id, run)) {
-          letGo(run);
-          this.followed.delete(row.id);
-          this.parts.watchdog.forget(row.id);
           removeRun(database, row.id);
-          this.parts.notices.emit('removed', { runId: row.id });
+          this.forget(row.id);
           continue;
         }
         if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
@@ -309,6 +313,16 @@ export class Supervisor {
     run.stalled = stalled !== null;
     if (stalled) this.parts.log(`${runId}: ${stalled.message} ${stalled.hint}`);
     this.tell(runId, true);
+  }
+
+  /** A run's directory is gone, or another's has come in its place. */
+  private forget(runId: string): void {
+    const run = this.followed.get(runId);
+    if (!run) return;
+    letGo(run);
+    this.followed.delete(runId);
+    this.parts.watchdog.forget(runId);
+    this.parts.notices.emit('removed', { runId });
   }
 
   /** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */

@@ -15,9 +15,10 @@ export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<n
   const weights = await weightBytes(config.start.model);
   const { every, keep } = config.checkpoint;
   const checkpoints = 2 + (every > 0 ? Math.floor(config.iterations / every) : 0);
-  // Adam's two moments, in the precision of the weights.
+  // Adam's two moments, in the precision of the weights, and a whole critic's weights with its own.
+  const trainerState = (config.critic.model === 'full' ? 5 : 2) * weights;
   const withOptimizer = Math.min(keep + 1, checkpoints + 1);
-  const checkpointBytes = (checkpoints + 1) * weights + withOptimizer * 2 * weights;
+  const checkpointBytes = (checkpoints + 1) * weights + withOptimizer * trainerState;
   const files = rolloutFiles(config);
   const perFile = sizes.rolloutFiles > 0 ? sizes.rollouts / sizes.rolloutFiles : null;
   return (

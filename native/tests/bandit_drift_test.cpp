@@ -7,7 +7,7 @@
 #include "algorithm/advantage.h"
 #include "algorithm/filter.h"
 
-// What group-relative advantages expect of RAGEN's Bandit: the risky arm pays 1 in a quarter of the pulls, the safe one 0.1 always. docs/decisions/0010 tells the reasons.
+// What group-relative advantages expect of RAGEN's Bandit: the risky arm pays 1 in a quarter of the pulls, the safe one 0.1 always. docs/decisions/0012 tells the reasons.
 using namespace starpo;
 
 namespace {

@@ -1,11 +1,6 @@
+import { type Bridge, bridgeChannel } from '../../core/api/bridge.ts';
 import type { Channel } from '../../core/api/client.ts';
 import { openWebSocket } from '../../core/api/web-socket.ts';
-
-/** What the preload offers under Electron. */
-interface Bridge {
-  send(text: string): void;
-  receive(handler: (text: string) => void): void;
-}
 
 const tokenKey = 'starpo-token';
 
@@ -16,15 +11,6 @@ export function chooseTransport(): () => Promise<Channel> {
   // A new address may be opened in a tab that is there already, which then doesn't load anew.
   addEventListener('hashchange', takeToken);
   return () => openWebSocket(location.origin, takeToken());
-}
-
-/** The bridge lives as long as the window, so it never closes. */
-function bridgeChannel(bridge: Bridge): Channel {
-  return {
-    send: (text) => bridge.send(text),
-    onMessage: (handler) => bridge.receive(handler),
-    onClose: () => {},
-  };
 }
 
 /**

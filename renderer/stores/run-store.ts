@@ -1,12 +1,5 @@
 import { create } from 'zustand';
-import type {
-  Alert,
-  Evaluation,
-  LogLine,
-  Notice,
-  RolloutFile,
-  RunStorage,
-} from '../../core/api/contract.ts';
+import type { Alert, Evaluation, LogLine, Notice, RolloutFile, RunStorage } from '../../core/api/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';

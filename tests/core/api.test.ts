@@ -1,46 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Channel, channelPair } from '../../core/api/channel.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ClosableChannel, messageLimit } from '../../core/api/channel.ts';
 import { type Client, createClient } from '../../core/api/client.ts';
 import type { Notice, ProcedureName } from '../../core/api/contract.ts';
-import { serveChannel } from '../../core/api/server.ts';
-import { openWebSocket } from '../../core/api/web-socket.ts';
-import { type Host, startHost } from '../../core/host/http.ts';
-import type { Core } from '../../core/index.ts';
+import { type Transport, transports } from './fixtures/transports.ts';
 import { World } from './fixtures/world.ts';
 
-interface Connection {
-  channel: Channel;
-  close(): void;
-}
+vi.mock('electron', () => import('./fixtures/electron-ipc.ts'));
 
-const transports: Record<string, (core: Core, host: Host) => Promise<Connection>> = {
-  'a WebSocket': async (_, host) => {
-    const channel = await openWebSocket(host.origin, host.token);
-    return { channel, close: () => channel.close() };
-  },
-  memory: async (core) => {
-    const { left, right, close } = channelPair();
-    serveChannel(core, right);
-    return { channel: left, close };
-  },
-};
-
-describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (transport) => {
+describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (name) => {
   let world: World;
-  let core: Core;
-  let host: Host;
-  let connection: Connection;
+  let transport: Transport;
+  let channel: ClosableChannel;
   let client: Client;
+  const connect = async () => {
+    channel = await transport.open();
+    client = createClient(channel);
+  };
   beforeAll(async () => {
     world = new World();
-    core = await world.core();
-    host = await startHost(core, world.folder, 0);
-    connection = await transports[transport]!(core, host);
-    client = createClient(connection.channel);
+    transport = await transports[name]!(world);
+    await connect();
   });
   afterAll(async () => {
-    connection.close();
-    await host.close();
+    channel.close();
     await world.close();
   });
 
@@ -95,6 +77,13 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     expect(config).toMatchObject({ iterations: 3 });
     expect(folder).toContain(runId);
     expect(await client.call('runs.list', {})).toEqual([summary]);
+    const events = await client.call('runs.events', { runId, after: -1 });
+    expect(events[0]).toMatchObject({ seq: 0, type: 'started', body: { build: 'fake' } });
+    expect(events.filter((event) => event.type === 'iteration')).toHaveLength(3);
+    expect(events.filter((event) => event.type === 'phase')).toEqual([]);
+    expect(await client.call('runs.events', { runId, after: events.at(-1)!.seq })).toEqual([]);
+    expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1, rollouts: 4, damaged: [] });
+    expect(await client.call('runs.get', { runId })).toMatchObject({ summary });
     const [series] = await client.call('runs.series', { runId, names: ['rollout/success_rate'], after: 1 });
     expect(series).toMatchObject({ iterations: [2, 3] });
 
@@ -103,6 +92,28 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     const episodes = await client.call('rollouts.episodes', { runId, iteration: 3, split: 'train' });
     const replay = await client.call('rollouts.replay', { runId, episodeId: episodes[1]!.id });
     expect(replay).toMatchObject({ summary: episodes[1], type: 'bandit', arms: ['Phoenix', 'Dragon'] });
+  });
+
+  test('lets a run wait, marks and copies it, and tells of it', async () => {
+    const { runId } = await client.call('runs.create', {
+      preset: 'starter-bandit',
+      start: false,
+      queue: true,
+    });
+    expect(await client.call('queue.list', {})).toEqual({ runs: [runId], problem: null, working: false });
+    const told = new Promise<Notice<'run'>>((resolve) => {
+      client.on('run', (run) => {
+        if (run.id === runId && run.marks.starred) resolve(run);
+      });
+    });
+    const marks = await client.call('runs.annotate', { runId, addTags: ['first'], starred: true });
+    expect(await told).toMatchObject({ status: 'queued', queuePosition: 1, marks });
+    await client.call('queue.remove', { runId });
+    const { summary, folder } = await client.call('runs.get', { runId });
+    expect(summary).toMatchObject({ status: 'created', queuePosition: null, marks });
+    const copy = await client.call('runs.adopt', { folder });
+    expect((await client.call('runs.get', copy)).summary).toMatchObject({ id: copy.runId, marks });
+    expect((await client.call('runs.storage', copy)).total).toBeGreaterThan(0);
   });
 
   const unknown = 'no-such-run';
@@ -119,6 +130,8 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['runs.log', { runId: unknown }, 'run_unknown'],
     ['runs.series', { runId: unknown }, 'run_unknown'],
     ['runs.series', { runId: unknown, names: 'loss' }, 'input_invalid'],
+    ['runs.events', { runId: unknown, after: -1 }, 'run_unknown'],
+    ['runs.events', { runId: unknown }, 'input_invalid'],
     ['runs.start', { runId: unknown }, 'run_unknown'],
     ['runs.command', { runId: unknown, command: 'stop' }, 'run_unknown'],
     ['runs.command', { runId: unknown, command: 'explode' }, 'input_invalid'],
@@ -130,6 +143,33 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['rollouts.episodes', { runId: unknown, iteration: 1, split: 'train' }, 'run_unknown'],
     ['rollouts.replay', { runId: unknown, episodeId: '000001-train-0000' }, 'run_unknown'],
     ['rollouts.replay', { runId: unknown, episodeId: '../../x' }, 'episode_unknown'],
+    ['rollouts.level', { runId: unknown, group: 0, files: [] }, 'run_unknown'],
+    ['rollouts.level', { runId: unknown, group: -1, files: [] }, 'input_invalid'],
+    ['runs.create', { preset: 'starter-bandit', start: false, queue: 'yes' }, 'input_invalid'],
+    ['runs.adopt', { folder: '' }, 'input_invalid'],
+    ['runs.adopt', { folder: '/nowhere' }, 'run_folder_invalid'],
+    ['runs.storage', { runId: unknown }, 'run_unknown'],
+    ['runs.annotate', { runId: unknown, starred: true }, 'run_unknown'],
+    ['runs.annotate', { runId: unknown, starred: 'yes' }, 'input_invalid'],
+    ['runs.annotate', { runId: unknown, addTags: ['\n'] }, 'input_invalid'],
+    ['runs.annotate', { runId: unknown, note: null }, 'input_invalid'],
+    ['alerts.list', { runId: unknown }, 'run_unknown'],
+    ['alerts.answer', { runId: unknown, alertId: 'a', state: 'cleared' }, 'run_unknown'],
+    ['alerts.answer', { runId: unknown, alertId: 'a', state: 'raised' }, 'input_invalid'],
+    ['queue.add', { runId: unknown }, 'run_unknown'],
+    ['queue.remove', { runId: unknown }, 'run_unknown'],
+    ['queue.move', { runId: unknown, position: 1 }, 'run_unknown'],
+    ['queue.move', { runId: unknown, position: 0 }, 'input_invalid'],
+    ['evaluations.choices', { runId: unknown }, 'run_unknown'],
+    ['evaluations.start', { runId: unknown, checkpoint: 1 }, 'run_unknown'],
+    ['evaluations.start', { runId: unknown, checkpoint: -1 }, 'input_invalid'],
+    ['evaluations.start', { runId: unknown, checkpoint: 1, name: '../x' }, 'input_invalid'],
+    ['evaluations.list', { runId: unknown }, 'run_unknown'],
+    ['evaluations.get', { runId: unknown, name: 'a' }, 'run_unknown'],
+    ['evaluations.get', { runId: unknown, name: '../../etc' }, 'input_invalid'],
+    ['evaluations.cancel', { runId: unknown, name: 'a' }, 'run_unknown'],
+    ['evaluations.episodes', { runId: unknown, name: 'a' }, 'run_unknown'],
+    ['evaluations.replay', { runId: unknown, name: 'a', episodeId: 'a' }, 'run_unknown'],
   ])('%s(%j) fails with %s and a hint, and changes nothing', async (name, input, code) => {
     const before = await client.call('runs.list', {});
     const call = client.call(name as ProcedureName, input as never);
@@ -150,21 +190,70 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     '{"t":"q","i":"1","m":"$close","a":[]}',
     '{"t":"q","i":"1","m":"call","a":"runs.list"}',
     '{"t":"s","i":"1","r":{}}',
-    `"${'x'.repeat(1000)}"`,
+    '"text"',
   ])('the message %j is passed over, and calls go on', async (text) => {
     const logged = world.logged.length;
-    connection.channel.send(text);
+    channel.send(text);
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
     expect(world.logged.length).toBe(logged);
   });
 
-  test('an end that is not our fault is told of', async () => {
-    const other = await transports[transport]!(core, host);
-    const second = createClient(other.channel);
-    await second.call('runs.list', {});
-    const closed = new Promise<void>((resolve) => second.onClose(resolve));
-    other.close();
+  test('an input that is longer than core takes is refused before it is sent', async () => {
+    const call = client.call('runs.create', { preset: 'x'.repeat(messageLimit), start: false });
+    await expect(call).rejects.toMatchObject({ code: 'input_too_large', hint: expect.stringMatching(/./) });
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test('a message that is longer than any call ends its sender, and nobody else', async () => {
+    const closed = new Promise<void>((resolve) => client.onClose(resolve));
+    channel.send('x'.repeat(messageLimit + 1));
     await closed;
-    await expect(second.call('runs.list', {})).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(client.call('runs.list', {})).rejects.toMatchObject({ code: 'connection_lost' });
+    await connect();
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test('a client that goes and comes again is served anew', async () => {
+    channel.close();
+    await connect();
+    expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
+  });
+
+  test("the end of core's process is told of, and what was asked is answered or refused", async () => {
+    const closed = new Promise<void>((resolve) => client.onClose(resolve));
+    const calls = [1, 2, 3].map(() => client.call('system.info', {}).catch((error) => error));
+    await world.close();
+    await closed;
+    for (const answer of await Promise.all(calls))
+      if (answer instanceof Error) expect(answer).toMatchObject({ code: 'connection_lost' });
+      else expect(answer).toMatchObject({ dataFolder: world.home });
+    await expect(client.call('runs.list', {})).rejects.toMatchObject({
+      code: 'connection_lost',
+      hint: expect.stringMatching(/./),
+    });
+  });
+});
+
+describe("Electron's IPC", () => {
+  test('answers the own page alone, and only to text', async () => {
+    const { page, ipcRenderer } = await import('./fixtures/electron-ipc.ts');
+    const world = new World();
+    const { open } = await transports["Electron's IPC"]!(world);
+    const heard: string[] = [];
+    const request = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
+    const listener = (_: unknown, text: string) => void heard.push(JSON.parse(text).i);
+    ipcRenderer.on('starpo', listener);
+    page.says(request('foreign'), { url: 'https://example.org/', parent: null });
+    page.says(request('embedded'), { url: 'app://studio/', parent: page.ownFrame });
+    page.says(request('gone'), null);
+    page.says({ t: 'q', i: 'object', m: 'call', a: ['runs.list', {}] }, page.ownFrame);
+    page.says(request('own'), page.ownFrame);
+    const channel = await open();
+    await createClient(channel).call('runs.list', {});
+    expect(heard).toHaveLength(2);
+    expect(heard[0]).toBe('own');
+    ipcRenderer.off('starpo', listener);
+    channel.close();
+    await world.close();
   });
 });

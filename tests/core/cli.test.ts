@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/api/client.ts';
 import { openWebSocket } from '../../core/api/web-socket.ts';
+import { openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
 import { World } from './fixtures/world.ts';
 
@@ -99,6 +100,67 @@ describe('starpo', { timeout: 60_000 }, () => {
     expect(existsSync(join(world.home, 'host.json'))).toBe(false);
   });
 
+  test('serve has the same address after a restart, so that an open page finds it again', async () => {
+    const address = /(http:\/\/127\.0\.0\.1:\d+)\/#token=([0-9a-f]{64})$/;
+    const first = starpo(['serve', '--port', '0'], world.environment());
+    const [line, origin, token] = await first.line(address);
+    await first.kill();
+    const port = new URL(origin!).port;
+    const second = starpo(['serve', '--port', port], world.environment());
+    expect((await second.line(address))[0]).toBe(line);
+    const channel = await openWebSocket(origin!, token!);
+    expect(await createClient(channel).call('runs.list', {})).toEqual([]);
+    await second.kill();
+  });
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'train and the other commands work through a host, and train goes on when it ends by %s',
+    async (signal) => {
+      const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '3' }));
+      await host.line(/^StarPO Studio is at/);
+      const model = ['--set', `start.model=${relative(process.cwd(), join(world.resources, 'starter'))}`];
+      const training = starpo(
+        ['train', 'starter-bandit', '--set', 'iterations=5', ...model],
+        world.environment(),
+      );
+      const [, id] = await training.line(/^run (\S+)$/);
+      await training.line(/^iteration 3\//);
+      expect(JSON.parse((await run('runs', '--json')).output)).toMatchObject([{ id, status: 'running' }]);
+      expect((await run('show', id!)).output).toContain('running');
+      expect((await run('new', 'starter-bandit')).output).toContain(join(world.home, 'runs'));
+      expect(await run('doctor')).toMatchObject({ status: 0 });
+      await host.kill(signal);
+
+      const studio = await world.studio();
+      const client = createClient(await studio.open());
+      expect(await client.call('runs.command', { runId: id!, command: 'checkpoint' })).toMatchObject({
+        accepted: true,
+      });
+      const { status, output, errors } = await training.finished;
+      expect({ status, errors }).toEqual({ status: 0, errors: '' });
+      const iterations = [...output.matchAll(/^iteration (\d)\/5/gm)].map((match) => Number(match[1]));
+      expect(iterations).toEqual([1, 2, 3, 4, 5]);
+      expect(output).toMatch(/completed after iteration 5 of 5$/);
+    },
+  );
+
+  test('train is a host that others work through, and who stays takes over', async () => {
+    const training = starpo(['train', 'starter-bandit'], world.environment({ FAKE_TRAINER_HOLD: '2' }));
+    const [, id] = await training.line(/^run (\S+)$/);
+    await training.line(/^iteration 2\//);
+    const app = starpo(['serve', '--port', '0'], world.environment());
+    const [, origin, token] = await app.line(/(http:\/\/\S+)\/#token=(\S+)$/);
+    const other = starpo(['serve', '--port', '0'], world.environment());
+    await other.line(/http:/);
+    expect(await other.kill('SIGTERM')).toMatchObject({ status: 0, errors: '' });
+    const channel = await openWebSocket(origin!, token!);
+    const { accepted } = await createClient(channel).call('runs.command', { runId: id!, command: 'stop' });
+    expect(accepted).toBe(true);
+    expect((await training.finished).errors).toContain('code: run_stopped');
+    expect(JSON.parse((await run('runs', '--json')).output)).toMatchObject([{ id, status: 'stopped' }]);
+    await app.kill();
+  });
+
   test('serve on a busy port says so', async () => {
     const server = createServer();
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -114,6 +176,27 @@ describe('starpo', { timeout: 60_000 }, () => {
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const sick = await starpo(['doctor'], environment).finished;
     expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });
+  });
+
+  test.each([['runs'], ['new', 'starter-bandit'], ['serve', '--port', '0'], ['train', 'starter-bandit']])(
+    '%s on a data folder that cannot be written says so',
+    async (...args) => {
+      const file = join(world.folder, 'file');
+      writeFileSync(file, '');
+      const { status, output, errors } = await run(...args, '--home', file);
+      expect({ status, output }).toEqual({ status: 1, output: '' });
+      expect(errors).toMatch(/^error: .+\n {2}code: data_folder_unusable\n {2}hint: .*--home.*\n$/);
+    },
+  );
+
+  test('a data folder that another machine has is told of with its name', async () => {
+    const held = openDatabase(world.home);
+    const record = { address: 'http://127.0.0.1:9', token: '0'.repeat(64), pid: 42, host: 'gpu-server' };
+    writeFileSync(join(world.home, 'host.json'), JSON.stringify(record));
+    const { status, errors } = await run('runs');
+    held.close();
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}code: data_folder_elsewhere\n {2}hint: /);
   });
 
   test('train without a trainer makes nothing', async () => {

@@ -1,12 +1,13 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/api/client.ts';
 import { type Evaluation, procedures } from '../../core/api/contract.ts';
 import { createHandlers } from '../../core/api/handlers.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
-import { starpo } from './fixtures/child.ts';
+import { type Child, starpo } from './fixtures/child.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
@@ -124,7 +125,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
       on: 'starter-frozen-lake-slippery',
       name: 'slippery',
     });
-    expect(slippery.changes).toEqual(['is_slippery=true']);
+    expect(slippery.changes).toEqual(['is_slippery=true', `success_rate=${1 / 3}`]);
 
     const bandits = await trained('starter-bandit', { ...small, iterations: 1 });
     const choices = await core.evaluations.choices(bandits);
@@ -205,8 +206,20 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect({ status, failure }).toEqual({ status: 'stopped', failure: null });
   });
 
+  const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+  const evaluateLong = () =>
+    starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
+  const expectGivenUp = async (long: Child) => {
+    expect(await long.kill('SIGINT')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('evaluation_cancelled'),
+    });
+    const left = readdirSync(join(core.runs.folder(runId), 'evaluations'));
+    expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
+  };
+
   test('the command line evaluates, and the result needs no history', async () => {
-    const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+    await core.dispose();
     const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
     const first = await evaluate('--on', 'bandit', '--json');
     expect(first).toMatchObject({ status: 0, errors: '' });
@@ -224,18 +237,31 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
       errors: expect.stringContaining('checkpoint_missing'),
     });
 
-    const long = starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
+    const long = evaluateLong();
     await long.line(/"state":"running"/);
-    expect(await long.kill('SIGINT')).toMatchObject({
-      status: 1,
-      errors: expect.stringContaining('evaluation_cancelled'),
-    });
-    const left = readdirSync(join(core.runs.folder(runId), 'evaluations'));
-    expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
+    await expectGivenUp(long);
 
-    await core.dispose();
     rmSync(databaseFile(world.home));
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
     expect(await core.evaluations.get(runId, name)).toEqual({ name, ...told });
+  });
+
+  test('the command line evaluates through a host, and anew where that ends', async () => {
+    await core.dispose();
+    const host = await world.studio({ resources, trainerPath: trainer });
+    const long = evaluateLong();
+    await long.line(/"state":"running"/);
+    const { name } = (await createClient(await host.open()).call('evaluations.list', { runId }))[0]!;
+    expect(name).toBe('long');
+    await host.close();
+    const next = await world.studio({ resources, trainerPath: trainer });
+    const client = createClient(await next.open());
+    const anew = new Promise((resolve) => {
+      client.on('evaluation', ({ evaluation }) => resolve(evaluation));
+    });
+    expect(await anew).toMatchObject({ name: 'long', state: 'running' });
+    await expectGivenUp(long);
+    await next.close();
+    core = await createCore({ home: world.home, resources, trainerPath: trainer });
   });
 });

@@ -2,11 +2,10 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { episodeSummary } from '../../core/api/contract.ts';
-import { openDatabase } from '../../core/history/database.ts';
 import { episode } from '../../core/replay/episode.ts';
 import { toReplay } from '../../core/replay/replay.ts';
-import { evaluationResult } from '../../core/run-directory/evaluations.ts';
 import { type Annotation, parseAnnotation } from '../../core/run-directory/annotations.ts';
+import { evaluationResult } from '../../core/run-directory/evaluations.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
 import { QueueFile } from '../../core/runs/queue-file.ts';
 import { World } from './fixtures/world.ts';
@@ -55,9 +54,7 @@ test('the example of annotations has every type, and each line is one', () => {
 test('the example of a queue is one', () => {
   const world = new World();
   copyFileSync(join(examples, 'queue.json'), join(world.home, 'queue.json'));
-  const database = openDatabase(world.home);
-  const entries = new QueueFile(world.home, database).read();
-  database.close();
+  const entries = new QueueFile(world.home).read();
   world.close();
   expect(entries).toEqual(example('queue.json').runs);
 });

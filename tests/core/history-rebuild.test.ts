@@ -10,10 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/api/client.ts';
 import { databaseFile, openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { untilSeq, World } from './fixtures/world.ts';
+import { World } from './fixtures/world.ts';
 
 describe('starpo history rebuild', { timeout: 60_000 }, () => {
   let world: World;
@@ -105,20 +106,32 @@ describe('starpo history rebuild', { timeout: 60_000 }, () => {
     expect(errors).toContain('code: history_version_unsupported');
   });
 
-  test('disturbs no other core: it goes on with what it follows, and its clients hear nothing', async () => {
-    const core = await world.core();
+  test('is done by the host where there is one, which goes on; its clients hear only of what is gone', async () => {
+    const studio = await world.studio();
+    const client = createClient(await studio.open());
     const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'removed' || name === 'metrics') told.push(payload);
+    client.on('removed', (notice) => told.push(notice));
+    const grown = new Promise<void>((resolve) => {
+      client.on('metrics', (notice) => {
+        told.push(notice);
+        resolve();
+      });
     });
-    expect(await run('history', 'rebuild')).toMatchObject({ status: 0 });
+    expect(await run('history', 'rebuild')).toMatchObject({
+      status: 0,
+      errors: '',
+      output: expect.stringContaining('runs 2, events 6, files of episodes 1.'),
+    });
     const events = join(world.home, 'runs/first-run/events.jsonl');
     appendFileSync(events, `${journal.iteration(3, 2)}\n`);
-    await untilSeq(core, 'first-run', 3);
+    await grown;
     expect(told).toMatchObject([{ runId: 'first-run', truncateAfter: null, points: [{ iteration: 2 }] }]);
-    expect(core.runs.list().map((each) => each.id)).toEqual(
-      expect.arrayContaining(['first-run', 'other-run']),
-    );
+
+    const removed = new Promise((resolve) => client.on('removed', resolve));
+    rmSync(join(world.home, 'runs/other-run'), { recursive: true });
+    expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1 });
+    expect(await removed).toEqual({ runId: 'other-run' });
+    expect((await client.call('runs.list', {})).map((each) => each.id)).toEqual(['first-run']);
     expect(world.logged).toEqual([]);
   });
 });

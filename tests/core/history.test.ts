@@ -151,9 +151,8 @@ describe('the history', { timeout: 60_000 }, () => {
     const names = ['one', 'two', 'three'];
     for (const name of names) world.run(name, [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
-    const other = openDatabase(world.home);
     let done = false;
-    const rebuilding = rebuildHistory(other, world.home).finally(() => {
+    const rebuilding = rebuildHistory(core.database, world.home).finally(() => {
       done = true;
     });
     const seen: number[] = [];
@@ -162,7 +161,6 @@ describe('the history', { timeout: 60_000 }, () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(await rebuilding).toMatchObject({ runs: 3, events: 6 });
-    other.close();
     expect(seen.length).toBeGreaterThanOrEqual(names.length);
     expect(new Set(seen)).toEqual(new Set([names.length]));
   });
@@ -214,6 +212,7 @@ describe('the history', { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true });
     expect(await removed).toEqual({ runId: id });
     expect(first.runs.list().map((run) => run.id)).toEqual(['late-run']);
+    await first.dispose();
     const second = await world.core();
     expect(second.runs.list().map((run) => run.id)).toEqual(['late-run']);
   });

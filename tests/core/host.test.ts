@@ -1,30 +1,25 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/api/client.ts';
 import { openWebSocket } from '../../core/api/web-socket.ts';
-import { type Host, startHost } from '../../core/host/http.ts';
-import type { Core } from '../../core/index.ts';
-import { rawRequest, upgrade } from './fixtures/raw-request.ts';
+import type { Endpoint } from '../../core/host/http.ts';
+import { rawRequest, rawSocket, upgrade } from './fixtures/raw-request.ts';
 import { World } from './fixtures/world.ts';
 
-describe('the host', { timeout: 60_000 }, () => {
+describe('the endpoint of the app', { timeout: 60_000 }, () => {
   let world: World;
-  let core: Core;
-  let host: Host;
+  let host: Endpoint;
   beforeAll(async () => {
     world = new World();
-    core = await world.core();
     const web = join(world.folder, 'web');
     mkdirSync(join(web, 'assets'), { recursive: true });
     writeFileSync(join(web, 'index.html'), '<!doctype html><title>app</title>');
     writeFileSync(join(web, 'assets/app.js'), 'let app');
     writeFileSync(join(world.folder, 'secret'), 'secret');
-    host = await startHost(core, web, 0);
+    host = await (await world.studio({ endpoint: { port: 0, webFolder: web } })).endpoint();
   });
-  afterAll(async () => {
-    await host.close();
-    await world.close();
-  });
+  afterAll(() => world.close());
 
   test('serves the page and its files with the security headers', async () => {
     const page = await rawRequest(host.origin, '/');
@@ -109,24 +104,53 @@ describe('the host', { timeout: 60_000 }, () => {
     await expect(openWebSocket(host.origin, 'wrong')).rejects.toMatchObject({ code: 'connection_refused' });
   });
 
-  test('is announced for its owner alone, and the first of a data folder stays', async () => {
-    const path = join(world.home, 'host.json');
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
-      address: host.origin,
-      token: host.token,
-      pid: process.pid,
-    });
-    expect(host.address).toBe(`${host.origin}/#token=${host.token}`);
+  const text = (payload: string) => frame(0x81, Buffer.from(payload));
+  test.each<[string, Buffer]>([
+    ['no frame at all', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['a frame without a mask', Buffer.from([0x81, 0x02, 0x68, 0x69])],
+    ['a frame of a kind that there is not', frame(0x83, Buffer.alloc(0))],
+    ['a frame with bits that nobody agreed on', frame(0xf1, Buffer.from('{}'))],
+    ['text that is no text', frame(0x81, Buffer.from([0xff, 0xfe, 0xc0]))],
+    ['a continuation of nothing', frame(0x80, Buffer.from('{}'))],
+    ['a ping that is too long', frame(0x89, Buffer.alloc(126))],
+    ['a frame that says it is longer than any call', Buffer.from('81ff00000000400000000000000061', 'hex')],
+  ])('%s ends its sender, and nobody else', async (_, bytes) => {
+    const other = await openWebSocket(host.origin, host.token);
+    const { socket, ended } = await rawSocket(host.origin, '/api', upgrade(`starpo, ${host.token}`));
+    socket.write(bytes);
+    await ended;
+    expect(await createClient(other).call('runs.list', {})).toEqual([]);
+    other.close();
+  });
+
+  test('bytes are passed over, text in pieces is put together', async () => {
+    const { socket, heard } = await rawSocket(host.origin, '/api', upgrade(`starpo, ${host.token}`));
+    const call = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
+    socket.write(frame(0x82, Buffer.from(call('bytes'))));
+    const pieces = Buffer.from(call('pieces'));
+    socket.write(frame(0x01, pieces.subarray(0, 10)));
+    socket.write(frame(0x80, pieces.subarray(10)));
+    socket.write(text(call('last')));
+    const answers = await heard(/"i":"last"/);
+    expect(answers).toContain('"i":"pieces"');
+    expect(answers).not.toContain('"i":"bytes"');
+    socket.destroy();
   });
 
   test('a busy port is told of with a way out', async () => {
-    const busy = startHost(core, world.folder, Number(new URL(host.origin).port));
+    const port = Number(new URL(host.origin).port);
+    const busy = world.studio({ endpoint: { port, webFolder: world.folder } });
     await expect(busy).rejects.toMatchObject({
       code: 'port_busy',
       hint: expect.stringMatching(/already at (\S+);.*--port/),
     });
     await expect(busy).rejects.toMatchObject({ hint: expect.stringContaining(host.address) });
-    expect(JSON.parse(readFileSync(join(world.home, 'host.json'), 'utf8')).token).toBe(host.token);
   });
 });
+
+/** A WebSocket frame of a client, whole, with a mask of zeros. */
+function frame(first: number, payload: Buffer): Buffer {
+  const { length } = payload;
+  const head = length < 126 ? [first, 0x80 | length] : [first, 0xfe, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([...head, 0, 0, 0, 0]), payload]);
+}

@@ -1,14 +1,32 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pinnedNode, run } from '../../scripts/lib/process.mjs';
+import {
+  expectSameAsAlone,
+  expectUndisturbed,
+  iterationsOf,
+  readJournal,
+  untilIteration,
+} from './journal.ts';
 import { type Desktop, electronDesktop, electronMissing, type Shell, standInDesktop } from './shell.ts';
-import { endTrainers, hearComplaints, screenshots } from './studio.ts';
+import {
+  endTrainers,
+  hearComplaints,
+  type Served,
+  screenshots,
+  serve,
+  type Visitor,
+  visit,
+} from './studio.ts';
 
 let home: string;
 let desktop: Desktop | undefined;
 let shell: Shell | undefined;
+let visitor: Visitor | undefined;
+let served: Served | undefined;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'starpo-shell-'));
@@ -16,53 +34,22 @@ beforeEach(() => {
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail' && shell && !shell.page.isClosed())
     await shell.page.screenshot({ path: join(screenshots, 'shell-failure.png') });
+  await visitor?.close();
   await shell?.close();
   await desktop?.close();
+  await served?.end();
+  visitor = undefined;
   shell = undefined;
   desktop = undefined;
+  served = undefined;
   endTrainers(home);
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-interface Event {
-  seq: number;
-  type: string;
-  iteration: number;
-  pid: number;
-  level: string;
-  message: string;
-}
-
-/** The whole lines of a run's journal. */
-function readJournal(folder: string): Event[] {
-  const path = join(folder, 'events.jsonl');
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
-}
-
-const iterationsOf = (events: Event[]) =>
-  events.filter((event) => event.type === 'iteration').map((event) => event.iteration);
-
-/** Settles once a run's journal holds an iteration; what the app knows of it doesn't matter. */
-function untilIteration(folder: string, iteration: number): Promise<void> {
-  return new Promise((resolve) => {
-    const watcher = watch(folder, () => look());
-    const look = () => {
-      if (!iterationsOf(readJournal(folder)).includes(iteration)) return;
-      watcher.close();
-      resolve();
-    };
-    look();
-  });
-}
-
 const succeeds = /rollout: .* at iteration (\d+)/;
 
 /** Waits until the chart of success tells of an iteration at or after one. */
-async function chartReaches({ page }: Shell, iteration: number): Promise<void> {
+async function chartReaches({ page }: { page: Page }, iteration: number): Promise<void> {
   await page.getByRole('figure', { name: 'Success', exact: true }).filter({ hasText: succeeds }).waitFor();
   await page.waitForFunction(
     ([source, least]) => {
@@ -92,56 +79,70 @@ async function starpo(...args: string[]) {
   return JSON.parse(output);
 }
 
-/** Starts a run from the window, closes it while the run trains, opens it again, and looks whether training took any notice. */
-async function trainThroughAClosedWindow(): Promise<void> {
+const openRun = (page: Page) =>
+  page
+    .getByRole('listitem')
+    .getByRole('link', { name: /^FrozenLake/ })
+    .click();
+
+/** The iteration up to which a run's journal goes. */
+const reached = (folder: string) => iterationsOf(readJournal(folder)).at(-1) ?? 0;
+
+/**
+ * Starts a run from the window, watches it in a browser and by command too, and ends one after the other while the run trains: the window,
+ * which was the host, and then the browser's host, by force. Nothing of that may be seen in the run.
+ */
+async function trainWhileHostsComeAndGo(): Promise<void> {
   const first = await openShell();
   await first.shell.page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).click();
   await chartReaches(first.shell, 1);
   const [folder] = globSync(join(home, 'runs/*'));
+  const runId = basename(folder!);
+
+  served = await serve(home);
+  visitor = await visit(served.address);
+  await openRun(visitor.page);
+  await chartReaches(visitor, 1);
+  visitor.expectNoComplaints();
+  expect(await starpo('runs', '--json')).toMatchObject([{ id: runId, status: 'running' }]);
   expect(first.complaints).toEqual([]);
   await closeWindow(first.shell);
 
-  const before = iterationsOf(readJournal(folder!)).at(-1)!;
-  await untilIteration(folder!, before + 1);
+  const withoutWindow = reached(folder!) + 1;
+  await untilIteration(folder!, withoutWindow);
+  await chartReaches(visitor, withoutWindow);
 
   const second = await openShell();
   const { page } = second.shell;
-  await page
-    .getByRole('listitem')
-    .getByRole('link', { name: /^FrozenLake/ })
-    .click();
-  await chartReaches(second.shell, before + 2);
+  await openRun(page);
+  await chartReaches(second.shell, withoutWindow);
+  const { port } = new URL(served.address);
+  await served.end('SIGKILL');
+  const withoutServer = reached(folder!) + 1;
+  await chartReaches(second.shell, withoutServer);
+  served = await serve(home, port);
+  await chartReaches(visitor, withoutServer);
 
-  // The command line works on the same data folder at the same time.
   const { runs } = await starpo('history', 'rebuild', '--json');
   expect(runs).toBe(1);
-  const { summary } = await starpo('show', basename(folder!), '--json');
+  const { summary } = await starpo('show', runId, '--json');
   expect(summary).toMatchObject({ status: 'running' });
-
   await page.reload();
-  await chartReaches(second.shell, before + 3);
+  await chartReaches(second.shell, withoutServer);
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   await page.screenshot({ path: join(screenshots, '6-shell.png') });
+  expectUndisturbed(folder!);
 
-  const trained = readJournal(folder!);
-  const starts = trained.filter((event) => event.type === 'started');
-  expect(starts).toHaveLength(1);
-  expect(JSON.parse(readFileSync(join(folder!, 'trainer.lock'), 'utf8')).pid).toBe(starts[0]!.pid);
-  expect(trained.map((event) => event.seq)).toEqual([...trained.keys()]);
-  const iterations = iterationsOf(trained);
-  expect(iterations).toEqual(iterations.map((_, index) => index + 1));
-  expect(trained.filter((event) => event.type === 'log' && event.level !== 'info')).toEqual([]);
-  expect(trained.filter((event) => ['paused', 'stopped', 'failed'].includes(event.type))).toEqual([]);
-
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await visitor.page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   expect(second.complaints).toEqual([]);
   await closeWindow(second.shell);
+  await expectSameAsAlone(folder!, join(home, 'alone'));
 }
 
-test('a run outlives the window that started it, and the next window finds it', async () => {
+test('window, browser and commands share a data folder; they come and go, and the run takes no notice', async () => {
   desktop = await standInDesktop();
-  await trainThroughAClosedWindow();
+  await trainWhileHostsComeAndGo();
 });
 
 const missing = electronMissing();
@@ -149,5 +150,5 @@ if (missing) console.log(`skipped: the shell in Electron itself. ${missing}.`);
 
 test.skipIf(missing)('the same in Electron itself', async () => {
   desktop = electronDesktop();
-  await trainThroughAClosedWindow();
+  await trainWhileHostsComeAndGo();
 });

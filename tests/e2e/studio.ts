@@ -9,6 +9,22 @@ import { pinnedNode, root } from '../../scripts/lib/process.mjs';
 
 export const screenshots = join(root, 'tests/e2e/output');
 
+/** `starpo serve` on a data folder. */
+export interface Served {
+  address: string;
+  /** Ends it, at once by SIGKILL; trainers go on. */
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function serve(home: string, port = '0'): Promise<Served> {
+  const core = spawn(pinnedNode(), ['core/host/cli.ts', 'serve', '--port', port], {
+    cwd: root,
+    env: { ...process.env, STARPO_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { address: await printedAddress(core), end: (signal) => end(core, signal) };
+}
+
 /** `starpo serve` on a free port, with a data folder of its own that lasts as long as it. */
 export interface Studio {
   address: string;
@@ -19,16 +35,12 @@ export interface Studio {
 
 export async function startStudio(): Promise<Studio> {
   const home = mkdtempSync(join(tmpdir(), 'starpo-e2e-'));
-  const core = spawn(pinnedNode(), ['core/host/cli.ts', 'serve', '--port', '0'], {
-    cwd: root,
-    env: { ...process.env, STARPO_HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const served = await serve(home);
   return {
-    address: await printedAddress(core),
+    address: served.address,
     home,
     close: async () => {
-      await end(core);
+      await served.end();
       endTrainers(home);
       rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
@@ -50,10 +62,10 @@ function printedAddress(core: ChildProcess): Promise<string> {
   });
 }
 
-export async function end(core: ChildProcess): Promise<void> {
+export async function end(core: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (core.exitCode !== null || core.signalCode !== null) return;
   const ended = once(core, 'exit');
-  core.kill('SIGTERM');
+  core.kill(signal);
   const patience = setTimeout(() => core.kill('SIGKILL'), 10_000);
   await ended;
   clearTimeout(patience);

@@ -15,7 +15,7 @@ onLinux('the trainer runs wherever there is glibc 2.35', () => {
 });
 
 // Inline functions of a header that two instruction sets include would be merged into one copy, perhaps the wider one.
-onX64('AVX is in the kernels of the sets that have it and nowhere else', { timeout: 120_000 }, async () => {
+onX64('AVX and AMX are in the kernels of the sets that have them and nowhere else', { timeout: 120_000 }, async () => {
   const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -27,7 +27,7 @@ onX64('AVX is in the kernels of the sets that have it and nowhere else', { timeo
     else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
   }
   expect(await ended).toEqual([0, null]);
-  const kernels = /\bstarpo::avx[a-z0-9_]+::/;
+  const kernels = /\bstarpo::a[vm]x[a-z0-9_]*::/;
   expect([...users].some((name) => kernels.test(name))).toBe(true);
   expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
 });

@@ -142,6 +142,11 @@ export class FakeCore {
             cores: 8,
           },
         };
+      // What only the command line asks.
+      case 'trainer.require':
+      case 'history.rebuild':
+      case 'runs.events':
+        throw new Error(`No page asks for ${name}.`);
       case 'presets.list':
         return { value: this.presets };
       case 'runs.list':
@@ -206,7 +211,7 @@ export class FakeCore {
       case 'alerts.list':
         return { value: this.alerts };
       case 'queue.list':
-        return { value: { runs: this.#queued(), problem: null } };
+        return { value: { runs: this.#queued(), problem: null, working: true } };
       case 'queue.work':
         return { value: {} };
       case 'queue.add':

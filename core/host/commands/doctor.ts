@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemInfo } from '../../api/handlers.ts';
+import { defaultResources } from '../../index.ts';
 import { print, table } from '../output.ts';
-import { withCore } from './with-core.ts';
+import { withClient } from './with-client.ts';
 
 interface Check {
   name: string;
@@ -15,30 +15,30 @@ const leastFreeBytes = 1e9;
 
 /** Checks what training needs; the exit status is 1 where anything is amiss. */
 export async function doctor({ home, json }: { home?: string; json?: boolean }): Promise<void> {
-  await withCore(home, async (core) => {
-    const { trainer, devices, version, dataFolder, cores } = await systemInfo(core);
-    const starter = join(core.resources, 'starter');
-    const space = statfsSync(dataFolder);
-    const free = space.bavail * space.bsize;
-    const checks: Check[] = [
-      {
-        name: 'trainer',
-        fine: trainer.problem === null,
-        detail: trainer.problem ?? `${trainer.path} (${trainer.build ?? 'unknown build'})`,
-      },
-      {
-        name: 'devices',
-        fine: devices.some((device) => device.available),
-        detail: devices.map((device) => device.name).join(', ') || 'none',
-      },
-      { name: 'starter policy', fine: existsSync(join(starter, 'model.safetensors')), detail: starter },
-      { name: 'data folder', fine: writable(dataFolder), detail: dataFolder },
-      { name: 'free space', fine: free > leastFreeBytes, detail: `${(free / 1e9).toFixed(1)} GB` },
-    ];
-    if (json) print(JSON.stringify({ version, cores, checks }, null, 2));
-    else print(table(checks.map(({ name, fine, detail }) => [fine ? 'ok' : 'PROBLEM', name, detail])));
-    if (checks.some((check) => !check.fine)) process.exitCode = 1;
-  });
+  const { trainer, devices, version, dataFolder, cores } = await withClient(home, (client) =>
+    client.call('system.info', {}),
+  );
+  const starter = join(process.env.STARPO_RESOURCES ?? defaultResources, 'starter');
+  const space = statfsSync(dataFolder);
+  const free = space.bavail * space.bsize;
+  const checks: Check[] = [
+    {
+      name: 'trainer',
+      fine: trainer.problem === null,
+      detail: trainer.problem ?? `${trainer.path} (${trainer.build ?? 'unknown build'})`,
+    },
+    {
+      name: 'devices',
+      fine: devices.some((device) => device.available),
+      detail: devices.map((device) => device.name).join(', ') || 'none',
+    },
+    { name: 'starter policy', fine: existsSync(join(starter, 'model.safetensors')), detail: starter },
+    { name: 'data folder', fine: writable(dataFolder), detail: dataFolder },
+    { name: 'free space', fine: free > leastFreeBytes, detail: `${(free / 1e9).toFixed(1)} GB` },
+  ];
+  if (json) print(JSON.stringify({ version, cores, checks }, null, 2));
+  else print(table(checks.map(({ name, fine, detail }) => [fine ? 'ok' : 'PROBLEM', name, detail])));
+  if (checks.some((check) => !check.fine)) process.exitCode = 1;
 }
 
 function writable(folder: string): boolean {

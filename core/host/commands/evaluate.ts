@@ -1,11 +1,10 @@
+import { type Client, connectionLost } from '../../api/client.ts';
 import type { Evaluation } from '../../api/contract.ts';
 import { Failure } from '../../api/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
-import type { Core } from '../../index.ts';
-import { listCheckpoints } from '../../run-directory/evaluations.ts';
 import { percent, print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
-import { withCore } from './with-core.ts';
+import { acrossHosts, withStudio } from './with-client.ts';
 
 export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
   /** The newest where it isn't given. */
@@ -14,32 +13,41 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
   json: boolean;
 }
 
-/** Evaluates a checkpoint of a run, trained or in training, and prints the result; with `json` a line whenever it has come further, the last being the result. Ctrl-C gives it up. */
+/**
+ * Evaluates a checkpoint of a run, trained or in training, and prints the result; with `json` a line whenever it has come further, the last being
+ * the result. Ctrl-C gives it up. It ends with the host of the data folder; then it is played anew by the next one.
+ */
 export async function evaluate(runId: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
-  await withCore(home, async (core) => {
-    core.trainer.require();
-    const checkpoint = wish.checkpoint ?? (await newestCheckpoint(core, runId));
-    const signals = nextSignal();
-    const ended = whenEnded(core, runId, json);
-    try {
-      const { name } = await core.evaluations.start(runId, { ...wish, checkpoint });
-      signals.signal.then(() => core.evaluations.cancel(runId, name)).catch(() => {});
-      const evaluation = await ended.of(name);
-      if (evaluation.failure) {
-        const { code, message, hint } = evaluation.failure;
-        throw new Failure(code, message, hint);
-      }
-      if (!json) print(describe(evaluation));
-    } finally {
-      signals.close();
-      ended.close();
-    }
-  });
+  const wanted = { runId, ...wish };
+  let begun = false;
+  const signals = nextSignal();
+  const play = async (client: Client): Promise<Evaluation> => {
+    await client.call('trainer.require', {});
+    const ended = whenEnded(client, runId, json);
+    const checkpoint = wanted.checkpoint ?? (await newestCheckpoint(client, runId));
+    const { name } = await client.call('evaluations.start', { ...wanted, checkpoint }).catch((error) => {
+      // The host has ended just after the evaluation.
+      if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
+      throw error;
+    });
+    begun = true;
+    Object.assign(wanted, { checkpoint, name });
+    signals.signal.then(() => client.call('evaluations.cancel', { runId, name })).catch(() => {});
+    return ended.of(name);
+  };
+  try {
+    const { failure, ...evaluation } = await withStudio({ home, endpoint: { port: 0 } }, (studio) =>
+      acrossHosts(studio, play),
+    );
+    if (failure) throw new Failure(failure.code, failure.message, failure.hint);
+    if (!json) print(describe(evaluation));
+  } finally {
+    signals.close();
+  }
 }
 
-async function newestCheckpoint({ runs }: Core, runId: string): Promise<number> {
-  runs.get(runId);
-  const [newest] = await listCheckpoints(runs.folder(runId));
+async function newestCheckpoint(client: Client, runId: string): Promise<number> {
+  const [newest] = (await client.call('evaluations.choices', { runId })).checkpoints;
   if (newest !== undefined) return newest;
   throw new Failure(
     'checkpoint_missing',
@@ -49,26 +57,33 @@ async function newestCheckpoint({ runs }: Core, runId: string): Promise<number> 
 }
 
 /** Prints progress, and keeps how each evaluation ended: that may be told before its name is known. */
-function whenEnded(core: Core, runId: string, json: boolean) {
+function whenEnded(client: Client, runId: string, json: boolean) {
   const outcomes = new Map<string, Evaluation>();
   let look = () => {};
-  const close = core.notices.on((name, payload) => {
-    if (name !== 'evaluation') return;
-    const { runId: id, evaluation } = payload as { runId: string; evaluation: Evaluation };
-    if (id !== runId) return;
+  const hear = (evaluation: Evaluation) => {
     if (json) print(JSON.stringify(evaluation));
     else if (evaluation.state === 'running') process.stderr.write(`${progressLine(evaluation)}\n`);
     if (evaluation.state !== 'running') outcomes.set(evaluation.name, evaluation);
     look();
+  };
+  client.on('evaluation', ({ runId: id, evaluation }) => {
+    if (id === runId) hear(evaluation);
   });
   return {
-    close,
+    /** For one that is there already. */
+    already: async (name: string): Promise<Evaluation> => {
+      const evaluation = await client.call('evaluations.get', { runId, name });
+      hear(evaluation);
+      return evaluation;
+    },
+    /** Throws `connection_lost` where core goes before. */
     of: (name: string) =>
-      new Promise<Evaluation>((resolve) => {
+      new Promise<Evaluation>((resolve, reject) => {
         look = () => {
           const outcome = outcomes.get(name);
           if (outcome) resolve(outcome);
         };
+        client.onClose(() => reject(connectionLost()));
         look();
       }),
   };
@@ -78,7 +93,14 @@ function progressLine({ done, levels, etaSeconds }: Evaluation): string {
   return `${done} of ${levels} episodes${etaSeconds === null ? '' : `, ${Math.round(etaSeconds)} s left`}`;
 }
 
-function describe({ name, label, checkpoint, levels, changes, metrics }: Evaluation): string {
+function describe({
+  name,
+  label,
+  checkpoint,
+  levels,
+  changes,
+  metrics,
+}: Omit<Evaluation, 'failure'>): string {
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
   const interval = `95 % interval ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
   return [

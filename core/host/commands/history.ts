@@ -1,19 +1,32 @@
+import type { RebuildReport } from '../../api/contract.ts';
+import { Failure } from '../../api/failure.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { openDatabase } from '../../history/database.ts';
-import { type RebuildReport, rebuildHistory } from '../../history/rebuild.ts';
+import { rebuildHistory } from '../../history/rebuild.ts';
 import { dataFolder } from '../../home.ts';
 import { print } from '../output.ts';
+import { withClient } from './with-client.ts';
 
-/** Makes the index over all runs again and says what was found; other cores on the data folder may go on. Throws `history_in_use`. */
+/** Makes the index over all runs again, or has the host do so, and says what was found. Throws `history_in_use`. */
 export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
   const folder = dataFolder(home);
   const replaced = dropDamagedHistory(folder);
-  const database = openDatabase(folder);
+  const report =
+    (await rebuildHere(folder)) ?? (await withClient(home, (client) => client.call('history.rebuild', {})));
+  print(json ? JSON.stringify({ folder, replaced, ...report }, null, 2) : describe(folder, replaced, report));
+}
+
+/** Null where another process has the data folder. */
+async function rebuildHere(folder: string): Promise<RebuildReport | null> {
+  let database: ReturnType<typeof openDatabase>;
   try {
-    const report = await rebuildHistory(database, folder);
-    print(
-      json ? JSON.stringify({ folder, replaced, ...report }, null, 2) : describe(folder, replaced, report),
-    );
+    database = openDatabase(folder);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
+    throw error;
+  }
+  try {
+    return await rebuildHistory(database, folder);
   } finally {
     database.close();
   }

@@ -1,10 +1,8 @@
-import type { Client } from '../../api/client.ts';
+import { type Client, connectionLost } from '../../api/client.ts';
 import { Failure } from '../../api/failure.ts';
-import { dataFolder } from '../../home.ts';
-import { readHost } from '../host-file.ts';
 import { print, runRow, table } from '../output.ts';
 import { nextSignal } from '../signals.ts';
-import { withClient } from './with-client.ts';
+import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
 interface Options {
   home?: string;
@@ -13,23 +11,25 @@ interface Options {
 
 /** What waits, next first. */
 export async function listQueue({ home, json }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const { runs: ids, problem } = await client.call('queue.list', {});
-    const all = await client.call('runs.list', {});
-    const waiting = ids.flatMap((id) => all.find((run) => run.id === id) ?? []);
-    if (json) return print(JSON.stringify({ runs: waiting, problem }, null, 2));
-    if (waiting.length === 0) return print('Nothing waits. `starpo train PRESET --queue` adds a run.');
-    print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
-    if (problem) print(`The queue waits: ${problem.message} ${problem.hint}`);
-    else remindOfHost(home);
+  const ask = async (client: Client) => ({
+    queue: await client.call('queue.list', {}),
+    runs: await client.call('runs.list', {}),
   });
+  const { queue, runs } = await withClient(home, ask, { repeatable: true });
+  const waiting = queue.runs.flatMap((id) => runs.find((run) => run.id === id) ?? []);
+  const { problem, working } = queue;
+  if (json) return print(JSON.stringify({ runs: waiting, problem, working }, null, 2));
+  if (waiting.length === 0) return print('Nothing waits. `starpo train PRESET --queue` adds a run.');
+  print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
+  if (problem) print(`The queue waits: ${problem.message} ${problem.hint}`);
+  else if (!working) print(idle);
 }
 
 export async function addToQueue(runId: string, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
     const { position } = await client.call('queue.add', { runId });
     print(`${runId} is number ${position} of the queue`);
-    remindOfHost(home);
+    await remindOfQueue(client);
   });
 }
 
@@ -44,31 +44,35 @@ export async function moveInQueue(runId: string, position: number, { home }: Opt
   });
 }
 
-/** Trains what waits, one run after the other, until nothing does. A signal leaves the trainer that is at work to itself. */
+/**
+ * Trains what waits, one run after the other, until nothing does, whichever process has the data folder. A signal leaves the trainer that is at
+ * work to itself.
+ */
 export async function runQueue({ home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const told = new Map<string, string>();
-    const signals = nextSignal();
-    const stopNotices: (() => void)[] = [];
-    const emptied = new Promise<void>((resolve, reject) => {
-      const look = () => void isDone(client).then((done) => done && resolve(), reject);
-      stopNotices.push(
-        client.on('run', ({ id, status, iteration, iterations }) => {
-          if (status !== 'running') look();
-          if (told.get(id) === status) return;
-          told.set(id, status);
-          print(`${id}  ${status}  ${iteration}/${iterations}`);
-        }),
-      );
-      client.onClose(() => reject(new Failure('connection_lost', 'The host has ended.', 'Run it again.')));
-      client.call('queue.work', {}).then(look, reject);
-    });
-    try {
+  const told = new Map<string, string>();
+  const signals = nextSignal();
+  try {
+    await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
+      const emptied = acrossHosts(studio, (client) => untilEmpty(client, told));
       await Promise.race([emptied, signals.signal]);
-    } finally {
-      signals.close();
-      for (const stop of stopNotices) stop();
-    }
+    });
+  } finally {
+    signals.close();
+  }
+}
+
+/** Lets core work through the queue and prints what becomes of its runs. `told`: the status that each was printed with. */
+function untilEmpty(client: Client, told: Map<string, string>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => void isDone(client).then((done) => done && resolve(), reject);
+    client.on('run', ({ id, status, iteration, iterations }) => {
+      if (status !== 'running') look();
+      if (told.get(id) === status) return;
+      told.set(id, status);
+      print(`${id}  ${status}  ${iteration}/${iterations}`);
+    });
+    client.onClose(() => reject(connectionLost()));
+    client.call('queue.work', {}).then(look, reject);
   });
 }
 
@@ -79,10 +83,9 @@ async function isDone(client: Client): Promise<boolean> {
   return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
 }
 
+const idle = 'No app is open on this data folder: `starpo queue run` or `starpo serve` starts what waits.';
+
 /** A queue without anybody who works through it stays as it is. */
-export function remindOfHost(home: string | undefined): void {
-  if (readHost(dataFolder(home))) return;
-  print(
-    'No StarPO Studio is open on this data folder: `starpo queue run` or `starpo serve` starts what waits.',
-  );
+export async function remindOfQueue(client: Client): Promise<void> {
+  if (!(await client.call('queue.list', {})).working) print(idle);
 }

@@ -1,3 +1,4 @@
+import type { Client } from '../../api/client.ts';
 import type { RunStorage, RunSummary } from '../../api/contract.ts';
 import { dataFolder } from '../../home.ts';
 import { runIdPattern } from '../../run-directory/names.ts';
@@ -11,7 +12,7 @@ interface Options {
 }
 
 export async function listRuns({ home, json, all }: Options & { all?: boolean }): Promise<void> {
-  const runs = await withClient(home, (client) => client.call('runs.list', {}));
+  const runs = await withClient(home, (client) => client.call('runs.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(runs, null, 2));
   if (runs.length === 0)
     return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
@@ -23,11 +24,12 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
 
 export async function showRun(runId: string, { home, json }: Options): Promise<void> {
   if (!runIdPattern.test(runId)) throw runUnknown(runId);
-  const { run, storage, log } = await withClient(home, async (client) => ({
+  const ask = async (client: Client) => ({
     run: await client.call('runs.get', { runId }),
     storage: await client.call('runs.storage', { runId }),
     log: json ? [] : await client.call('runs.log', { runId }),
-  }));
+  });
+  const { run, storage, log } = await withClient(home, ask, { repeatable: true });
   if (json) return print(JSON.stringify({ ...run, storage }, null, 2));
   print(describe(run.summary, run.folder, storage));
   for (const { time, level, message } of log) {

@@ -1,23 +1,17 @@
 import { join } from 'node:path';
-import type { Core } from '../../index.ts';
-import { startHost } from '../http.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
-import { withCore } from './with-core.ts';
+import { withStudio } from './with-client.ts';
 
 const webFolder = join(import.meta.dirname, '../../../out/renderer');
 
 /** Serves until a signal; trainers go on. */
 export async function serve({ port, home }: { port: number; home?: string }): Promise<void> {
-  const use = async (core: Core) => {
-    const host = await startHost(core, webFolder, port);
-    try {
-      print(`StarPO Studio is at ${host.address}`);
-      print(`Data folder: ${core.home}. Ctrl-C ends the app; training goes on.`);
-      await nextSignal().signal;
-    } finally {
-      await host.close();
-    }
-  };
-  await withCore(home, use, { worksQueue: true });
+  await withStudio({ home, endpoint: { port, webFolder }, worksQueue: true }, async (studio) => {
+    await studio.stay();
+    const { signal } = nextSignal();
+    print(`StarPO Studio is at ${(await studio.endpoint()).address}`);
+    print(`Data folder: ${studio.home}. Ctrl-C ends the app; training goes on.`);
+    await signal;
+  });
 }

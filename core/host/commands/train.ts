@@ -1,113 +1,168 @@
-import type { RunSummary } from '../../api/contract.ts';
+import { type Client, connectionLost, createClient } from '../../api/client.ts';
+import type { JournalEvent, RunStatus, RunSummary } from '../../api/contract.ts';
 import { Failure } from '../../api/failure.ts';
-import { eventsAfter, type StoredEvent } from '../../history/queries.ts';
-import type { Core } from '../../index.ts';
-import type { NewRun } from '../../runs/create-run.ts';
 import { iterationLine, print, successLine } from '../output.ts';
 import { nextSignal } from '../signals.ts';
-import { remindOfHost } from './queue.ts';
-import { withClient } from './with-client.ts';
-import { withCore } from './with-core.ts';
+import type { Studio } from '../studio.ts';
+import type { NewRunOptions } from './new.ts';
+import { remindOfQueue } from './queue.ts';
+import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
-type TrainOptions = NewRun & { home?: string | undefined; json: boolean; queue: boolean };
+type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 
-const ended = (run: RunSummary) =>
-  run.status !== 'running' && run.status !== 'paused' && run.status !== 'created';
+const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies RunStatus[];
 
-/** Makes a run, starts its trainer and follows it to its end. Ctrl-C asks the trainer to stop; a second one leaves it to itself. */
-export async function train({ home, json, queue, ...run }: TrainOptions): Promise<void> {
-  if (queue) return trainLater(run, home, json);
-  await withCore(home, async (core) => {
-    core.trainer.require();
-    const runId = await core.runs.create(run);
-    const folder = core.runs.folder(runId);
-    print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
-    for (const { message, hint } of (await core.storage.of(runId)).warnings)
-      process.stderr.write(`warning: ${message} ${hint}\n`);
-    const starting = core.runs.start(runId);
-    const follower = follow(core, runId, json, starting);
-    try {
-      await starting;
-      const summary = await follower.end;
-      if (json)
-        print(
-          JSON.stringify({ type: 'ended', run: runId, status: summary.status, iteration: summary.iteration }),
-        );
-      else print(`${summary.status} after iteration ${summary.iteration} of ${summary.iterations}`);
-      if (summary.status !== 'completed') throw notCompleted(summary);
-    } finally {
-      follower.close();
-    }
+/**
+ * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later. Ctrl-C asks
+ * the trainer to stop; a second one leaves it to itself. With `queue` the run only waits for its device.
+ */
+export async function train({ queue, ...options }: TrainOptions): Promise<void> {
+  if (queue) return trainLater(options);
+  const { home, json, ...run } = options;
+  await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
+    const follower = await begin(studio, run, json);
+    const summary = await follower.untilEnd();
+    if (json)
+      print(
+        JSON.stringify({
+          type: 'ended',
+          run: summary.id,
+          status: summary.status,
+          iteration: summary.iteration,
+        }),
+      );
+    else print(`${summary.status} after iteration ${summary.iteration} of ${summary.iterations}`);
+    if (summary.status !== 'completed') throw notCompleted(summary);
   });
 }
 
 /** Makes a run and lets it wait for its device. */
-async function trainLater(run: NewRun, home: string | undefined, json: boolean): Promise<void> {
+async function trainLater({ home, json, ...run }: Omit<TrainOptions, 'queue'>): Promise<void> {
   await withClient(home, async (client) => {
     const { runId } = await client.call('runs.create', { ...run, start: false, queue: true });
     const { summary, folder } = await client.call('runs.get', { runId });
     const position = summary.queuePosition;
     if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
     print(`run ${runId}\n  in ${folder}\n  number ${position} of the queue`);
-    remindOfHost(home);
+    await remindOfQueue(client);
   });
 }
 
-function follow(
-  core: Core,
-  runId: string,
+async function begin(
+  studio: Studio,
+  { preset, set }: Omit<NewRunOptions, 'home'>,
   json: boolean,
-  starting: Promise<void>,
-): { end: Promise<RunSummary>; close(): void } {
-  const signals = nextSignal();
-  const { iterations } = core.runs.get(runId);
-  let printed = -1;
-  const printNew = () => {
-    for (const event of eventsAfter(core.database, runId, printed, Number.MAX_SAFE_INTEGER)) {
-      printed = event.seq;
-      const line = json ? eventAsJson(event) : eventAsLine(event, iterations);
-      if (line) print(line);
-    }
-  };
-  const stopEvents = core.supervisor.onEvents((id) => {
-    if (id === runId) printNew();
-  });
-  let stopNotices = () => {};
-  const end = new Promise<RunSummary>((resolve, reject) => {
-    stopNotices = core.notices.on((name, payload) => {
-      const summary = payload as RunSummary;
-      if (name === 'run' && summary.id === runId && ended(summary)) resolve(summary);
-    });
-    const stop = async () => {
-      process.stderr.write('asking the trainer to stop; Ctrl-C again leaves it to itself\n');
-      await starting;
-      await core.runs.command(runId, 'stop');
-    };
-    signals.signal.then(stop).catch(reject);
-  });
-  end.catch(() => {});
-  return {
-    end,
-    close: () => {
-      signals.close();
-      stopEvents();
-      stopNotices();
-    },
-  };
+): Promise<Follower> {
+  const channel = await studio.open();
+  const client = createClient(channel);
+  try {
+    await client.call('trainer.require', {});
+    const { runId } = await client.call('runs.create', { preset, set, start: false });
+    const { folder, summary } = await client.call('runs.get', { runId });
+    print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
+    for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
+      process.stderr.write(`warning: ${message} ${hint}\n`);
+    return new Follower(studio, summary, json);
+  } finally {
+    channel.close();
+  }
 }
+
+/** Prints what a run's journal says, and goes on over another core where the one it heard is gone. */
+class Follower {
+  private readonly studio: Studio;
+  private readonly run: RunSummary;
+  private readonly json: boolean;
+  private printed = -1;
+
+  constructor(studio: Studio, run: RunSummary, json: boolean) {
+    this.studio = studio;
+    this.run = run;
+    this.json = json;
+  }
+
+  /** Starts the trainer and gives the run as it ended. */
+  async untilEnd(): Promise<RunSummary> {
+    const signals = nextSignal();
+    try {
+      return await acrossHosts(this.studio, (client) => this.follow(client, signals.signal));
+    } finally {
+      signals.close();
+    }
+  }
+
+  /** Throws `connection_lost` where this core goes before the run has ended. */
+  private follow(client: Client, signal: Promise<NodeJS.Signals>): Promise<RunSummary> {
+    const { id: runId } = this.run;
+    return new Promise((resolve, reject) => {
+      let looking = Promise.resolve();
+      const heard = (run: RunSummary) => {
+        if (run.id !== runId) return;
+        looking = looking
+          .then(() => this.printNew(client))
+          .then(() => {
+            if (ends.includes(run.status)) resolve(run);
+          })
+          .catch(reject);
+      };
+      client.on('run', heard);
+      client.onClose(() => reject(connectionLost()));
+      const started = this.start(client);
+      started
+        .then(() => client.call('runs.get', { runId }))
+        .then(({ summary }) => heard(summary))
+        .catch(reject);
+      const stop = async () => {
+        process.stderr.write('asking the trainer to stop; Ctrl-C again leaves it to itself\n');
+        await started;
+        await client.call('runs.command', { runId, command: 'stop' }).catch(unless('run_not_active'));
+      };
+      signal.then(stop).catch(reject);
+    });
+  }
+
+  /** Once: where a core was lost, the trainer that it started may be there already. */
+  private async start(client: Client): Promise<void> {
+    const { id: runId } = this.run;
+    const { summary } = await client.call('runs.get', { runId });
+    if (summary.status === 'created') await client.call('runs.start', { runId }).catch(unless('run_active'));
+  }
+
+  private async printNew(client: Client): Promise<void> {
+    for (;;) {
+      const events = await client.call('runs.events', { runId: this.run.id, after: this.printed });
+      if (events.length === 0) return;
+      for (const event of events) {
+        this.printed = event.seq;
+        const line = this.json ? eventAsJson(event) : eventAsLine(event, this.run.iterations);
+        if (line) print(line);
+      }
+    }
+  }
+}
+
+/** Passes over the failure of one code. */
+const unless = (code: string) => (error: unknown) => {
+  if (!(error instanceof Failure) || error.code !== code) throw error;
+};
 
 const printedTypes = ['started', 'iteration', 'evaluation', 'checkpoint', 'log', 'stopped', 'failed'];
 
-function eventAsJson({ seq, time, type, body }: StoredEvent): string | null {
-  return printedTypes.includes(type) ? JSON.stringify({ type, seq, time, ...JSON.parse(body) }) : null;
+function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
+  return printedTypes.includes(type) ? JSON.stringify({ type, seq, time, ...body }) : null;
 }
 
-function eventAsLine({ type, body: text }: StoredEvent, iterations: number): string | null {
-  const body = JSON.parse(text);
-  if (type === 'iteration') return iterationLine(body.iteration, iterations, body.metrics);
+function eventAsLine({ type, body }: JournalEvent, iterations: number): string | null {
+  const { iteration, metrics, level, message } = body as {
+    iteration: number;
+    metrics: Record<string, number>;
+    level: string;
+    message: string;
+  };
+  if (type === 'iteration') return iterationLine(iteration, iterations, metrics);
   if (type === 'evaluation')
-    return `evaluation after iteration ${body.iteration}: success ${successLine(body.metrics)}`;
-  if (type === 'log') return `${body.level}: ${body.message}`;
+    return `evaluation after iteration ${iteration}: success ${successLine(metrics)}`;
+  if (type === 'log') return `${level}: ${message}`;
   return null;
 }
 

@@ -1,20 +1,51 @@
-import { channelPair } from '../../api/channel.ts';
 import { type Client, createClient } from '../../api/client.ts';
-import { serveChannel } from '../../api/server.ts';
-import { withCore } from './with-core.ts';
+import { Failure } from '../../api/failure.ts';
+import { dataFolder } from '../../home.ts';
+import { Studio, type StudioOptions } from '../studio.ts';
 
-/** For a brief command: core's API. */
+type Wishes = Pick<StudioOptions, 'endpoint' | 'worksQueue'> & { home: string | undefined };
+
+/** Joins a data folder for a command and lets go of it afterwards, whatever happens. */
+export async function withStudio<T>(
+  { home, ...wishes }: Wishes,
+  use: (studio: Studio) => Promise<T>,
+): Promise<T> {
+  const studio = new Studio({
+    home: dataFolder(home),
+    resources: process.env.STARPO_RESOURCES,
+    ...wishes,
+  });
+  try {
+    return await use(studio);
+  } finally {
+    await studio.close();
+  }
+}
+
+/**
+ * For a brief command: core's API, from the host of the data folder where there is one. `repeatable`: what it asks for changes nothing, so
+ * it is asked again where the host ends before it has answered.
+ */
 export async function withClient<T>(
   home: string | undefined,
   use: (client: Client) => Promise<T>,
+  { repeatable = false }: { repeatable?: boolean } = {},
 ): Promise<T> {
-  return withCore(home, async (core) => {
-    const { left, right, close } = channelPair();
-    serveChannel(core, right);
+  return withStudio({ home }, async (studio) =>
+    repeatable ? acrossHosts(studio, use) : use(createClient(await studio.open())),
+  );
+}
+
+/** Uses core's API, and begins again over another core wherever the one that it spoke to is gone. */
+export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
+  for (;;) {
+    const channel = await studio.open();
     try {
-      return await use(createClient(left));
+      return await use(createClient(channel));
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'connection_lost')) throw error;
     } finally {
-      close();
+      channel.close();
     }
-  });
+  }
 }

@@ -1,0 +1,27 @@
+import type { Channel } from './channel.ts';
+
+/** What Electron's preload offers the page: text both ways, and word of the end of what is behind it. */
+export interface Bridge {
+  send(text: string): void;
+  /** Calls back with every message; gives the function that ends it. */
+  receive(handler: (text: string) => void): () => void;
+  /** Calls back when core's side has closed; gives the function that ends it. */
+  onClose(handler: () => void): () => void;
+}
+
+/** One channel over the bridge. When core's side closes, another one may be made: the next message reaches whoever is core by then. */
+export function bridgeChannel(bridge: Bridge): Channel {
+  const closeHandlers: (() => void)[] = [];
+  const endings: (() => void)[] = [];
+  endings.push(
+    bridge.onClose(() => {
+      for (const end of endings.splice(0)) end();
+      for (const handler of closeHandlers.splice(0)) handler();
+    }),
+  );
+  return {
+    send: (text) => bridge.send(text),
+    onMessage: (handler) => void endings.push(bridge.receive(handler)),
+    onClose: (handler) => void closeHandlers.push(handler),
+  };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+
+/** docs/formats/rollouts.md: the head of every episode. */
+export const episodeSummary = z.object({
+  id: z.string(),
+  iteration: z.number().int(),
+  split: z.string(),
+  environment: z.string(),
+  group: z.number().int(),
+  member: z.number().int(),
+  seed: z.number(),
+  reward: z.number(),
+  success: z.boolean(),
+  ended: z.enum(['done', 'max_turns', 'max_actions', 'context']),
+  turns: z.number().int(),
+  actions: z.number().int(),
+  tokens: z.number().int(),
+  kept: z.boolean(),
+  format_valid: z.boolean(),
+});
+export type EpisodeSummary = z.infer<typeof episodeSummary>;
+
+/** A rollout file that exists. `split` is `train` or an evaluation set's label. */
+export const rolloutFile = z.object({
+  iteration: z.number().int(),
+  split: z.string(),
+  episodes: z.number().int(),
+});
+export type RolloutFile = z.infer<typeof rolloutFile>;
+
+/**
+ * One picture of the replay. `board` is the text grid (FrozenLake: rows of `P _ O G X √`; Sokoban: rows of `# _ O √ X P S`), or null
+ * where the environment has none (Bandit).
+ * The first frame of an episode is its initial state (no action).
+ */
+export const frame = z.object({
+  turn: z.number().int(),
+  /** Index of the action within the turn; -1 for the state before any. */
+  step: z.number().int(),
+  action: z.string().nullable(),
+  board: z.string().nullable(),
+  reward: z.number(),
+  /** Reward summed up to and with this frame, penalties of finished turns included. */
+  total: z.number(),
+  effective: z.boolean(),
+  slipped: z.boolean(),
+  done: z.boolean(),
+  success: z.boolean(),
+  /** Success can't be had any more: a Sokoban box that no push brings to a target. */
+  deadEnd: z.boolean(),
+});
+export type Frame = z.infer<typeof frame>;
+
+export const replayTurn = z.object({
+  state: z.string(),
+  response: z.string(),
+  think: z.string().nullable(),
+  answer: z.string().nullable(),
+  actions: z.array(z.string()),
+  formatValid: z.boolean(),
+  reward: z.number(),
+  penalty: z.number(),
+  tokens: z.number().int(),
+  /** Mean log-probability and entropy (nats) of the sampled tokens. */
+  logprobMean: z.number(),
+  entropyMean: z.number(),
+});
+export type ReplayTurn = z.infer<typeof replayTurn>;
+
+/** An episode made ready to draw: nothing needs to be run to show it. */
+export const replay = z.object({
+  summary: episodeSummary,
+  type: z.enum(['frozen-lake', 'bandit', 'sokoban']),
+  config: z.record(z.string(), z.unknown()),
+  arms: z.array(z.string()).nullable(),
+  prompt: z.string(),
+  frames: z.array(frame),
+  turns: z.array(replayTurn),
+});
+export type Replay = z.infer<typeof replay>;

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+
+export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
+/** Values by the names of docs/formats/metrics.md. */
+export const metrics = z.record(z.string(), z.number());
+
+export const runStatus = z.enum([
+  'created',
+  'queued',
+  'running',
+  'paused',
+  'stopped',
+  'completed',
+  'failed',
+  'interrupted',
+]);
+export type RunStatus = z.infer<typeof runStatus>;
+
+/** Where a living trainer is, from its last `phase` event. */
+export const phase = z.object({
+  name: z.enum(['load', 'evaluate', 'rollout', 'filter', 'update', 'checkpoint']),
+  iteration: z.number().int(),
+  done: z.number().int(),
+  total: z.number().int(),
+});
+export type Phase = z.infer<typeof phase>;
+
+/** An error a person can act on: stable code, what is wrong, what to do. */
+export const apiError = z.object({ code: z.string(), message: z.string(), hint: z.string() });
+export type ApiError = z.infer<typeof apiError>;
+
+export const tagText = z
+  .string()
+  .regex(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._:/+-]{0,39}$/u,
+    'must be 1 to 40 letters, digits, spaces or . _ : / + -',
+  );
+export const noteText = z.string().max(10_000);
+
+/** What people said of a run; kept in its annotations.jsonl. */
+export const runMarks = z.object({
+  tags: z.array(z.string()).describe('sorted'),
+  note: z.string(),
+  starred: z.boolean(),
+  archived: z.boolean(),
+});
+export type RunMarks = z.infer<typeof runMarks>;
+
+export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
+/** Something a detector found in a run, and what became of it. */
+export const alert = z.object({
+  id: z.string(),
+  kind: z.string(),
+  severity: alertSeverity,
+  iteration: z.number().int(),
+  message: z.string(),
+  state: z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']),
+  raisedAt: z.number(),
+  changedAt: z.number(),
+  /** ms since the epoch, for a snoozed one. */
+  snoozedUntil: z.number().nullable(),
+});
+export type Alert = z.infer<typeof alert>;
+
+/** A living trainer that has been silent for far longer than its run's own pace explains. */
+export const stall = apiError.extend({
+  /** The phase that hangs; null where the trainer hasn't named one yet. */
+  phase: phase.shape.name.nullable(),
+  since: z.number().describe('time of its last event, ms since the epoch'),
+});
+export type Stall = z.infer<typeof stall>;
+
+/** What a run takes on disk, in bytes. */
+export const runStorage = z.object({
+  rollouts: z.number(),
+  checkpoints: z.number(),
+  journal: z.number(),
+  other: z.number(),
+  total: z.number(),
+  /** storage.budget_gigabytes; null: none. */
+  budget: z.number().nullable(),
+  /** What it will take at its end, by an estimate; null once it has ended. */
+  expected: z.number().nullable(),
+  /** Free space of the disk. */
+  free: z.number(),
+  warnings: z.array(apiError),
+});
+export type RunStorage = z.infer<typeof runStorage>;
+
+export const runSummary = z.object({
+  id: runId,
+  name: z.string(),
+  preset: z.string(),
+  task: z.enum(['reinforce', 'warm_start']),
+  environments: z.array(z.string()).describe('environment types, in order'),
+  status: runStatus,
+  /** Last complete iteration, 0 before the first. */
+  iteration: z.number().int(),
+  iterations: z.number().int(),
+  createdAt: z.number().describe('ms since the epoch'),
+  startedAt: z.number().nullable(),
+  endedAt: z.number().nullable(),
+  phase: phase.nullable(),
+  /** Seconds to the end at the pace of the last iterations; null while unknown or not running. */
+  etaSeconds: z.number().nullable(),
+  /** Newest value of a few metrics for cards: success_rate of the newest evaluation and rollout, reward_mean, ... */
+  latest: metrics,
+  failure: apiError.nullable(),
+  /** 1 for the one that starts next; null where it isn't queued. */
+  queuePosition: z.number().int().nullable(),
+  stalled: stall.nullable(),
+  marks: runMarks,
+});
+export type RunSummary = z.infer<typeof runSummary>;
+
+/** One metric over iterations; the arrays are as long as each other. */
+export const series = z.object({
+  name: z.string(),
+  iterations: z.array(z.number().int()),
+  values: z.array(z.number()),
+});
+export type Series = z.infer<typeof series>;
+
+export const logLine = z.object({
+  seq: z.number().int(),
+  time: z.number(),
+  level: z.enum(['info', 'warning', 'error']),
+  message: z.string(),
+});
+export type LogLine = z.infer<typeof logLine>;
+
+/** A line of the journal; `body` has the fields of its type (docs/formats/journal.md). */
+export const journalEvent = z.object({
+  seq: z.number().int(),
+  time: z.number(),
+  type: z.string(),
+  body: z.record(z.string(), z.unknown()),
+});
+export type JournalEvent = z.infer<typeof journalEvent>;
+
+export const presetCard = z.object({
+  id: z.string(),
+  alias: z.string().nullable(),
+  title: z.string(),
+  environment: z.string(),
+  algorithm: z.string(),
+  /** One or two sentences: what one will see. */
+  summary: z.string(),
+  /** What the run should reach, in one phrase. */
+  expects: z.string(),
+  iterations: z.number().int(),
+});
+export type PresetCard = z.infer<typeof presetCard>;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+export const device = z.object({
+  id: z.string(),
+  name: z.string(),
+  available: z.boolean(),
+  reason: z.string().nullable(),
+});
+
+export const systemInfo = z.object({
+  version: z.string(),
+  dataFolder: z.string(),
+  trainer: z.object({ path: z.string(), build: z.string().nullable(), problem: z.string().nullable() }),
+  devices: z.array(device),
+  cores: z.number().int(),
+});
+export type SystemInfo = z.infer<typeof systemInfo>;
+
+/** What a rebuild of the history found in the data folder. */
+export const rebuildReport = z.object({
+  runs: z.number().int(),
+  events: z.number().int(),
+  rollouts: z.number().int().describe('files of episodes'),
+  skipped: z.array(z.string()).describe('folders under runs/ that hold no run'),
+  forgotten: z.array(z.string()).describe('runs that the history had and whose folder is gone'),
+  damaged: z.array(z.string()).describe('runs with lines in their journal that are no events'),
+  damagedAnnotations: z
+    .array(z.string())
+    .describe('runs with lines in annotations.jsonl that are no annotations'),
+});
+export type RebuildReport = z.infer<typeof rebuildReport>;

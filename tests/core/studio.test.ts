@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/api/client.ts';
+import { openWebSocket } from '../../core/api/web-socket.ts';
+import { openDatabase } from '../../core/history/database.ts';
+import { type HostRecord, readHost } from '../../core/host/host-file.ts';
+import type { Studio } from '../../core/host/studio.ts';
+import { Child, starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { World } from './fixtures/world.ts';
+
+const runIds = async (studio: Studio) => {
+  const channel = await studio.open();
+  const runs = await createClient(channel).call('runs.list', {});
+  channel.close();
+  return runs.map((run) => run.id);
+};
+
+describe('a data folder', { timeout: 60_000 }, () => {
+  let world: World;
+  const children: Child[] = [];
+  beforeEach(() => {
+    world = new World();
+    world.run('some-run', [journal.started(0), journal.stopped(1, 0)]);
+  });
+  afterEach(async () => {
+    await Promise.all(children.splice(0).map((each) => each.kill()));
+    await world.close();
+  });
+  const hostFile = () => join(world.home, 'host.json');
+  const app = async () => {
+    const child = new Child('tests/core/fixtures/following-core.ts', [world.home], world.environment());
+    children.push(child);
+    await child.line(/^ready$/);
+    return child;
+  };
+  /** A pid that was a process's and is nobody's. */
+  const deadPid = () => spawnSync(process.execPath, ['--version']).pid;
+  const record = (changes: Partial<HostRecord> = {}): HostRecord => ({
+    address: 'http://127.0.0.1:9',
+    token: '0'.repeat(64),
+    pid: process.pid,
+    host: hostname(),
+    ...changes,
+  });
+
+  test('has the first app for its host, announced for its owner alone', async () => {
+    const host = await world.studio();
+    const { origin, token, address } = await host.endpoint();
+    expect(statSync(hostFile()).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(hostFile(), 'utf8'))).toEqual(
+      record({ address: origin, token, pid: process.pid }),
+    );
+    expect(address).toBe(`${origin}/#token=${token}`);
+    const client = await world.studio();
+    expect(await runIds(client)).toEqual(['some-run']);
+    expect(readHost(world.home)?.address).toBe(origin);
+    await expect(world.core()).rejects.toMatchObject({ code: 'data_folder_in_use' });
+    await client.close();
+    expect(existsSync(hostFile())).toBe(true);
+    await host.close();
+    expect(existsSync(hostFile())).toBe(false);
+  });
+
+  test('goes to a client when its host ends; who was connected through either comes back', async () => {
+    const host = await world.studio();
+    const client = await world.studio();
+    const { origin, token } = await client.endpoint();
+    const page = await openWebSocket(origin, token);
+    const lost = new Promise<void>((resolve) => page.onClose(resolve));
+    expect(await createClient(page).call('runs.list', {})).toHaveLength(1);
+    await host.close();
+    await lost;
+    const again = await openWebSocket(origin, token);
+    expect(await createClient(again).call('runs.list', {})).toHaveLength(1);
+    expect(readHost(world.home)).toEqual(record({ address: origin, token }));
+    again.close();
+  });
+
+  test('has a host that answers what it was asked before it ends, also through a client', async () => {
+    const host = await world.studio();
+    const endpoints = [await host.endpoint(), await (await world.studio()).endpoint()];
+    const asked = await Promise.all(
+      endpoints.map(async ({ origin, token }) => {
+        const client = createClient(await openWebSocket(origin, token));
+        const answer = client.call('system.info', {});
+        // Answers to quick questions overtake it, and questions arrive in order: this one shows that it is there.
+        await client.call('runs.list', {});
+        return { answer };
+      }),
+    );
+    await host.close();
+    for (const { answer } of asked) expect(await answer).toMatchObject({ dataFolder: world.home });
+  });
+
+  test('goes to exactly one of its clients when its host is killed', async () => {
+    const host = await app();
+    const [first, second] = [await app(), await world.studio()];
+    expect(readHost(world.home)?.pid).toBe(host.process.pid);
+    await host.kill();
+    expect(await runIds(second)).toEqual(['some-run']);
+    expect([first.process.pid, process.pid]).toContain(readHost(world.home)?.pid);
+    await first.kill();
+    expect(await runIds(second)).toEqual(['some-run']);
+    expect(readHost(world.home)?.pid).toBe(process.pid);
+    expect(world.logged).toEqual([]);
+  });
+
+  test.each<[string, () => string]>([
+    ['is empty', () => ''],
+    ['is garbage', () => 'garbage'],
+    ['lacks what it needs', () => '{"pid":1}'],
+    ['names a process that is gone', () => JSON.stringify(record({ pid: deadPid() }))],
+    ['names a process that is no StarPO Studio', () => JSON.stringify(record({ pid: process.ppid }))],
+    ['names another machine that has let go', () => JSON.stringify(record({ host: 'elsewhere' }))],
+    ['leads to a foreign place', () => JSON.stringify(record({ address: 'http://evil.example:80' }))],
+  ])('whose host.json %s has a new host', async (_, text) => {
+    writeFileSync(hostFile(), text());
+    const studio = await world.studio();
+    expect(await runIds(studio)).toEqual(['some-run']);
+    expect(readHost(world.home)?.address).toBe((await studio.endpoint()).origin);
+  });
+
+  test('has what waits trained where an app is open, be it host or client', async () => {
+    const host = await world.studio();
+    const wait = async (studio: Studio) => {
+      const client = createClient(await studio.open());
+      const completed = new Promise<string>((resolve) => {
+        client.on('run', ({ id, status }) => status === 'completed' && resolve(id));
+      });
+      const set = { iterations: 1, 'rollout.groups': 1 };
+      const wish = { preset: 'starter-bandit', set, start: false, queue: true };
+      return { client, runId: (await client.call('runs.create', wish)).runId, completed };
+    };
+    const first = await wait(host);
+    expect(await first.client.call('queue.list', {})).toMatchObject({ runs: [first.runId], working: false });
+    const app = await world.studio({ worksQueue: true });
+    expect(await first.completed).toBe(first.runId);
+    await host.close();
+    const second = await wait(app);
+    expect(await second.completed).toBe(second.runId);
+  });
+
+  test('waits for a host that is just starting', async () => {
+    const starting = openDatabase(world.home);
+    writeFileSync(hostFile(), 'garbage');
+    const command = starpo(['runs', '--json'], world.environment());
+    const opening = world.studio();
+    starting.close();
+    expect(await runIds(await opening)).toEqual(['some-run']);
+    const { status, output, errors } = await command.finished;
+    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    expect(JSON.parse(output)).toHaveLength(1);
+  });
+
+  test('brief commands at once wait for each other', async () => {
+    const all = await Promise.all(
+      [1, 2, 3].map(() => starpo(['new', 'starter-bandit'], world.environment()).finished),
+    );
+    expect(all).toMatchObject([1, 2, 3].map(() => ({ status: 0, errors: '' })));
+    expect(new Set(all.map(({ output }) => output)).size).toBe(3);
+  });
+
+  test('in use on another machine is told of', async () => {
+    const held = openDatabase(world.home);
+    writeFileSync(hostFile(), JSON.stringify(record({ host: 'gpu-server', pid: 42 })));
+    const error = { code: 'data_folder_elsewhere', message: expect.stringMatching(/gpu-server.*42/) };
+    await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
+    held.close();
+  });
+
+  test.each<[string, () => Partial<HostRecord> | null, RegExp]>([
+    ['nobody', () => null, /does not say which/],
+    ['a port where nobody is', () => ({}), new RegExp(`process ${process.pid}`)],
+  ])('in use by %s that answers is told of', async (_, changes, message) => {
+    const held = openDatabase(world.home);
+    const named = changes();
+    if (named) writeFileSync(hostFile(), JSON.stringify(record(named)));
+    const error = {
+      code: 'host_unreachable',
+      hint: expect.stringMatching(/./),
+      message: expect.stringMatching(message),
+    };
+    await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
+    held.close();
+  });
+
+  test('whose host.json leads to another program is told of, and that program learns nothing new', async () => {
+    const other = createServer((_request, response) => void response.end('hello'));
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const { port } = other.address() as AddressInfo;
+    const held = openDatabase(world.home);
+    writeFileSync(hostFile(), JSON.stringify(record({ address: `http://127.0.0.1:${port}` })));
+    await expect(world.studio({ patience: 10 })).rejects.toMatchObject({ code: 'host_unreachable' });
+    held.close();
+    other.close();
+  });
+
+  test('keeps its token, unless others could have read it or it is none', async () => {
+    const tokenNow = async () => {
+      const studio = await world.studio();
+      const { token } = await studio.endpoint();
+      await studio.close();
+      expect(statSync(join(world.home, 'token')).mode & 0o777).toBe(0o600);
+      return token;
+    };
+    const first = await tokenNow();
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(await tokenNow()).toBe(first);
+    chmodSync(join(world.home, 'token'), 0o644);
+    const second = await tokenNow();
+    expect(second).not.toBe(first);
+    writeFileSync(join(world.home, 'token'), 'short');
+    expect(await tokenNow()).not.toBe(second);
+  });
+
+  test.each([
+    ['token', 'token'],
+    ['database', 'studio.db'],
+  ])('where no %s can be is told of, and is free again', async (_, name) => {
+    mkdirSync(join(world.home, name));
+    const error = { code: 'data_folder_unusable', hint: expect.stringMatching(/./) };
+    await expect(world.studio()).rejects.toMatchObject(error);
+    if (name === 'token') openDatabase(world.home).close();
+  });
+});
