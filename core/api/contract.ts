@@ -79,8 +79,8 @@ export const procedures = {
     input: z.object({ runId, after: z.number().int() }),
     output: z.array(journalEvent),
   },
-  /** Copies a run folder from elsewhere on this machine into the data folder; a name that is taken gets another end. */
-  'runs.adopt': { input: z.object({ folder: z.string().min(1).max(4096) }), output: z.object({ runId }) },
+  /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
+  'runs.adopt': { input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
   /** Changes what is named, leaves the rest. */
   'runs.annotate': {
