@@ -120,6 +120,42 @@ describe('the queue', { timeout: 60_000 }, () => {
     await logged;
     expect(core.queue.problem()).toMatchObject({ code: 'trainer_missing' });
     expect(core.runs.get(runId)).toMatchObject({ status: 'queued', queuePosition: 1, failure: null });
+    core.queue.remove(runId);
+    expect(core.queue.problem()).toBeNull();
+  });
+
+  test('waits where what became of a run cannot be written, and claims no device meanwhile', async () => {
+    const core = await world.core();
+    const broken = await make(core);
+    const config = join(core.runs.folder(broken), 'run.json');
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 2 }));
+    vi.spyOn(core.annotations, 'add').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    });
+    core.queue.add(broken);
+    const logged = new Promise<void>((resolve) => {
+      vi.spyOn(world.logged, 'push').mockImplementation((text) => {
+        if (text.startsWith('The queue waits')) resolve();
+        return 0;
+      });
+    });
+    core.queue.work();
+    await logged;
+    expect(core.queue.problem()).toMatchObject({ code: 'disk_full' });
+    expect(JSON.parse(readFileSync(file(), 'utf8')).runs).toMatchObject([{ run: broken, starting: null }]);
+  });
+
+  test('starts a run again that was started by hand meanwhile, has ended, and is asked for anew', async () => {
+    const core = await world.core();
+    const runId = await make(core);
+    core.queue.add(runId);
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    await core.runs.start(runId);
+    await core.runs.command(runId, 'stop');
+    vi.unstubAllEnvs();
+    core.queue.add(runId);
+    core.queue.work();
+    await until(core, runId, 'completed');
   });
 
   test('keeps a damaged file aside', async () => {
