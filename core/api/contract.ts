@@ -198,6 +198,8 @@ export const notices = {
   evaluation: z.object({ runId, evaluation }),
   /** Its episodes are deleted, since the run keeps those of the newest iterations alone. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
+  /** What keeps the queue from going on has come or gone; its order is told with the runs. */
+  queue: z.object({ problem: apiError.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
 } as const;

@@ -141,9 +141,16 @@ export class Queue {
   /** Something is wrong with the machine: says what, and waits before it tries again. */
   private hold(error: unknown): void {
     if (this.closed) return;
-    this.trouble = asFailure(error).toApiError();
+    const trouble = asFailure(error).toApiError();
     this.notBefore = Date.now() + retryAfter;
-    this.parts.log(`The queue waits: ${this.trouble.message}`);
+    this.parts.log(`The queue waits: ${trouble.message}`);
+    this.setTrouble(trouble);
+  }
+
+  private setTrouble(trouble: ApiError | null): void {
+    if (trouble?.message === this.trouble?.message) return;
+    this.trouble = trouble;
+    this.parts.notices.emit('queue', { problem: trouble });
   }
 
   private async startWhatCan(): Promise<void> {
@@ -185,7 +192,7 @@ export class Queue {
       const before = lastStart(this.parts.database, runId);
       await runs.start(runId);
       await this.untilBegun(runId, before);
-      this.trouble = null;
+      this.setTrouble(null);
       this.drop(runId);
     } catch (error) {
       if (this.closed) return;

@@ -14,7 +14,7 @@ const small = {
   'policy_loss.mini_batch': 4,
 };
 
-describe('the queue', { timeout: 60_000 }, () => {
+describe('the queue', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -122,6 +122,18 @@ describe('the queue', { timeout: 60_000 }, () => {
     expect(core.runs.get(runId)).toMatchObject({ status: 'queued', queuePosition: 1, failure: null });
     core.queue.remove(runId);
     expect(core.queue.problem()).toBeNull();
+  });
+
+  test('is given up by the command where the trainer is missing, and it is said why', async () => {
+    const core = await world.core();
+    core.queue.add(await make(core));
+    await core.dispose();
+    const missing = { STARPO_TRAINER: join(world.folder, 'nowhere') };
+    const { status, errors } = await starpo(['queue', 'run'], world.environment(missing)).finished;
+    expect({ status, errors }).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('trainer_missing'),
+    });
   });
 
   test('waits where what became of a run cannot be written, and claims no device meanwhile', async () => {
