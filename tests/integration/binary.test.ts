@@ -15,19 +15,23 @@ onLinux('the trainer runs wherever there is glibc 2.35', () => {
 });
 
 // Inline functions of a header that two instruction sets include would be merged into one copy, perhaps the wider one.
-onX64('AVX and AMX are in the kernels of the sets that have them and nowhere else', { timeout: 120_000 }, async () => {
-  const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(dump, 'close');
-  const users = new Set<string>();
-  let symbol = '';
-  for await (const line of createInterface(dump.stdout)) {
-    if (line.endsWith('>:')) symbol = line.slice(line.indexOf('<') + 1, -2);
-    else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
-  }
-  expect(await ended).toEqual([0, null]);
-  const kernels = /\bstarpo::a[vm]x[a-z0-9_]*::/;
-  expect([...users].some((name) => kernels.test(name))).toBe(true);
-  expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
-});
+onX64(
+  'AVX and AMX are in the kernels of the sets that have them and nowhere else',
+  { timeout: 120_000 },
+  async () => {
+    const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(dump, 'close');
+    const users = new Set<string>();
+    let symbol = '';
+    for await (const line of createInterface(dump.stdout)) {
+      if (line.endsWith('>:')) symbol = line.slice(line.indexOf('<') + 1, -2);
+      else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
+    }
+    expect(await ended).toEqual([0, null]);
+    const kernels = /\bstarpo::a[vm]x[a-z0-9_]*::/;
+    expect([...users].some((name) => kernels.test(name))).toBe(true);
+    expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
+  },
+);
