@@ -65,7 +65,7 @@ Workload make_workload() {
 
 void write_workload(const Workload& w, const Model& model, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  write_model_folder(folder, model.layout(), model.weights(), 0);
+  write_model_folder(folder, model.layout(), model.weights(), {0});
   const nlohmann::json json{{"training",
                              {{"sequences", w.sequences},
                               {"first_target", w.first_target},

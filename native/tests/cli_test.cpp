@@ -152,7 +152,7 @@ TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at 
 TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at the end of input") {
   TemporaryFolder folder;
   const ParameterLayout layout(small_config({4, 2, 6, false}));
-  write_model_folder(folder.path(), layout, std::vector<float>(layout.size()), 3);
+  write_model_folder(folder.path(), layout, std::vector<float>(layout.size()), {3});
   const auto result = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\nnonsense\n{\"ids\": [1, 37]}\n{\"ids\": [1, 2, 3]}");
   CHECK(result.status == 0);
   CHECK(result.err.empty());

@@ -196,6 +196,11 @@ TEST_CASE("settings that are rarely meant give warnings") {
   critic["critic"]["learning_rate"] = 0;
   critic["critic"]["warmup"] = 200;
   CHECK(run_config_warnings(parse_run_config(critic.dump())).size() == 2);
+  auto kl = example();
+  kl["kl"].update({{"coefficient", 0.1}, {"estimator", "k1"}, {"placement", "loss"}});
+  CHECK(run_config_warnings(parse_run_config(kl.dump())).size() == 1);
+  kl["kl"]["estimator"] = "k3";
+  CHECK(run_config_warnings(parse_run_config(kl.dump())).empty());
 }
 
 TEST_CASE("the schema holds every key of the example and no other") {

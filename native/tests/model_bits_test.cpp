@@ -7,6 +7,7 @@
 
 #include "model/decoder.h"
 #include "model_fixtures.h"
+#include "ops/cpu/bf16_kernels.h"
 
 // What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction sets, micro-batches.
 namespace starpo {
@@ -22,12 +23,19 @@ ModelConfig decode_config() {
 }
 
 struct Setting {
-  explicit Setting(const ModelConfig& config, int thread_count = 2) : threads(thread_count), model(config, threads) {
+  explicit Setting(const ModelConfig& config, int thread_count = 2, Precision precision = Precision::fp32) : threads(thread_count), model(config, threads, precision) {
     load(model, lively_weights(model.layout()));
   }
   ThreadPool threads;
   Model model;
 };
+
+// bf16 where the processor has it: its bits are others, but just as fixed.
+std::vector<Precision> supported_precisions() {
+  std::vector<Precision> all{Precision::fp32};
+  if (bf16_kernels() != nullptr) all.push_back(Precision::bf16);
+  return all;
+}
 
 // Logits after every token of one sequence, decoded alone one token at a time.
 std::vector<float> decode_alone(const Model& model, std::span<const std::int32_t> tokens) {
@@ -51,63 +59,66 @@ TEST_CASE("a slot's logits don't depend on the number of slots, their order or t
   const ModelConfig config = decode_config();
   const std::size_t vocab = config.vocab_size;
   const std::vector<std::int32_t> tokens = random_batch(config, {40}).tokens;
-  const std::vector<float> expected = decode_alone(Setting(config, 1).model, tokens);
-  for (const int thread_count : {1, 2, 3})
-    for (const int slots : {1, 7, 128}) {
-      const Setting setting(config, thread_count);
-      CAPTURE(thread_count);
-      CAPTURE(slots);
-      Decoder decoder(setting.model, slots, 40);
-      // Slot i starts i % 5 steps late, so lengths differ; entries run backwards.
-      for (std::size_t step = 0; step < tokens.size(); ++step) {
-        std::vector<SlotTokens> entries;
-        for (int slot = slots - 1; slot >= 0; --slot)
-          if (step >= static_cast<std::size_t>(slot % 5)) entries.push_back({slot, std::span(tokens).subspan(step - slot % 5, 1)});
-        std::vector<float> logits(entries.size() * vocab);
-        decoder.extend(entries, logits);
-        bool same = true;
-        for (std::size_t i = 0; i < entries.size(); ++i) same &= same_bits(row(logits, i, vocab), row(expected, step - entries[i].slot % 5, vocab));
-        CHECK(same);
+  for (const Precision precision : supported_precisions()) {
+    const std::vector<float> expected = decode_alone(Setting(config, 1, precision).model, tokens);
+    for (const int thread_count : {1, 2, 3})
+      for (const int slots : {1, 7, 128}) {
+        const Setting setting(config, thread_count, precision);
+        CAPTURE(thread_count);
+        CAPTURE(slots);
+        Decoder decoder(setting.model, slots, 40);
+        // Slot i starts i % 5 steps late, so lengths differ; entries run backwards.
+        for (std::size_t step = 0; step < tokens.size(); ++step) {
+          std::vector<SlotTokens> entries;
+          for (int slot = slots - 1; slot >= 0; --slot)
+            if (step >= static_cast<std::size_t>(slot % 5)) entries.push_back({slot, std::span(tokens).subspan(step - slot % 5, 1)});
+          std::vector<float> logits(entries.size() * vocab);
+          decoder.extend(entries, logits);
+          bool same = true;
+          for (std::size_t i = 0; i < entries.size(); ++i) same &= same_bits(row(logits, i, vocab), row(expected, step - entries[i].slot % 5, vocab));
+          CHECK(same);
+        }
       }
-    }
+  }
 }
 
 TEST_CASE("a prompt gives the same logits whole, split, beside other slots and as a copied prefix") {
-  for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
-    const ModelConfig config = small_config(shape);
-    const std::size_t vocab = config.vocab_size;
-    const Setting setting(config);
-    const std::vector<std::int32_t> tokens = random_batch(config, {75}).tokens;
-    const std::span<const std::int32_t> all(tokens);
-    const std::vector<float> expected = decode_alone(setting.model, tokens);
-    const auto last = row(expected, tokens.size() - 1, vocab);
+  for (const Precision precision : supported_precisions())
+    for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
+      const ModelConfig config = small_config(shape);
+      const std::size_t vocab = config.vocab_size;
+      const Setting setting(config, 2, precision);
+      const std::vector<std::int32_t> tokens = random_batch(config, {75}).tokens;
+      const std::span<const std::int32_t> all(tokens);
+      const std::vector<float> expected = decode_alone(setting.model, tokens);
+      const auto last = row(expected, tokens.size() - 1, vocab);
 
-    Decoder decoder(setting.model, 5, 80);
-    std::vector<float> logits(3 * vocab);
-    // Slot 0 takes all at once, slot 1 in two parts beside it, slot 2 single tokens in the same calls.
-    const SlotTokens first[] = {{2, all.subspan(0, 1)}, {0, all}, {1, all.subspan(0, 33)}};
-    decoder.extend(first, logits);
-    CHECK(same_bits(row(logits, 0, vocab), row(expected, 0, vocab)));
-    CHECK(same_bits(row(logits, 1, vocab), last));
-    CHECK(same_bits(row(logits, 2, vocab), row(expected, 32, vocab)));
-    const SlotTokens second[] = {{1, all.subspan(33)}, {2, all.subspan(1, 1)}};
-    decoder.extend(second, std::span(logits).first(2 * vocab));
-    CHECK(same_bits(row(logits, 0, vocab), last));
-    CHECK(same_bits(row(logits, 1, vocab), row(expected, 1, vocab)));
+      Decoder decoder(setting.model, 5, 80);
+      std::vector<float> logits(3 * vocab);
+      // Slot 0 takes all at once, slot 1 in two parts beside it, slot 2 single tokens in the same calls.
+      const SlotTokens first[] = {{2, all.subspan(0, 1)}, {0, all}, {1, all.subspan(0, 33)}};
+      decoder.extend(first, logits);
+      CHECK(same_bits(row(logits, 0, vocab), row(expected, 0, vocab)));
+      CHECK(same_bits(row(logits, 1, vocab), last));
+      CHECK(same_bits(row(logits, 2, vocab), row(expected, 32, vocab)));
+      const SlotTokens second[] = {{1, all.subspan(33)}, {2, all.subspan(1, 1)}};
+      decoder.extend(second, std::span(logits).first(2 * vocab));
+      CHECK(same_bits(row(logits, 0, vocab), last));
+      CHECK(same_bits(row(logits, 1, vocab), row(expected, 1, vocab)));
 
-    decoder.copy(0, 3, 40);
-    CHECK(decoder.length(3) == 40);
-    const SlotTokens third{3, all.subspan(40)};
-    decoder.extend({&third, 1}, std::span(logits).first(vocab));
-    CHECK(same_bits(row(logits, 0, vocab), last));
+      decoder.copy(0, 3, 40);
+      CHECK(decoder.length(3) == 40);
+      const SlotTokens third{3, all.subspan(40)};
+      decoder.extend({&third, 1}, std::span(logits).first(vocab));
+      CHECK(same_bits(row(logits, 0, vocab), last));
 
-    // A cleared slot holds nothing of what it held.
-    decoder.clear(0);
-    CHECK(decoder.length(0) == 0);
-    const SlotTokens again{0, all.subspan(0, 9)};
-    decoder.extend({&again, 1}, std::span(logits).first(vocab));
-    CHECK(same_bits(row(logits, 0, vocab), row(expected, 8, vocab)));
-  }
+      // A cleared slot holds nothing of what it held.
+      decoder.clear(0);
+      CHECK(decoder.length(0) == 0);
+      const SlotTokens again{0, all.subspan(0, 9)};
+      decoder.extend({&again, 1}, std::span(logits).first(vocab));
+      CHECK(same_bits(row(logits, 0, vocab), row(expected, 8, vocab)));
+    }
 }
 
 TEST_CASE("log-probabilities and entropies of sampler and update are equal") {
@@ -134,35 +145,36 @@ TEST_CASE("log-probabilities and entropies of sampler and update are equal") {
 }
 
 TEST_CASE("gradients don't depend on threads or on how a mini-batch is split") {
-  for (const bool tied : {true, false}) {
-    ModelConfig config = small_config({4, 2, 6, tied});
-    const std::vector<int> lengths = {30, 5, 1, 150, 22, 17, 64, 9};
-    const PackedBatch whole = random_batch(config, lengths);
-    const TrainingResult expected = train(Setting(config, 1).model, {whole}, kTemperature);
-    CHECK(std::any_of(expected.gradients.begin(), expected.gradients.end(), [](float g) { return g != 0; }));
+  for (const Precision precision : supported_precisions())
+    for (const bool tied : {true, false}) {
+      ModelConfig config = small_config({4, 2, 6, tied});
+      const std::vector<int> lengths = {30, 5, 1, 150, 22, 17, 64, 9};
+      const PackedBatch whole = random_batch(config, lengths);
+      const TrainingResult expected = train(Setting(config, 1, precision).model, {whole}, kTemperature);
+      CHECK(std::any_of(expected.gradients.begin(), expected.gradients.end(), [](float g) { return g != 0; }));
 
-    // Consecutive sequences [first, last) as a micro-batch of their own.
-    const auto part = [&](int first, int last) {
-      const int begin = whole.sequence_starts[first], end = whole.sequence_starts[last];
-      PackedBatch batch;
-      batch.tokens.assign(whole.tokens.begin() + begin, whole.tokens.begin() + end);
-      for (int i = first; i <= last; ++i) batch.sequence_starts.push_back(whole.sequence_starts[i] - begin);
-      for (const std::int32_t target : whole.targets)
-        if (target >= begin && target < end) batch.targets.push_back(target - begin);
-      return batch;
-    };
-    const std::vector<std::vector<PackedBatch>> splits = {
-        {whole}, {part(0, 3), part(3, 8)}, {part(0, 1), part(1, 2), part(2, 3), part(3, 4), part(4, 7), part(7, 8)}};
-    for (const int thread_count : {1, 2, 3})
-      for (const auto& split : splits) {
-        const Setting setting(config, thread_count);
-        const TrainingResult result = train(setting.model, split, kTemperature);
-        CAPTURE(thread_count);
-        CHECK(same_bits(result.logprobs, expected.logprobs));
-        CHECK(same_bits(result.entropies, expected.entropies));
-        CHECK(same_bits(result.gradients, expected.gradients));
-      }
-  }
+      // Consecutive sequences [first, last) as a micro-batch of their own.
+      const auto part = [&](int first, int last) {
+        const int begin = whole.sequence_starts[first], end = whole.sequence_starts[last];
+        PackedBatch batch;
+        batch.tokens.assign(whole.tokens.begin() + begin, whole.tokens.begin() + end);
+        for (int i = first; i <= last; ++i) batch.sequence_starts.push_back(whole.sequence_starts[i] - begin);
+        for (const std::int32_t target : whole.targets)
+          if (target >= begin && target < end) batch.targets.push_back(target - begin);
+        return batch;
+      };
+      const std::vector<std::vector<PackedBatch>> splits = {
+          {whole}, {part(0, 3), part(3, 8)}, {part(0, 1), part(1, 2), part(2, 3), part(3, 4), part(4, 7), part(7, 8)}};
+      for (const int thread_count : {1, 2, 3})
+        for (const auto& split : splits) {
+          const Setting setting(config, thread_count, precision);
+          const TrainingResult result = train(setting.model, split, kTemperature);
+          CAPTURE(thread_count);
+          CHECK(same_bits(result.logprobs, expected.logprobs));
+          CHECK(same_bits(result.entropies, expected.entropies));
+          CHECK(same_bits(result.gradients, expected.gradients));
+        }
+    }
 }
 
 TEST_CASE("all instruction sets give the same logits, log-probabilities and gradients") {

@@ -31,12 +31,12 @@ TEST_CASE("a model folder comes back as it was written") {
     const TemporaryFolder folder;
     const ParameterLayout layout(small_config({4, 2, 6, tied}));
     const std::vector<float> weights = lively_weights(layout);
-    write_model_folder(folder.path(), layout, weights, 3);
+    write_model_folder(folder.path(), layout, weights, {3});
     CHECK(read_model_folder_config(folder.path()) == layout.config());
     CHECK(same_bits(read_model_folder_weights(folder.path(), layout), weights));
     CHECK(fs::exists(folder.path() / "generation_config.json"));
     // Written again, over itself.
-    write_model_folder(folder.path(), layout, initial_weights(layout, 1), 3);
+    write_model_folder(folder.path(), layout, initial_weights(layout, 1), {3});
     CHECK(same_bits(read_model_folder_weights(folder.path(), layout), initial_weights(layout, 1)));
   }
 }

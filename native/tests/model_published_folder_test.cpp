@@ -178,7 +178,7 @@ TEST_CASE("a tied folder's lm_head is passed over, an untied one's is needed") {
 TEST_CASE("a file in one piece goes before an index, and a folder with neither is refused") {
   PublishedFolder published(true, {"F32", "F32"});
   const auto other = initial_weights(published.layout, 1);
-  write_model_folder(published.folder.path(), published.layout, other, 3);
+  write_model_folder(published.folder.path(), published.layout, other, {3});
   CHECK(same_bits(published.read(), other));
   fs::remove(published.path("model.safetensors"));
   CHECK(same_bits(published.read(), published.expected));

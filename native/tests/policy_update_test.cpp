@@ -2,6 +2,7 @@
 
 #include "journal/metric_names.h"
 #include "model_fixtures.h"
+#include "ops/cpu/bf16_kernels.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
 #include "train/levels.h"
@@ -73,6 +74,16 @@ TEST_CASE("micro-batches, threads and instruction sets change no bit of a critic
       const WithIsa selected(isa);
       CHECK(update(config, folder.path()).critic_weights == reference.critic_weights);
     }
+    if (bf16_kernels() == nullptr) continue;
+    RunConfig bf16 = config;
+    bf16.precision = "bf16";
+    const auto split = update(bf16, folder.path());
+    bf16.threads = 1;
+    bf16.optimizer.micro_batch_tokens = 4096;
+    const auto whole = update(bf16, folder.path());
+    CHECK(split.critic_weights == whole.critic_weights);
+    CHECK(split.weights == whole.weights);
+    CHECK(whole.critic_weights != reference.critic_weights);
   }
 }
 

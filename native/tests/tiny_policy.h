@@ -21,7 +21,7 @@ inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uin
   // Large embeddings make the choices differ: what is tested must not be a uniform policy.
   for (float& weight : weights) weight *= 6;
   std::filesystem::create_directories(folder);
-  write_model_folder(folder, layout, weights, 507);
+  write_model_folder(folder, layout, weights, {507});
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
     std::filesystem::copy_file(repository() / "resources/starter" / name, folder / name, std::filesystem::copy_options::overwrite_existing);
 }

@@ -85,6 +85,14 @@ TEST_CASE("a pattern that doesn't compile, or that can't be followed exactly") {
   CHECK(code_of("[a[bc]]") == "tokenizer_unsupported");
   CHECK(code_of("[a-z&&[^b]]") == "tokenizer_unsupported");
   CHECK(code_of("(*LIMIT_MATCH=1)a") == "tokenizer_unsupported");
+  for (const char* read_differently : {"(?m:a.)", "a(?i)b|c", "(?s)a", "(?P<x>a)", "a{,3}b", "a{1,3}+", "a{2}?b"}) {
+    CAPTURE(read_differently);
+    CHECK(code_of(read_differently) == "tokenizer_unsupported");
+  }
+  for (const char* read_alike : {"(?i:a)", "(?-i:a)", "(?:a)", "(?=a)b|a", "(?<=a)b", "\\p{L}+", "a{1,3}", "a{1,3}?", "a{2}", "[{,]+", "a++"}) {
+    CAPTURE(read_alike);
+    CHECK(code_of(read_alike) == "none");
+  }
 }
 
 TEST_CASE("a pattern that backtracks without end is an error, not a hang") {

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "error_code.h"
 #include "tiny_policy.h"
 #include "train/checkpoint.h"
@@ -71,6 +73,17 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint carries the model folder's generation_c
   write(5);
   CHECK(read_text(run.path() / checkpoint_path(5) / "generation_config.json") == generation);
   load_checkpoint(run.path(), 5, *state);
+}
+
+TEST_CASE_FIXTURE(Fixture, "stop ids that config.json alone names end replies after a checkpoint too") {
+  fs::remove(model.path() / "generation_config.json");
+  auto named = nlohmann::json::parse(read_text(model.path() / "config.json"));
+  named["eos_token_id"] = {505, 507};
+  write_text(model.path() / "config.json", named.dump());
+  state = tiny_state(config, model.path());
+  write(5);
+  const auto resumed = std::make_unique<TrainerState>(config, run.path() / checkpoint_path(5));
+  for (const TrainerState* each : {state.get(), resumed.get()}) CHECK(each->chat.stop_ids() == std::vector<std::int32_t>{507, 505});
 }
 
 TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {

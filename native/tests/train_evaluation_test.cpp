@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "error_code.h"
+#include "model_fixtures.h"
 #include "tiny_policy.h"
 #include "train/checkpoint.h"
 #include "train/evaluate_checkpoint.h"
@@ -146,6 +147,14 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, o
   fs::remove_all(run.path() / "checkpoints/000002");
   CHECK(code(2) == "checkpoint_missing");
   CHECK(files_in(run.path() / "evaluations") == std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
+}
+
+TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint of a run in bf16 isn't called damaged where the processor lacks bf16") {
+  json config = json::parse(text("run.json"));
+  config["precision"] = "bf16";
+  write_text(run.path() / "run.json", config.dump());
+  const WithIsa scalar(Isa::scalar);
+  CHECK(error_code_of([&] { evaluate({.checkpoint = 1}); }) == "precision_unsupported");
 }
 
 TEST_CASE_FIXTURE(TwoEnvironments, "a name is used once, and giving up leaves nothing") {

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "model_fixtures.h"
+#include "ops/cpu/bf16_kernels.h"
 #include "tiny_policy.h"
 #include "train/storage.h"
 #include "train/train.h"
@@ -143,12 +145,16 @@ TEST_CASE_FIXTURE(Fixture, "with a critic and a KL term too, though the folder o
 TEST_CASE_FIXTURE(Fixture, "while the critic warms up the policy stays as it is") {
   config["iterations"] = 1;
   config["advantage"]["estimator"] = "gae";
-  config["critic"].update({{"model", "full"}, {"warmup", 1}});
-  CHECK(train() == 0);
-  CHECK(weights("000001") == weights("000000"));
-  const auto metrics = events("iteration").back().at("metrics");
-  CHECK(metrics.contains("critic/loss"));
-  CHECK_FALSE(metrics.contains("actor/loss"));
+  for (const char* critic : {"full", "head"}) {
+    CAPTURE(critic);
+    config["critic"].update({{"model", critic}, {"warmup", 1}});
+    std::filesystem::remove_all(run.path() / "checkpoints");
+    CHECK(train() == 0);
+    CHECK(weights("000001") == weights("000000"));
+    const auto metrics = events("iteration").back().at("metrics");
+    CHECK(metrics.at("critic/grad_norm") > 0);
+    CHECK_FALSE(metrics.contains("actor/loss"));
+  }
 }
 
 TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
@@ -158,6 +164,27 @@ TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"reference", other.path().string()}});
   CHECK(train() == 0);
   CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") > 0);  // the run's initial weights would give 0 in the first iteration
+}
+
+TEST_CASE_FIXTURE(Fixture, "without the first checkpoint's weights the reference is read from the initial model") {
+  config["iterations"] = 1;
+  config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}});
+  CHECK(train() == 0);
+  std::filesystem::remove(run.path() / "checkpoints/000000/model.safetensors");
+  CHECK(train() == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
+  config["iterations"] = 1;
+  CHECK(train() == 0);
+  config["precision"] = "bf16";
+  if (bf16_kernels() != nullptr) {
+    CHECK(train() == 0);
+    CHECK(events("started").back().at("isa") == bf16_kernels_name());
+  }
+  const WithIsa scalar(Isa::scalar);
+  CHECK(train() == 1);
+  CHECK(listed("failed", "code") == "0 precision_unsupported");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a checkpoint whose event a killed trainer couldn't write is told by the next one") {

@@ -58,6 +58,8 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (config.optimizer.learning_rate == 0) warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
   if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0) warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
   if (config.critic.model != CriticModel::none && config.critic.warmup >= config.iterations) warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
+  if (config.kl.coefficient > 0 && config.kl.placement == KlPlacement::loss && config.kl.estimator == KlEstimator::k1)
+    warnings.push_back("kl.estimator k1 in the loss has a gradient of 0 on average, so it pulls nowhere: take k2 or k3, or kl.placement reward");
   return warnings;
 }
 

@@ -100,10 +100,12 @@ std::string model_folder_digest(const std::filesystem::path& folder) {
   return sha256(lines);
 }
 
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights, int end_of_turn_id) {
+void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights,
+                        const std::vector<std::int32_t>& stop_ids) {
   if (weights.size() != layout.size()) throw std::invalid_argument("weights must have the layout's size");
   write_model_config(layout.config(), folder / "config.json");
-  const nlohmann::ordered_json generation = {{"do_sample", true}, {"eos_token_id", end_of_turn_id}, {"pad_token_id", end_of_turn_id}};
+  using Json = nlohmann::ordered_json;
+  const Json generation = {{"do_sample", true}, {"eos_token_id", stop_ids.size() == 1 ? Json(stop_ids.front()) : Json(stop_ids)}, {"pad_token_id", stop_ids.at(0)}};
   write_file_atomically(folder / "generation_config.json", generation.dump(2) + "\n");
   std::vector<NamedTensor> tensors;
   for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});

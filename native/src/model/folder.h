@@ -23,7 +23,8 @@ void load_model_folder_weights(const std::filesystem::path& folder, Model&);
 // file that the index names, in the order of the names' bytes. Errors: model_index_invalid, model_shard_missing, file_unreadable.
 std::string model_folder_digest(const std::filesystem::path& folder);
 
-// Writes config.json, generation_config.json and model.safetensors; tokenizer files are copied by the caller.
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, std::span<const float> weights, int end_of_turn_id);
+// Writes config.json, generation_config.json and model.safetensors; tokenizer files are copied by the caller. stop_ids: end a generated text, one at least.
+void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, std::span<const float> weights,
+                        const std::vector<std::int32_t>& stop_ids);
 
 }  // namespace starpo

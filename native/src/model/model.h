@@ -12,7 +12,7 @@
 namespace starpo {
 
 // A Qwen2 policy's or critic's weights together with whatever packed copies the kernels want of them.
-// Decoder and TrainingPass read it; only load_weights changes it. One copy of the weights serves sampling and training.
+// Decoder and TrainingPass read it; only who calls weights_changed() writes to it. One copy of the weights serves sampling and training.
 class Model {
  public:
   Model(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language);  // Error precision_unsupported

@@ -1,6 +1,7 @@
 #include "rollout/prompt.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -30,16 +31,18 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
   return result;
 }
 
-ChatFormat::ChatFormat(const Tokenizer& tokenizer, bool think, std::vector<std::int32_t> stop_ids)
+ChatFormat::ChatFormat(const Tokenizer& tokenizer, bool think, const std::vector<std::int32_t>& more_stop_ids)
     : tokenizer_(tokenizer),
       turn_start_(tokenizer.token_id("<|im_start|>")),
       turn_end_(tokenizer.token_id("<|im_end|>")),
-      stop_ids_(std::move(stop_ids)),
+      stop_ids_{turn_end_},
       newline_(tokenizer.encode("\n")),
       generation_prompt_(tokenizer.encode(think ? "assistant\n<think>" : "assistant\n<answer>")),
-      forced_prefix_(think ? "<think>" : "<answer>") {}
+      forced_prefix_(think ? "<think>" : "<answer>") {
+  std::copy_if(more_stop_ids.begin(), more_stop_ids.end(), std::back_inserter(stop_ids_), [this](std::int32_t id) { return !ends_reply(id); });
+}
 
-bool ChatFormat::ends_reply(std::int32_t id) const { return id == turn_end_ || std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end(); }
+bool ChatFormat::ends_reply(std::int32_t id) const { return std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end(); }
 
 void ChatFormat::append_message(std::vector<std::int32_t>& ids, const std::string& role, const std::string& content) const {
   const auto text = tokenizer_.encode(role + "\n" + content);

@@ -15,9 +15,9 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
 // Conversations as token ids, in ChatML. Control tokens are placed by id and text is encoded without them, so nothing an environment shows can forge a turn.
 class ChatFormat {
  public:
-  // think: the generation prompt ends with <think>, else with <answer>. stop_ids: ids that end a reply as <|im_end|> does, as the model was taught.
+  // think: the generation prompt ends with <think>, else with <answer>. more_stop_ids: those that end a reply as <|im_end|> does, as the model was taught.
   // Errors: tokenizer_token_missing.
-  ChatFormat(const Tokenizer&, bool think, std::vector<std::int32_t> stop_ids = {});
+  ChatFormat(const Tokenizer&, bool think, const std::vector<std::int32_t>& more_stop_ids = {});
 
   // System message (none if empty), first user message and generation prompt.
   std::vector<std::int32_t> first_turn(const std::string& system, const std::string& user) const;
@@ -25,6 +25,8 @@ class ChatFormat {
   std::vector<std::int32_t> next_turn(const std::string& user, bool repair_turn_end) const;
 
   std::int32_t turn_end() const { return turn_end_; }
+  // Ids that end a reply, <|im_end|> first.
+  const std::vector<std::int32_t>& stop_ids() const { return stop_ids_; }
   bool ends_reply(std::int32_t id) const;
   const std::string& forced_prefix() const { return forced_prefix_; }
 

@@ -68,7 +68,7 @@ void write_folder(const fs::path& folder, TrainerState& state, int iteration, st
   fs::remove_all(folder, ignored);
   fs::create_directories(folder, error);
   require(error, folder);
-  write_model_folder(folder, state.model.layout(), state.model.weights(), state.chat.turn_end());
+  write_model_folder(folder, state.model.layout(), state.model.weights(), state.chat.stop_ids());
   for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
   write_safetensors(folder / state_tensors, state_as<NamedTensor>(state));
   json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};

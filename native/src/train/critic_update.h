@@ -16,7 +16,7 @@ class CriticUpdate {
 
   void begin(std::span<const Sequence> mini_batch);
 
-  // After the policy's pass has gone forward over the micro-batch. Errors: non_finite_loss.
+  // After the policy's pass has gone forward over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
   void accumulate(const MicroBatch&, const TrainingPass& policy);
 
   // Errors: those of critic_step.

@@ -12,8 +12,8 @@
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
+#include "model/instructions.h"
 #include "model/published_files.h"
-#include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
 #include "train/evaluation_files.h"
@@ -84,6 +84,7 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   } catch (const Json::exception& error) {
     throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
+    if (error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
     throw unusable(run_directory, checkpoint, error.what());
   }
 }
@@ -156,7 +157,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"time", milliseconds_since_epoch()},
               {"seconds", elapsed.count()},
               {"build", build_version()},
-              {"isa", isa_name(selected_isa())},
+              {"isa", instructions_name(player->model.precision())},
               {"checkpoint", checkpoint},
               {"levels", levels},
               {"seed", config.levels.validation_seed},

@@ -30,7 +30,7 @@ EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const
 
 // Plays a checkpoint's policy on the planned levels and writes evaluations/<name>.json and its episodes (docs/formats/evaluation.md), all or nothing. The run may be training
 // meanwhile: its lock and its journal are left alone. `progress` is called after every decoding step and may throw to give up. Returns the result as JSON text. Errors:
-// evaluation_name_invalid, evaluation_exists, checkpoint_missing, checkpoint_pruned, checkpoint_corrupt, context_too_small, non_finite_logprob, disk_full, file_unwritable.
+// evaluation_name_invalid, evaluation_exists, checkpoint_missing, checkpoint_pruned, checkpoint_corrupt, precision_unsupported, context_too_small, non_finite_logprob, disk_full, file_unwritable.
 std::string evaluate_checkpoint(const std::filesystem::path& run_directory, int checkpoint, const EvaluationPlan&, const std::function<void(int done, int total)>& progress);
 
 }  // namespace starpo

@@ -15,7 +15,7 @@ std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environme
 
 void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, int iteration, const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
   for (std::size_t i = 0; i < episodes.size(); ++i) {
-    const EpisodeRecord record{episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}};
+    const EpisodeRecord record{episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}, {}};
     writer.add(episode_json(episodes[i], record, environment, tokenizer), episode_summary_json(episodes[i], record, environment));
   }
 }

@@ -64,7 +64,7 @@ class PolicyUpdate {
     entropies_.resize(targets);
     logprob_gradients_.resize(targets);
     entropy_gradients_.resize(targets);
-    pass_.forward(micro.batch, static_cast<float>(state_.config.rollout.temperature), logprobs_, entropies_);
+    if (trains_policy_ || state_.critic->reads_policy()) pass_.forward(micro.batch, static_cast<float>(state_.config.rollout.temperature), logprobs_, entropies_);
     critic_.accumulate(micro, pass_);
     if (!trains_policy_) return;
 

@@ -6,10 +6,9 @@
 #include "algorithm/filter.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
-#include "files/rollout_writer.h"
 #include "journal/metric_names.h"
 #include "model/folder.h"
-#include "ops/cpu/isa.h"
+#include "model/instructions.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
 #include "train/estimate_advantages.h"
@@ -41,7 +40,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
-  started.isa = isa_name(selected_isa());
+  started.isa = instructions_name(state_->model.precision());
   started.device = config.device;
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
@@ -76,7 +75,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       resumed_ = true;
       return skipped;
     } catch (const Error& error) {
-      if (error.code() == "config_invalid") throw;
+      if (error.code() == "config_invalid" || error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
     }
   }
@@ -104,7 +103,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
 // A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config) {
   Model& reference = *state_->reference;
-  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);
+  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);  // whose weights may have been removed to save space
   if (!folder.empty()) {
     if (!(read_model_folder_config(folder) == reference.layout().config()))
       throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
@@ -117,7 +116,7 @@ void TrainingRun::load_reference(const RunConfig& config) {
     return;
   }
   std::error_code missing;
-  if (std::filesystem::exists(start, missing)) load_model_folder_weights(start, reference);
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_model_folder_weights(start, reference);
   else load_initial_weights(config, reference);
 }
 
@@ -191,7 +190,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
     control_.poll();
   });
   const double estimate_seconds = estimate.seconds();
-  write_rollout("train", episodes, filter.kept, kept);
+  write_training_episodes(episodes, filter.kept, kept);
   const Stopwatch update(control_);
   auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
@@ -239,21 +238,24 @@ void TrainingRun::evaluate() {
     };
     const int index = static_cast<int>(e);
     const auto episodes = play_evaluation({state_->config, state_->model, *decoder_, state_->rules, state_->prototypes}, index, index, progress);
-    write_rollout(environment.label, episodes, {}, {});
+    RolloutWriter writer(directory_, iteration_, environment.label);
+    write_evaluation(writer, episodes, iteration_, environment, state_->tokenizer);
+    tell_of(writer.finish(), environment.label);
     auto metrics = evaluation_metrics(episodes, environment.label);
     at(metrics, metric::time_evaluation) = watch.seconds();
     journal_.evaluation(iteration_, environment.label, metrics);
   }
 }
 
-void TrainingRun::write_rollout(const std::string& split, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+void TrainingRun::write_training_episodes(std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  const std::string split = "train";
   RolloutWriter writer(directory_, iteration_, split);
   auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes.size(); ++i) {
     const Episode& episode = episodes[i];
-    const bool kept = kept_groups.empty() || kept_groups[i / state_->config.rollout.group_size];
+    const bool kept = kept_groups[i / state_->config.rollout.group_size];
     EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, {}, {}};
-    if (kept && sequence != kept_sequences.end()) {
+    if (kept) {
       record.advantages = sequence->advantages;
       record.values = sequence->values;
       ++sequence;
@@ -261,10 +263,11 @@ void TrainingRun::write_rollout(const std::string& split, std::span<const Episod
     const EnvironmentConfig& environment = state_->config.environments[episode.spec.environment];
     writer.add(episode_json(episode, record, environment, state_->tokenizer), episode_summary_json(episode, record, environment));
   }
-  const RolloutFiles files = writer.finish();
-  journal_.rollout(iteration_, split, files.file, files.index, files.episodes);
+  tell_of(writer.finish(), split);
   remove_old_rollouts(directory_, state_->config.rollout_files, iteration_, journal_);
 }
+
+void TrainingRun::tell_of(const RolloutFiles& files, const std::string& split) { journal_.rollout(iteration_, split, files.file, files.index, files.episodes); }
 
 void TrainingRun::checkpoint() {
   control_.checkpoint_served();

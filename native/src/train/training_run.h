@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "files/rollout_writer.h"
 #include "journal/journal.h"
 #include "model/decoder.h"
 #include "model/training_pass.h"
@@ -38,7 +39,8 @@ class TrainingRun {
   std::vector<Episode> roll_out(Metrics&);
   void evaluate();
   void checkpoint();
-  void write_rollout(const std::string& split, std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void write_training_episodes(std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void tell_of(const RolloutFiles&, const std::string& split);
 
   std::filesystem::path directory_;
   Journal& journal_;

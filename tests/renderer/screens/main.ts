@@ -10,6 +10,7 @@ Object.assign(window, {
   starpo: {
     send: (text: string) => left.send(text),
     receive: (handler: (text: string) => void) => left.onMessage(handler),
+    onClose: (handler: () => void) => left.onClose(handler),
   },
 });
 if (new URLSearchParams(location.search).has('trainer-missing')) {

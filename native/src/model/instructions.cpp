@@ -1,0 +1,10 @@
+#include "model/instructions.h"
+
+#include "ops/cpu/bf16_kernels.h"
+#include "ops/cpu/isa.h"
+
+namespace starpo {
+
+const char* instructions_name(Precision precision) { return precision == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa()); }
+
+}  // namespace starpo
