@@ -11,6 +11,7 @@ export default defineConfig({
           include: ['electron/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['tests/e2e/**', 'tests/renderer/**'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -19,6 +20,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'jsdom',
           include: ['tests/renderer/**/*.test.{ts,tsx}'],
+          testTimeout: 60_000,
         },
       },
       {

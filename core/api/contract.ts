@@ -79,8 +79,8 @@ export const procedures = {
     input: z.object({ runId, after: z.number().int() }),
     output: z.array(journalEvent),
   },
-  /** Copies a run folder from elsewhere on this machine into the data folder; a name that is taken gets another end. */
-  'runs.adopt': { input: z.object({ folder: z.string().min(1).max(4096) }), output: z.object({ runId }) },
+  /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
+  'runs.adopt': { input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
   /** Changes what is named, leaves the rest. */
   'runs.annotate': {
@@ -198,6 +198,8 @@ export const notices = {
   evaluation: z.object({ runId, evaluation }),
   /** Its episodes are deleted, since the run keeps those of the newest iterations alone. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
+  /** What keeps the queue from going on has come or gone; its order is told with the runs. */
+  queue: z.object({ problem: apiError.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
 } as const;

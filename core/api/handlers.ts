@@ -5,7 +5,6 @@ import { toReplay } from '../replay/replay.ts';
 import { presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
-import { adoptRun } from '../runs/adopt.ts';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from './contract.ts';
 import { asFailure, Failure } from './failure.ts';
 
@@ -54,10 +53,9 @@ export function createHandlers(core: Core): Handlers {
         body: JSON.parse(body),
       }));
     },
-    'runs.adopt': async ({ folder }) => {
-      const runId = await adoptRun(core.home, folder);
+    'runs.adopt': async ({ runId }) => {
       await core.supervisor.add(runId);
-      return { runId };
+      return runs.get(runId);
     },
     'runs.storage': ({ runId }) => core.storage.of(runId),
     'runs.annotate': (input) => core.annotations.annotate(input),

@@ -55,6 +55,7 @@ export class Evaluations {
   private readonly jobs = new Map<string, Job>();
   private readonly failed = new Map<string, Evaluation>();
   private readonly starting = new Set<string>();
+  private closed = false;
 
   constructor(parts: EvaluationsParts) {
     this.parts = parts;
@@ -141,8 +142,9 @@ export class Evaluations {
     await ended(job);
   }
 
-  /** Gives up what is under way. */
+  /** Gives up what is under way, and lets nothing begin that would outlive this process's hold of the data folder. */
   async close(): Promise<void> {
+    this.closed = true;
     const jobs = [...this.jobs.values()];
     for (const { process } of jobs) process.cancel();
     await Promise.all(jobs.map(ended));
@@ -154,6 +156,8 @@ export class Evaluations {
     evaluation: Evaluation,
     target: EvaluationTarget,
   ): Promise<void> {
+    if (this.closed)
+      throw new Failure('evaluation_cancelled', 'StarPO Studio is ending.', 'Ask for the evaluation again.');
     const { runs, trainer } = this.parts;
     const key = `${runId}/${evaluation.name}`;
     const options = {

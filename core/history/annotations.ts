@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Alert, RunMarks } from '../api/contract.ts';
-import { type Annotation, readAnnotations } from '../run-directory/annotations.ts';
+import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
@@ -19,11 +19,10 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
   if (known === undefined || known === size) return false;
   database
     .transaction(() => {
-      // Read inside, so that an older reading never overwrites another process's newer one.
-      const { annotations, damaged, bytes } = readAnnotations(folder);
+      const { annotations, damaged, bytes, unreadable } = read(folder, size);
       for (const table of ['tags', 'alerts'])
         database.prepare(`DELETE FROM ${table} WHERE run = ?`).run(runId);
-      const problem = damaged === 0 ? null : problemOf(damaged);
+      const problem = unreadable ?? (damaged === 0 ? null : problemOf(damaged));
       database
         .prepare(
           `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, start_problem = NULL
@@ -34,6 +33,17 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
     })
     .immediate();
   return true;
+}
+
+/** One run's file that can't be read keeps no other run from being shown. */
+function read(folder: string, size: number): AnnotationsRead & { unreadable: string | null } {
+  try {
+    return { ...readAnnotations(folder), unreadable: null };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const unreadable = `annotations.jsonl can't be read: ${reason}. Once it can, \`starpo history rebuild\` takes it in.`;
+    return { annotations: [], damaged: 0, bytes: size, unreadable };
+  }
 }
 
 const problemOf = (damaged: number) =>

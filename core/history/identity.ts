@@ -24,18 +24,17 @@ export function isSameJournal(database: HistoryDatabase, runId: string, journal:
   return stored.seq === first.seq && stored.time === first.time && stored.type === type;
 }
 
+/** Empty where there is none that can be read. */
 function firstLine(path: string): string {
-  let file: number;
+  let file: number | undefined;
   try {
     file = openSync(path, 'r');
-  } catch {
-    return '';
-  }
-  try {
     const bytes = Buffer.alloc(firstLineLimit);
     const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, firstLineLimit, 0));
     return text.slice(0, Math.max(0, text.indexOf('\n')));
+  } catch {
+    return '';
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }

@@ -95,7 +95,7 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Brings a database to the newest version; two processes may do so at once. Throws `history_version_unsupported` for a newer one. */
+/** Brings a database to the newest version. Throws `history_version_unsupported` for a newer one. */
 export function migrate(database: Database): void {
   database
     .transaction(() => {

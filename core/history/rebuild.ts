@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RebuildReport } from '../api/contract.ts';
+import { asDiskFull } from '../api/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -19,8 +20,15 @@ export function runsOnDisk(home: string): string[] {
   }
 }
 
-/** Brings the history to what the run directories say: new ones in, deleted ones out, replaced ones anew, journals read to their end. */
-export async function syncHistory(database: HistoryDatabase, home: string): Promise<void> {
+/**
+ * Brings the history to what the run directories say: new ones in, deleted ones out, replaced ones anew, journals read to their end. A run whose files
+ * can't be read stays as it was, and `failed` hears why.
+ */
+export async function syncHistory(
+  database: HistoryDatabase,
+  home: string,
+  failed: (runId: string, error: unknown) => void,
+): Promise<void> {
   for (const runId of listRunIds(database)) {
     const folder = runFolder(home, runId);
     const there = existsSync(join(folder, runFiles.config));
@@ -29,10 +37,18 @@ export async function syncHistory(database: HistoryDatabase, home: string): Prom
   for (const runId of runsOnDisk(home)) {
     const folder = runFolder(home, runId);
     if (!addRun(database, runId, folder)) continue;
-    await ingestAll(database, runId, join(folder, runFiles.journal));
-    takeAnnotations(database, runId, folder);
+    try {
+      await ingestAll(database, runId, join(folder, runFiles.journal));
+      takeAnnotations(database, runId, folder);
+    } catch (error) {
+      if (!isOfFile(error)) throw error;
+      failed(runId, error);
+    }
   }
 }
+
+/** Whether a file can't be read, rather than the history not be written. */
+const isOfFile = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);
 
 /**
  * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that clients see it whole all

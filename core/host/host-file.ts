@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../api/failure.ts';
@@ -57,8 +57,9 @@ export function folderToken(home: string): string {
 function writeSecret(home: string, path: string, text: string): void {
   const partial = `${path}.${process.pid}`;
   try {
-    writeFileSync(partial, text, { mode: 0o600 });
-    chmodSync(partial, 0o600);
+    // One that a killed process of this number left would keep its own mode, and its readers.
+    rmSync(partial, { force: true });
+    writeFileSync(partial, text, { mode: 0o600, flag: 'wx' });
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });

@@ -8,6 +8,7 @@ import { type ClosableChannel, messageLimit } from '../api/channel.ts';
 import { Failure } from '../api/failure.ts';
 import { subProtocol } from '../api/web-socket.ts';
 import { isOwnHost, refusal } from './access.ts';
+import { listensAsUs } from './listener.ts';
 import { reachCore } from './reach.ts';
 import { createWebApp } from './web-app.ts';
 import { within } from './within.ts';
@@ -106,9 +107,11 @@ function channelOf(webSocket: WebSocket): ClosableChannel {
 
 const notFound = { status: 404, reason: 'no such page' };
 
+/** Ends the connection for both sides: one that its client keeps half open would keep the server from closing. */
 function refuse(socket: Duplex, { status, reason }: { status: number; reason: string }): void {
   socket.end(
     `HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${reason}\n`,
+    () => socket.destroy(),
   );
 }
 
@@ -126,7 +129,8 @@ function listen(server: Server, port: number, token: string): Promise<void> {
 
 async function listenFailure(error: NodeJS.ErrnoException, port: number, token: string): Promise<Error> {
   if (error.code === 'EADDRINUSE') {
-    const ours = await reachCore(originOf(port), token);
+    // Whoever has the port may be another user, who shall not see the token.
+    const ours = listensAsUs(port) ? await reachCore(originOf(port), token) : null;
     ours?.close();
     const holder = ours
       ? `StarPO Studio is running already at ${pageOf(originOf(port), token)}`

@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 
-/** Appends a JSON object as one line by one write. A line that a killed writer left cut short is ended first. */
+/** Appends a JSON object as one line by one write, or throws where the disk has no room for all of it. A line that was left cut short is ended first. */
 export function appendLine(path: string, value: object): void {
   const line = `${JSON.stringify(value)}\n`;
   const file = openSync(path, 'a+');
   try {
-    writeSync(file, endsInLine(file) ? line : `\n${line}`);
+    writeFileSync(file, endsInLine(file) ? line : `\n${line}`);
   } finally {
     closeSync(file);
   }

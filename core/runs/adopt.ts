@@ -1,29 +1,56 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { Failure } from '../api/failure.ts';
+import { asDiskFull, Failure } from '../api/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 
 /**
  * Copies a run directory from anywhere into a data folder, whole or not at all, and gives its id there: its own name where that can be one and is free.
- * Throws `run_folder_invalid`.
+ * For the person's own process alone: a path is nothing that core takes from a client. Throws `run_folder_invalid`, `run_copy_failed` or `disk_full`.
  */
 export async function adoptRun(home: string, folder: string): Promise<string> {
   checkRunFolder(folder);
   const runId = freeId(home, basename(resolve(folder)));
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
-  await mkdir(runsFolder(home), { recursive: true });
   try {
-    // The lock of the trainer over there says nothing here.
-    const wanted = (source: string) => basename(source) !== runFiles.lock;
-    await cp(folder, partial, { recursive: true, preserveTimestamps: true, filter: wanted });
+    await mkdir(runsFolder(home), { recursive: true });
+    await cp(await realpath(folder), partial, {
+      recursive: true,
+      preserveTimestamps: true,
+      filter: isWanted,
+    });
     await rename(partial, runFolder(home, runId));
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    throw error;
+    throw copyFailure(folder, error);
   }
   return runId;
+}
+
+/** Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */
+async function isWanted(path: string): Promise<boolean> {
+  // The lock of the trainer over there says nothing here.
+  if (basename(path) === runFiles.lock) return false;
+  const found = await lstat(path);
+  if (found.isFile() || found.isDirectory()) return true;
+  throw new Failure(
+    'run_folder_invalid',
+    `${path} is a link or another special file, which a run folder doesn't have.`,
+    'Look at what it leads to. `cp -rL` makes a copy with files in place of links, which can be adopted.',
+  );
+}
+
+function copyFailure(folder: string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return (
+    asDiskFull(error) ??
+    new Failure(
+      'run_copy_failed',
+      `${folder} can't be copied: ${error instanceof Error ? error.message : String(error)}`,
+      'Check the permissions of both folders. Where the run is being trained, its files come and go: try again, or stop it first.',
+    )
+  );
 }
 
 function checkRunFolder(folder: string): void {

@@ -14,7 +14,7 @@ import type { Supervisor } from './supervisor.ts';
 const interval = 1000;
 /** After what is wrong with the machine rather than with a run, the queue tries again. */
 const retryAfter = 30_000;
-const machineCodes = ['trainer_missing', 'trainer_unusable'];
+const machineCodes = ['trainer_missing', 'trainer_unusable', 'disk_full'];
 /** A start that takes longer than this was given up by whoever began it; the trainer's own lock guards against a second one. */
 const longestStart = 600_000;
 
@@ -54,9 +54,9 @@ export class Queue {
     return this.timer !== null;
   }
 
-  /** What keeps the queue from going on, as far as this core has tried. */
+  /** What keeps the queue from going on, as far as this core has tried; null where nothing waits. */
   problem(): ApiError | null {
-    return this.trouble;
+    return this.list().length === 0 ? null : this.trouble;
   }
 
   /** Gives its position. Throws `run_unknown`, `run_completed` or `run_active`. */
@@ -67,9 +67,12 @@ export class Queue {
     if (status === 'running' || status === 'paused')
       throw new Failure('run_active', `The run ${runId} is being trained already.`, 'Queue another run.');
     const position = this.change((entries) => {
-      if (!entries.some((entry) => entry.run === runId))
-        entries.push({ run: runId, added: Date.now(), starting: null });
-      return entries.findIndex((entry) => entry.run === runId) + 1;
+      const added = Date.now();
+      const entry = entries.find((each) => each.run === runId);
+      if (!entry) entries.push({ run: runId, added, starting: null });
+      // It was started by hand since it was added, and has ended: asked for again, it is to be started again.
+      else if (!this.waits(entry)) entry.added = added;
+      return entries.findIndex((each) => each.run === runId) + 1;
     });
     if (this.working) this.advance();
     return position;
@@ -119,14 +122,35 @@ export class Queue {
 
   private advance(): void {
     if (this.closed || Date.now() < this.notBefore) return;
-    if (this.advancing) this.again = true;
-    this.advancing ??= this.startWhatCan()
-      .catch((error: unknown) => this.parts.log(`The queue: ${asFailure(error).message}`))
+    if (this.advancing) {
+      this.again = true;
+      return;
+    }
+    // Not at once: the first change that it makes is told to clients, and so to this queue, which would begin a second time.
+    this.advancing = Promise.resolve()
+      .then(() => this.startWhatCan())
+      .catch((error: unknown) => this.hold(error))
       .finally(() => {
+        const { again } = this;
         this.advancing = null;
-        if (this.again) this.advance();
         this.again = false;
+        if (again) this.advance();
       });
+  }
+
+  /** Something is wrong with the machine: says what, and waits before it tries again. */
+  private hold(error: unknown): void {
+    if (this.closed) return;
+    const trouble = asFailure(error).toApiError();
+    this.notBefore = Date.now() + retryAfter;
+    this.parts.log(`The queue waits: ${trouble.message}`);
+    this.setTrouble(trouble);
+  }
+
+  private setTrouble(trouble: ApiError | null): void {
+    if (trouble?.message === this.trouble?.message) return;
+    this.trouble = trouble;
+    this.parts.notices.emit('queue', { problem: trouble });
   }
 
   private async startWhatCan(): Promise<void> {
@@ -141,10 +165,7 @@ export class Queue {
   private claim(): string | null {
     const { database, supervisor } = this.parts;
     return this.change((entries) => {
-      const waiting = entries.filter((entry) => {
-        const row = getRun(database, entry.run);
-        return row && row.status !== 'completed' && (lastStart(database, entry.run) ?? 0) < entry.added;
-      });
+      const waiting = entries.filter((entry) => this.waits(entry));
       entries.splice(0, entries.length, ...waiting);
       const deviceOf = (entry: QueueEntry) => getRun(database, entry.run)!.device;
       const busy = new Set(entries.filter(isStarting).map(deviceOf));
@@ -158,26 +179,33 @@ export class Queue {
     });
   }
 
+  /** Whether an entry is still to be started. */
+  private waits({ run, added }: QueueEntry): boolean {
+    const { database } = this.parts;
+    const row = getRun(database, run);
+    return row !== undefined && row.status !== 'completed' && (lastStart(database, run) ?? 0) < added;
+  }
+
   private async start(runId: string): Promise<void> {
     const { runs, annotations } = this.parts;
     try {
       const before = lastStart(this.parts.database, runId);
       await runs.start(runId);
       await this.untilBegun(runId, before);
-      this.trouble = null;
+      this.setTrouble(null);
       this.drop(runId);
     } catch (error) {
       if (this.closed) return;
       const failure = asFailure(error).toApiError();
-      if (machineCodes.includes(failure.code)) {
-        this.trouble = failure;
-        this.notBefore = Date.now() + retryAfter;
-        this.parts.log(`The queue waits: ${failure.message}`);
-        return this.release();
+      try {
+        if (machineCodes.includes(failure.code)) throw error;
+        // In this order: a core that dies in between tries once more rather than losing the run without a word.
+        if (failure.code !== 'run_active') annotations.add(runId, { type: 'start_failed', ...failure });
+        this.drop(runId);
+      } catch (problem) {
+        this.hold(problem);
+        this.release();
       }
-      // In this order: a core that dies in between tries once more rather than losing the run without a word.
-      if (failure.code !== 'run_active') annotations.add(runId, { type: 'start_failed', ...failure });
-      this.drop(runId);
     }
   }
 

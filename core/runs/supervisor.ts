@@ -61,6 +61,8 @@ export class Supervisor {
   private readonly parts: SupervisorParts;
   private readonly followed = new Map<string, Followed>();
   private readonly handlers = new Set<EventsHandler>();
+  /** What was logged last about each thing. */
+  private readonly problems = new Map<string, string>();
   private poll: NodeJS.Timeout | null = null;
   private polling: Promise<void> | null = null;
   private closed = false;
@@ -72,7 +74,7 @@ export class Supervisor {
   /** Takes in what happened while nobody looked, finds living trainers, and begins to follow. */
   async start(): Promise<void> {
     const { database, home } = this.parts;
-    await syncHistory(database, home);
+    await syncHistory(database, home, (runId, error) => this.problem(`Following ${runId}`, error));
     await Promise.all(listRuns(database).map((row) => this.attach(row)));
     this.poll = setInterval(() => {
       this.polling ??= this.look().finally(() => {
@@ -173,7 +175,9 @@ export class Supervisor {
   /** Makes the history again from the run directories, and tells of runs whose directory is gone. */
   async rebuild(): Promise<RebuildReport> {
     const report = await rebuildHistory(this.parts.database, this.parts.home);
-    for (const runId of report.forgotten) this.forget(runId);
+    for (const runId of [...this.followed.keys()]) {
+      if (!getRun(this.parts.database, runId)) this.forget(runId);
+    }
     return report;
   }
 
@@ -275,22 +279,30 @@ export class Supervisor {
       for (const row of listRuns(database)) {
         if (this.closed) return;
         const run = this.followed.get(row.id);
-        if (!run) continue;
-        if (!existsSync(join(runFolder(home, row.id), runFiles.config)) || this.isReplaced(row.id, run)) {
-          removeRun(database, row.id);
-          this.forget(row.id);
-          continue;
-        }
-        if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
-          await this.refresh(row.id);
-        else this.lookAtAnnotations(row.id);
-        if (run.alive && row.pid !== null && isLocal(row) && !processExists(row.pid))
-          await this.trainerEnded(row.id);
-        this.watch(row.id, run);
+        if (run) await this.lookAt(row, run);
       }
       this.lookAtQueue();
     } catch (error) {
       this.problem('Looking at the data folder', error);
+    }
+  }
+
+  private async lookAt(row: RunRow, run: Followed): Promise<void> {
+    const { database, home } = this.parts;
+    try {
+      if (!existsSync(join(runFolder(home, row.id), runFiles.config)) || this.isReplaced(row.id, run)) {
+        removeRun(database, row.id);
+        this.forget(row.id);
+        return;
+      }
+      if (row.last_seq !== run.published || journalSize(home, row.id) !== row.journal_offset)
+        await this.refresh(row.id);
+      else this.lookAtAnnotations(row.id);
+      if (run.alive && row.pid !== null && isLocal(row) && !processExists(row.pid))
+        await this.trainerEnded(row.id);
+      this.watch(row.id, run);
+    } catch (error) {
+      this.problem(`Following ${row.id}`, error);
     }
   }
 
@@ -343,7 +355,10 @@ export class Supervisor {
   private problem(what: string, error: unknown): void {
     const full = asDiskFull(error);
     const message = error instanceof Error ? error.message : String(error);
-    this.parts.log(full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`);
+    const text = full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`;
+    // What is tried again every second is said once.
+    if (this.problems.get(what) !== text) this.parts.log(text);
+    this.problems.set(what, text);
   }
 }
 

@@ -17,6 +17,7 @@ const noticeNames: Record<NoticeName, true> = {
   rollout: true,
   evaluation: true,
   rolloutRemoved: true,
+  queue: true,
   storage: true,
   alerts: true,
 };

@@ -1,15 +1,27 @@
-import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createHandlers } from '../../core/api/handlers.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
+import { adoptRun } from '../../core/runs/adopt.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
-describe('annotations', { timeout: 60_000 }, () => {
+// Many starts of the command line, each of which takes its time on a machine that is busy.
+describe('annotations', { timeout: 300_000 }, () => {
   let world: World;
   let core: Core;
   beforeEach(async () => {
@@ -115,6 +127,23 @@ describe('annotations', { timeout: 60_000 }, () => {
     expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
   });
 
+  test('that cannot be read are told of and keep no run from being shown', async () => {
+    mkdirSync(file());
+    world.run('three', [journal.started(0)]);
+    mkdirSync(join(world.home, 'runs/three/annotations.jsonl'));
+    await untilRun(core, 'three', () => true);
+    const problem = { level: 'warning', message: expect.stringContaining("can't be read") };
+    expect((await createHandlers(core)['runs.log']({ runId: 'three' }))[0]).toMatchObject(problem);
+    await core.dispose();
+    rmSync(join(world.home, 'runs/two/events.jsonl'));
+    mkdirSync(join(world.home, 'runs/two/events.jsonl'));
+    const again = await world.core();
+    const { 'runs.log': log } = createHandlers(again);
+    expect((await log({ runId: 'one' }))[0]).toMatchObject(problem);
+    expect(again.runs.get('two').latest).toMatchObject({ 'evaluation/frozen-lake/success_rate': 0.4 });
+    expect(world.logged).toEqual([expect.stringMatching(/Following two: EISDIR/)]);
+  });
+
   test('are made from the command line, and archived runs are not listed', async () => {
     await core.dispose();
     const run = async (...args: string[]) => {
@@ -186,22 +215,36 @@ describe('annotations', { timeout: 60_000 }, () => {
   });
 
   test('a folder is adopted under a name that is free, and its missing model is told of where it is needed', async () => {
-    const { 'runs.adopt': adopt } = createHandlers(core);
     const elsewhere = join(world.folder, 'One (copy)');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
-    expect(await adopt({ folder: elsewhere })).toEqual({ runId: 'one-copy' });
-    const again = await adopt({ folder: join(world.home, 'runs/one') });
-    expect(again.runId).toMatch(/^one-[0-9a-f]{4}$/);
-    expect(core.runs.get('one-copy')).toMatchObject({ status: 'stopped', iteration: 1 });
+    expect(await adoptRun(world.home, elsewhere)).toBe('one-copy');
+    expect(await adoptRun(world.home, join(world.home, 'runs/one'))).toMatch(/^one-[0-9a-f]{4}$/);
+    const { 'runs.adopt': adopt } = createHandlers(core);
+    expect(await adopt({ runId: 'one-copy' })).toMatchObject({ status: 'stopped', iteration: 1 });
     await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'model_missing' });
-    await expect(adopt({ folder: world.folder })).rejects.toMatchObject({ code: 'run_folder_invalid' });
-    writeFileSync(join(elsewhere, 'run.json'), '{');
     await core.dispose();
+    const { output } = await starpo(['adopt', elsewhere], world.environment()).finished;
+    expect(output).toMatch(/^one-copy-[0-9a-f]{4}$/);
+    writeFileSync(join(elsewhere, 'run.json'), '{');
     const { status, errors } = await starpo(['adopt', elsewhere], world.environment()).finished;
     expect({ status, errors }).toMatchObject({
       status: 2,
       errors: expect.stringContaining('run_folder_invalid'),
     });
+  });
+
+  test('a folder with a link in it is not adopted, and nothing of it stays', async () => {
+    const elsewhere = join(world.folder, 'linked');
+    cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
+    const own = join(world.folder, 'own-file');
+    writeFileSync(own, 'mine');
+    symlinkSync(own, join(elsewhere, 'trainer.log'));
+    await expect(adoptRun(world.home, elsewhere)).rejects.toMatchObject({
+      code: 'run_folder_invalid',
+      message: expect.stringContaining('trainer.log'),
+    });
+    expect(readdirSync(join(world.home, 'runs')).sort()).toEqual(['one', 'two']);
+    await expect(adoptRun(world.home, world.folder)).rejects.toMatchObject({ code: 'run_folder_invalid' });
   });
 });
 

@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ClosableChannel, messageLimit } from '../../core/api/channel.ts';
 import { type Client, createClient } from '../../core/api/client.ts';
@@ -111,9 +113,10 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await client.call('queue.remove', { runId });
     const { summary, folder } = await client.call('runs.get', { runId });
     expect(summary).toMatchObject({ status: 'created', queuePosition: null, marks });
-    const copy = await client.call('runs.adopt', { folder });
-    expect((await client.call('runs.get', copy)).summary).toMatchObject({ id: copy.runId, marks });
-    expect((await client.call('runs.storage', copy)).total).toBeGreaterThan(0);
+    const copy = 'a-copy';
+    cpSync(folder, join(dirname(folder), copy), { recursive: true });
+    expect(await client.call('runs.adopt', { runId: copy })).toMatchObject({ id: copy, marks });
+    expect((await client.call('runs.storage', { runId: copy })).total).toBeGreaterThan(0);
   });
 
   const unknown = 'no-such-run';
@@ -146,8 +149,9 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['rollouts.level', { runId: unknown, group: 0, files: [] }, 'run_unknown'],
     ['rollouts.level', { runId: unknown, group: -1, files: [] }, 'input_invalid'],
     ['runs.create', { preset: 'starter-bandit', start: false, queue: 'yes' }, 'input_invalid'],
-    ['runs.adopt', { folder: '' }, 'input_invalid'],
-    ['runs.adopt', { folder: '/nowhere' }, 'run_folder_invalid'],
+    ['runs.adopt', { folder: '/etc' }, 'input_invalid'],
+    ['runs.adopt', { runId: '../../etc' }, 'input_invalid'],
+    ['runs.adopt', { runId: unknown }, 'run_unknown'],
     ['runs.storage', { runId: unknown }, 'run_unknown'],
     ['runs.annotate', { runId: unknown, starred: true }, 'run_unknown'],
     ['runs.annotate', { runId: unknown, starred: 'yes' }, 'input_invalid'],

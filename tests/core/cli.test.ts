@@ -9,7 +9,7 @@ import { openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
 import { World } from './fixtures/world.ts';
 
-describe('starpo', { timeout: 60_000 }, () => {
+describe('starpo', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();

@@ -55,7 +55,7 @@ describe('core', () => {
   });
 
   test('killed while it takes a journal in, has every event once afterwards', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const folder = world.run(id, lines);
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
@@ -72,7 +72,7 @@ describe('core', () => {
   });
 
   test('killed while it follows growing journals, has the same history as one made again from the run directories', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
     console.log(`deaths by STARPO_TEST_SEED=${seed}`);
@@ -81,7 +81,7 @@ describe('core', () => {
   });
 
   test('tells two clients in processes of their own of all that it takes in, once and in order', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const folder = world.run(id);
     const studio = await world.studio();
@@ -102,7 +102,7 @@ describe('core', () => {
   });
 
   test('killed while a trainer works, finds it again; training has gone on', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const args = ['train', 'starter-bandit', '--set', 'iterations=8', '--set', 'rollout.groups=1'];
     children.push(starpo(args, world.environment({ FAKE_TRAINER_HOLD: '6' })));

@@ -32,7 +32,7 @@ test.each([
 ])(
   'a disk that is full for the history %s is said with a hint, and nothing is lost when there is space',
   {
-    timeout: 60_000,
+    timeout: 300_000,
   },
   async (_, limit) => {
     const lines = Array.from({ length: 1500 }, (_, seq) => journal.log(seq + 1, 'x'.repeat(1000)));

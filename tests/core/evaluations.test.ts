@@ -218,6 +218,14 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
   };
 
+  test('none begins in a core that is ending', async () => {
+    await core.evaluations.close();
+    const late = core.evaluations.start(runId, { checkpoint: 1, name: 'late' });
+    await expect(late).rejects.toMatchObject({ code: 'evaluation_cancelled' });
+    await core.dispose();
+    core = await createCore({ home: world.home, resources, trainerPath: trainer });
+  });
+
   test('the command line evaluates, and the result needs no history', async () => {
     await core.dispose();
     const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;

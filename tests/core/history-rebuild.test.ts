@@ -16,7 +16,7 @@ import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
 
-describe('starpo history rebuild', { timeout: 60_000 }, () => {
+describe('starpo history rebuild', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();

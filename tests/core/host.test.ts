@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/api/client.ts';
 import { openWebSocket } from '../../core/api/web-socket.ts';
 import type { Endpoint } from '../../core/host/http.ts';
+import { listenersOf, listensAsUs } from '../../core/host/listener.ts';
 import { rawRequest, rawSocket, upgrade } from './fixtures/raw-request.ts';
 import { World } from './fixtures/world.ts';
 
@@ -135,6 +138,32 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     expect(answers).toContain('"i":"pieces"');
     expect(answers).not.toContain('"i":"bytes"');
     socket.destroy();
+  });
+
+  test('the system says who listens on a port', () => {
+    const port = Number(new URL(host.origin).port);
+    expect(listensAsUs(port)).toBe(true);
+    const hex = port.toString(16).toUpperCase().padStart(4, '0');
+    const line = (state: string, user: number) =>
+      `   0: 0100007F:${hex} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000  ${user}        0 77 1`;
+    expect(listenersOf([line('0A', 1001), line('01', 1002)].join('\n'), port)).toEqual([1001]);
+    expect(listenersOf(line('0A', 1001), port - 1)).toEqual([]);
+  });
+
+  test('who is refused and stays on the line keeps nobody from ending', async () => {
+    const other = new World();
+    const studio = await other.studio();
+    const { origin } = await studio.endpoint();
+    const { hostname, port } = new URL(origin);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const headers = Object.entries({ Host: hostname, ...upgrade('starpo, wrong') });
+    socket.write(
+      `GET /api HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    );
+    await once(socket.resume(), 'end');
+    await studio.close();
+    socket.destroy();
+    await other.close();
   });
 
   test('a busy port is told of with a way out', async () => {

@@ -14,7 +14,7 @@ const small = {
   'policy_loss.mini_batch': 4,
 };
 
-describe('the queue', { timeout: 60_000 }, () => {
+describe('the queue', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -120,6 +120,54 @@ describe('the queue', { timeout: 60_000 }, () => {
     await logged;
     expect(core.queue.problem()).toMatchObject({ code: 'trainer_missing' });
     expect(core.runs.get(runId)).toMatchObject({ status: 'queued', queuePosition: 1, failure: null });
+    core.queue.remove(runId);
+    expect(core.queue.problem()).toBeNull();
+  });
+
+  test('is given up by the command where the trainer is missing, and it is said why', async () => {
+    const core = await world.core();
+    core.queue.add(await make(core));
+    await core.dispose();
+    const missing = { STARPO_TRAINER: join(world.folder, 'nowhere') };
+    const { status, errors } = await starpo(['queue', 'run'], world.environment(missing)).finished;
+    expect({ status, errors }).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('trainer_missing'),
+    });
+  });
+
+  test('waits where what became of a run cannot be written, and claims no device meanwhile', async () => {
+    const core = await world.core();
+    const broken = await make(core);
+    const config = join(core.runs.folder(broken), 'run.json');
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 2 }));
+    vi.spyOn(core.annotations, 'add').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    });
+    core.queue.add(broken);
+    const logged = new Promise<void>((resolve) => {
+      vi.spyOn(world.logged, 'push').mockImplementation((text) => {
+        if (text.startsWith('The queue waits')) resolve();
+        return 0;
+      });
+    });
+    core.queue.work();
+    await logged;
+    expect(core.queue.problem()).toMatchObject({ code: 'disk_full' });
+    expect(JSON.parse(readFileSync(file(), 'utf8')).runs).toMatchObject([{ run: broken, starting: null }]);
+  });
+
+  test('starts a run again that was started by hand meanwhile, has ended, and is asked for anew', async () => {
+    const core = await world.core();
+    const runId = await make(core);
+    core.queue.add(runId);
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    await core.runs.start(runId);
+    await core.runs.command(runId, 'stop');
+    vi.unstubAllEnvs();
+    core.queue.add(runId);
+    core.queue.work();
+    await until(core, runId, 'completed');
   });
 
   test('keeps a damaged file aside', async () => {

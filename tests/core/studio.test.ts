@@ -21,7 +21,7 @@ const runIds = async (studio: Studio) => {
   return runs.map((run) => run.id);
 };
 
-describe('a data folder', { timeout: 60_000 }, () => {
+describe('a data folder', { timeout: 300_000 }, () => {
   let world: World;
   const children: Child[] = [];
   beforeEach(() => {

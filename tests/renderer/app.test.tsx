@@ -237,6 +237,11 @@ test('a preset is queued while another run is trained, and the queue is put in o
   };
   await press(`Move ${made} up`);
   await shown(() => order().join() === `Bandit 8,${made},FrozenLake slippery 9`);
+  const problem = { code: 'trainer_missing', message: 'There is no trainer.', hint: 'Build it.' };
+  await act(async () => core.notify('queue', { problem }));
+  await shown(withText('.note', /trainer_missing.*Build it/));
+  await act(async () => core.notify('queue', { problem: null }));
+  await shown(() => !withText('.note', 'trainer_missing')());
   await press('Take Bandit 8 out of the queue');
   await shown(() => order().join() === `${made},FrozenLake slippery 9`);
 });
@@ -263,6 +268,11 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   await shown(button('Remove the tag long run'));
   await click(withText('button', 'Add a note'));
   await write(host.querySelector('textarea')!, 'what it is for');
+  await click(button('Remove the tag long run'));
+  await shown(() => !button('Remove the tag long run')());
+  await write(field, 'again');
+  await act(async () => field.form!.requestSubmit());
+  await shown(button('Remove the tag again'));
   await click(withText('button', 'Save'));
   await shown(withText('.mark-note', 'what it is for'));
   await click(withText('button', /^Archive$/));
@@ -270,7 +280,7 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   expect(withText('.run-link', run.name)()).toBeUndefined();
   await click(withText('.nav-archived', 'Show'));
   await shown(withText('.run-link', run.name));
-  expect(run.marks).toEqual({ tags: ['long run'], note: 'what it is for', starred: true, archived: true });
+  expect(run.marks).toEqual({ tags: ['again'], note: 'what it is for', starred: true, archived: true });
 });
 
 test('a trainer that hangs, a disk that fills and an alert are told of on the page of the run', async () => {

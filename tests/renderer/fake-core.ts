@@ -188,7 +188,7 @@ export class FakeCore {
       case 'runs.storage':
         return { value: this.storage };
       case 'runs.adopt':
-        return { value: { runId: 'adopted' } };
+        return { value: run };
       case 'runs.annotate': {
         const { addTags = [], removeTags = [], note, starred, archived } = input;
         const { marks } = run!;

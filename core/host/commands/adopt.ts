@@ -1,14 +1,11 @@
-import { resolve } from 'node:path';
-import { createClient } from '../../api/client.ts';
+import { dataFolder } from '../../home.ts';
+import { adoptRun } from '../../runs/adopt.ts';
 import { print } from '../output.ts';
-import { withStudio } from './with-client.ts';
+import { withClient } from './with-client.ts';
 
-/** Copies a run folder from elsewhere into the data folder and prints its id there. The path is meant from where the person is. */
+/** Copies a run folder from elsewhere into the data folder and prints its id there. It copies by itself, so that core takes no path from a client. */
 export async function adopt(folder: string, { home }: { home?: string }): Promise<void> {
-  // Checkpoints take their time to copy: others work through this process meanwhile.
-  await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
-    const client = createClient(await studio.open());
-    const { runId } = await client.call('runs.adopt', { folder: resolve(folder) });
-    print(runId);
-  });
+  const runId = await adoptRun(dataFolder(home), folder);
+  await withClient(home, (client) => client.call('runs.adopt', { runId }), { repeatable: true });
+  print(runId);
 }

@@ -71,6 +71,7 @@ function untilEmpty(client: Client, told: Map<string, string>): Promise<void> {
       told.set(id, status);
       print(`${id}  ${status}  ${iteration}/${iterations}`);
     });
+    client.on('queue', look);
     client.onClose(() => reject(connectionLost()));
     client.call('queue.work', {}).then(look, reject);
   });

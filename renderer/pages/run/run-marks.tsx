@@ -12,14 +12,12 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   const [writing, setWriting] = useState(false);
   const { starred, archived, tags, note } = run.marks;
 
-  async function annotate(change: Omit<Input<'runs.annotate'>, 'runId'>): Promise<void> {
-    try {
-      await api.call('runs.annotate', { runId: run.id, ...change });
-      setWriting(false);
-    } catch (cause) {
-      report(cause);
-    }
-  }
+  const annotate = (change: Omit<Input<'runs.annotate'>, 'runId'>) =>
+    api.call('runs.annotate', { runId: run.id, ...change });
+  const mark = (change: Omit<Input<'runs.annotate'>, 'runId'>) => void annotate(change).catch(report);
+
+  /** What was written stays in the editor where it can't be kept. */
+  const save = (text: string) => void annotate({ note: text }).then(() => setWriting(false), report);
 
   return (
     <div className="marks">
@@ -28,7 +26,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
           icon="start"
           label={starred ? 'Take the star away' : 'Mark with a star'}
           pressed={starred}
-          onClick={() => annotate({ starred: !starred })}
+          onClick={() => mark({ starred: !starred })}
         />
         {tags.map((tag) => (
           <span key={tag} className="tag run-tag">
@@ -36,24 +34,24 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
             <button
               type="button"
               aria-label={`Remove the tag ${tag}`}
-              onClick={() => annotate({ removeTags: [tag] })}
+              onClick={() => mark({ removeTags: [tag] })}
             >
               <Icon name="close" size={9} />
             </button>
           </span>
         ))}
-        <NewTag add={(tag) => annotate({ addTags: [tag] })} />
+        <NewTag add={(tag) => mark({ addTags: [tag] })} />
         {!note && !writing && (
           <Button kind="quiet" icon="note" onClick={() => setWriting(true)}>
             Add a note
           </Button>
         )}
-        <Button kind="quiet" icon="archive" onClick={() => annotate({ archived: !archived })}>
+        <Button kind="quiet" icon="archive" onClick={() => mark({ archived: !archived })}>
           {archived ? 'Take out of the archive' : 'Archive'}
         </Button>
       </div>
       {writing ? (
-        <NoteEditor note={note} save={(text) => annotate({ note: text })} cancel={() => setWriting(false)} />
+        <NoteEditor note={note} save={save} cancel={() => setWriting(false)} />
       ) : (
         note && (
           <button

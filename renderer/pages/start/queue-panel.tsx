@@ -12,6 +12,7 @@ export function QueuePanel() {
   const waiting = queueOf(useApp((state) => state.runs));
   const [problem, setProblem] = useState<ApiError | null>(null);
   const ids = waiting.map(({ id }) => id).join();
+  useEffect(() => api.on('queue', (queue) => setProblem(queue.problem)), [api]);
   useEffect(() => {
     let shown = true;
     if (ids === '') setProblem(null);
