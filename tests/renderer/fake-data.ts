@@ -101,7 +101,7 @@ const tasks = [
     title: 'Two-armed bandit',
     environment: 'bandit',
     summary: 'One pull of one of two arms. The risky arm pays more on average, and the policy finds out.',
-    expects: 'at least 90 % pulls of the high arm',
+    expects: 'the high arm in at least 90 % of the pulls',
     iterations: 60,
   },
   {

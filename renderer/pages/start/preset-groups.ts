@@ -6,7 +6,7 @@ type Environment = PresetCard['environment'];
 export const environmentHeadings: Record<Environment, { title: string; tagline: string }> = {
   'frozen-lake': { title: 'FrozenLake', tagline: 'Cross the ice to the star without falling into a hole.' },
   sokoban: { title: 'Sokoban', tagline: 'Push every box onto its target. There is no pulling back.' },
-  bandit: { title: 'Bandit', tagline: 'Choose between a safe arm and a risky one by their names alone.' },
+  bandit: { title: 'Bandit', tagline: 'Choose a safe arm or a risky one by name alone.' },
   mixed: { title: 'Several environments', tagline: 'One policy learns more than one environment at once.' },
 };
 

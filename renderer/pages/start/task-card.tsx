@@ -16,6 +16,7 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
   const [chosenId, choose] = useState(() => defaultOf(presets).id);
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
+  const name = card.alias ?? card.id;
 
   /** Whoever queues wants to queue more, perhaps: the page stays. */
   async function make(how: 'start' | 'queue'): Promise<void> {
@@ -37,16 +38,25 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
         <Illustration environment={card.environment} slippery={card.task.endsWith('-slippery')} />
       </div>
       <div className="preset-body">
-        <h3 id={`task-${card.task}`}>{card.title}</h3>
+        <div className="preset-title">
+          <h3 id={`task-${card.task}`}>{card.title}</h3>
+          <code className="faint preset-id" title={name}>
+            {name}
+          </code>
+        </div>
         <p className="preset-summary">{card.summary}</p>
         {presets.length > 1 && <AlgorithmChoice presets={presets} chosen={card} choose={choose} />}
-        <div className="preset-chosen" aria-live="polite">
-          <p className="preset-method">
-            {card.baseline && <span className="badge">Baseline</span>} {card.method}
-          </p>
-          <p className="preset-aim">
-            <span>Aims at</span> {card.expects}
-          </p>
+        <div className="preset-methods">
+          {presets.map(({ id, baseline, method, expects }) => (
+            <div key={id} id={`method-${id}`} data-chosen={id === card.id || undefined}>
+              <p className="preset-method">
+                {baseline && <span className="badge">Baseline</span>} {method}
+              </p>
+              <p className="preset-aim">
+                <span>Aims at</span> {expects}
+              </p>
+            </div>
+          ))}
         </div>
         <div className="preset-foot">
           <Button
@@ -70,7 +80,6 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
             </Button>
           )}
           <span className="faint">{card.iterations} iterations</span>
-          <code className="faint preset-id">{card.alias ?? card.id}</code>
         </div>
       </div>
     </article>
@@ -95,6 +104,7 @@ function AlgorithmChoice({ presets, chosen, choose }: AlgorithmChoiceProps) {
             className="visually-hidden"
             name={name}
             value={id}
+            aria-describedby={`method-${id}`}
             checked={id === chosen.id}
             onChange={() => choose(id)}
           />
