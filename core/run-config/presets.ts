@@ -43,7 +43,7 @@ const tasks: Task[] = [
     title: 'FrozenLake, slippery',
     environment: 'frozen-lake',
     summary:
-      'The same lake with slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
+      'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
     expects: 'success rising from about 25 % to 40 %; 48 % is the best possible',
     environments: [slippery],
     changes: {},
@@ -53,7 +53,7 @@ const tasks: Task[] = [
     title: 'Sokoban',
     environment: 'sokoban',
     summary:
-      'Push the box onto its target: a box in a corner never comes out again, so that a careless push can cost the episode.',
+      'Push the box onto its target. In a corner it is stuck for good: a careless push can cost the episode.',
     expects: 'success rising',
     environments: [sokobanEnvironment],
     changes: {},
@@ -63,7 +63,7 @@ const tasks: Task[] = [
     title: 'Bandit',
     environment: 'bandit',
     summary:
-      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls. One choice an episode.',
+      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls.',
     expects: 'the better arm in at least 90 % of the episodes',
     environments: [banditEnvironment],
     changes: { iterations: 60 },
@@ -112,7 +112,7 @@ const algorithms: Algorithm[] = [
     default: true,
     baseline: false,
     method:
-      'StarPO-S trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
+      'Trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
     changes: withCritic,
   },
   {
@@ -121,7 +121,7 @@ const algorithms: Algorithm[] = [
     default: false,
     baseline: true,
     method:
-      'Plain StarPO trains on every group with a critic and a small penalty for leaving the start; it is more prone to collapse.',
+      'Trains on every group, with a critic and a small penalty for leaving the start; more prone to collapse.',
     changes: (config) => ({
       ...withCritic(config),
       ...unfiltered(config),
@@ -134,7 +134,7 @@ const algorithms: Algorithm[] = [
     default: false,
     baseline: false,
     method:
-      'StarPO-S trains on the groups whose rewards differ most and clips higher above; without a critic, an episode is compared with its group.',
+      'Trains on the groups whose rewards differ most and clips higher above; an episode is compared with its group.',
     changes: () => ({}),
   },
   {
@@ -142,7 +142,7 @@ const algorithms: Algorithm[] = [
     title: 'StarPO (GRPO)',
     default: false,
     baseline: true,
-    method: 'Plain StarPO trains on every group, without a critic; it is more prone to collapse.',
+    method: 'Trains on every group, without a critic; more prone to collapse.',
     changes: unfiltered,
   },
 ];

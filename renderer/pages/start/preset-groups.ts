@@ -7,7 +7,7 @@ export const environmentHeadings: Record<Environment, { title: string; tagline: 
   'frozen-lake': { title: 'FrozenLake', tagline: 'Cross the ice to the star without falling into a hole.' },
   sokoban: { title: 'Sokoban', tagline: 'Push every box onto its target. There is no pulling back.' },
   bandit: { title: 'Bandit', tagline: 'Choose a safe arm or a risky one by name alone.' },
-  mixed: { title: 'Several environments', tagline: 'One policy learns more than one environment at once.' },
+  mixed: { title: 'Several environments', tagline: 'One policy learns them together.' },
 };
 
 /** The presets of one task, at least one: baselines last. */
