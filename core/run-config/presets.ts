@@ -1,17 +1,11 @@
+import type { PresetCard } from '../api/contract.ts';
 import { Failure } from '../api/failure.ts';
 import { banditEnvironment, baseConfig, frozenLakeEnvironment, sokobanEnvironment } from './base.ts';
 import { nearest } from './nearest.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
 /** A named configuration. `start.model` is relative to the resources folder until a run is made from it. */
-export interface Preset {
-  id: string;
-  alias: string | null;
-  title: string;
-  environment: string;
-  algorithm: string;
-  summary: string;
-  expects: string;
+export interface Preset extends Omit<PresetCard, 'iterations'> {
   /** Not offered to people: used by the commands that make the app's own resources. */
   hidden: boolean;
   config: RunConfig;
@@ -20,7 +14,7 @@ export interface Preset {
 interface Task {
   name: string;
   title: string;
-  environment: string;
+  environment: Preset['environment'];
   summary: string;
   expects: string;
   environments: EnvironmentConfig[];
@@ -49,7 +43,7 @@ const tasks: Task[] = [
     title: 'FrozenLake, slippery',
     environment: 'frozen-lake',
     summary:
-      'The same lake with slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
+      'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
     expects: 'success rising from about 25 % to 40 %; 48 % is the best possible',
     environments: [slippery],
     changes: {},
@@ -59,7 +53,7 @@ const tasks: Task[] = [
     title: 'Sokoban',
     environment: 'sokoban',
     summary:
-      'Push the box onto its target: a box in a corner never comes out again, so that a careless push can cost the episode.',
+      'Push the box onto its target. In a corner it is stuck for good: a careless push can cost the episode.',
     expects: 'success rising',
     environments: [sokobanEnvironment],
     changes: {},
@@ -69,7 +63,7 @@ const tasks: Task[] = [
     title: 'Bandit',
     environment: 'bandit',
     summary:
-      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls. One choice an episode.',
+      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls.',
     expects: 'the better arm in at least 90 % of the episodes',
     environments: [banditEnvironment],
     changes: { iterations: 60 },
@@ -94,9 +88,8 @@ interface Algorithm {
   title: string;
   /** Whether the short name without an algorithm means this one. */
   default: boolean;
-  /** Without StarPO-S's filter and clip: what the others are compared with. */
   baseline: boolean;
-  summary: string;
+  method: string;
   changes: (config: RunConfig) => Partial<RunConfig>;
 }
 
@@ -118,8 +111,8 @@ const algorithms: Algorithm[] = [
     title: 'StarPO-S (PPO)',
     default: true,
     baseline: false,
-    summary:
-      'StarPO-S trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
+    method:
+      'Trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
     changes: withCritic,
   },
   {
@@ -127,8 +120,8 @@ const algorithms: Algorithm[] = [
     title: 'StarPO (PPO)',
     default: false,
     baseline: true,
-    summary:
-      'Plain StarPO trains on every group with a critic and a small penalty for leaving the start: the baseline, more prone to collapse.',
+    method:
+      'Trains on every group, with a critic and a small penalty for leaving the start; more prone to collapse.',
     changes: (config) => ({
       ...withCritic(config),
       ...unfiltered(config),
@@ -140,8 +133,8 @@ const algorithms: Algorithm[] = [
     title: 'StarPO-S (GRPO)',
     default: false,
     baseline: false,
-    summary:
-      'StarPO-S trains on the groups whose rewards differ most and clips higher above; without a critic, an episode is compared with its group.',
+    method:
+      'Trains on the groups whose rewards differ most and clips higher above; an episode is compared with its group.',
     changes: () => ({}),
   },
   {
@@ -149,7 +142,7 @@ const algorithms: Algorithm[] = [
     title: 'StarPO (GRPO)',
     default: false,
     baseline: true,
-    summary: 'Plain StarPO trains on every group, without a critic: the baseline, more prone to collapse.',
+    method: 'Trains on every group, without a critic; more prone to collapse.',
     changes: unfiltered,
   },
 ];
@@ -160,11 +153,14 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
   return {
     id,
     alias: algorithm.default ? `starter-${task.name}` : null,
+    task: task.name,
     title: task.title,
     environment: task.environment,
     algorithm: algorithm.title,
-    summary: `${task.summary} ${algorithm.summary}`,
-    expects: algorithm.baseline ? 'a baseline for StarPO-S, not measured yet' : task.expects,
+    baseline: algorithm.baseline,
+    summary: task.summary,
+    method: algorithm.method,
+    expects: algorithm.baseline ? 'a level to compare StarPO-S with, not measured yet' : task.expects,
     hidden: false,
     config: { ...config, ...algorithm.changes(config) },
   };
@@ -174,10 +170,13 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
 const warmStart: Preset = {
   id: 'starter-warm-start',
   alias: null,
+  task: 'warm-start',
   title: 'Warm start of the starter policy',
   environment: 'frozen-lake',
   algorithm: 'Supervised',
+  baseline: false,
   summary: 'Trains the starter policy on solver demonstrations.',
+  method: 'Cross-entropy on what a solver does.',
   expects: '25 to 55 % success on FrozenLake',
   hidden: true,
   config: {

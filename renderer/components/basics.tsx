@@ -29,15 +29,6 @@ export function StatusBadge({ status, stalled = false }: { status: RunStatus; st
   );
 }
 
-/** `algorithm` as in `StarPO-S (GRPO)`; the stabilised form stands out from plain GRPO. */
-export function AlgorithmBadge({ algorithm }: { algorithm: string }) {
-  return (
-    <span className="badge" data-strong={algorithm.startsWith('StarPO-S') || undefined}>
-      {algorithm}
-    </span>
-  );
-}
-
 interface ButtonProps {
   children: ReactNode;
   onClick: () => void;

@@ -70,9 +70,9 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
   visitor = await visit(studio.address);
   const { page, screenshot, expectNoComplaints } = visitor;
 
-  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).waitFor();
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).waitFor();
   await screenshot('1-start');
-  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).click();
+  await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
 
   await moves(await chart(page, 'Success', /rollout: .* at iteration \d/));
   for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
@@ -105,7 +105,10 @@ test('Bandit trains and replays in the dark theme', async () => {
   visitor = await visit(studio.address, { colorScheme: 'dark' });
   const { page, screenshot, expectNoComplaints } = visitor;
 
-  await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
+  const card = page.getByRole('article', { name: 'Bandit', exact: true });
+  await card.getByRole('radio', { name: 'StarPO-S (PPO)' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await card.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
   await screenshot('4-run-dark');
   await page.getByRole('link', { name: 'Replay episodes' }).click();

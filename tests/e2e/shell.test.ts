@@ -94,7 +94,7 @@ const reached = (folder: string) => iterationsOf(readJournal(folder)).at(-1) ?? 
  */
 async function trainWhileHostsComeAndGo(): Promise<void> {
   const first = await openShell();
-  await first.shell.page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (GRPO)' }).click();
+  await first.shell.page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
   await chartReaches(first.shell, 1);
   const [folder] = globSync(join(home, 'runs/*'));
   const runId = basename(folder!);

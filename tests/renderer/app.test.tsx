@@ -82,7 +82,39 @@ test('one click on a preset makes a run and opens its page', async () => {
   await act(async () => start.click());
   await shown(() => location.hash.startsWith('#/run/made-'));
   expect(core.runs).toHaveLength(before + 1);
-  expect(core.runs.at(-1)?.preset).toBe('starter-frozen-lake');
+  expect(core.runs.at(-1)?.preset).toBe('starter-frozen-lake-starpo-s');
+});
+
+test('each task has one card, and what it says and starts follows the chosen algorithm', async () => {
+  const core = await open('#/start');
+  const card = await shown(() =>
+    host.querySelector<HTMLElement>('article[aria-labelledby="task-frozen-lake-slippery"]'),
+  );
+  expect([...host.querySelectorAll('h2[id^="group-"]')].map(({ textContent }) => textContent)).toEqual([
+    'FrozenLake',
+    'Sokoban',
+    'Bandit',
+    'Several environments',
+  ]);
+  expect(host.querySelectorAll('article')).toHaveLength(5);
+  const radios = [...card.querySelectorAll<HTMLInputElement>('input[type="radio"]')];
+  const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);
+  expect(radios).toHaveLength(4);
+  expect(chosen()).toEqual(['StarPO-S (PPO)']);
+  expect(card.querySelector('code')?.textContent).toBe('starter-frozen-lake-slippery');
+  const said = () => [...card.querySelectorAll('[data-chosen]')].map(({ textContent }) => textContent).join();
+  expect(said()).toMatch(/critic says.*Aims at 25 % to 40 %/);
+
+  await act(async () => radios.at(-1)!.click());
+  expect(chosen()).toEqual(['StarPO (GRPO)']);
+  expect(said()).toMatch(/^Baseline.*prone to collapse.*Aims at a level to compare with/);
+  expect(card.querySelector('code')?.textContent).toBe('starter-frozen-lake-slippery-grpo');
+  const start = card.querySelector<HTMLElement>(
+    'button[aria-label="Start FrozenLake, slippery, StarPO (GRPO)"]',
+  );
+  await act(async () => start!.click());
+  await shown(() => location.hash.startsWith('#/run/made-'));
+  expect(core.runs.at(-1)?.preset).toBe('starter-frozen-lake-slippery-grpo');
 });
 
 test('a trainer that cannot be started says why and blocks the presets', async () => {
@@ -222,12 +254,12 @@ test('a preset is queued while another run is trained, and the queue is put in o
   const core = await open('#/start');
   const add = await shown(() =>
     host.querySelector<HTMLElement>(
-      'button[aria-label="Add Two-armed bandit, StarPO-S (GRPO), to the queue"]',
+      'button[aria-label="Add Two-armed bandit, StarPO-S (PPO), to the queue"]',
     ),
   );
   const order = () => [...host.querySelectorAll('.queue a')].map((link) => link.textContent);
   expect(order()).toEqual(['Bandit 8', 'FrozenLake slippery 9']);
-  const made = `starter-bandit ${core.runs.length}`;
+  const made = `starter-bandit-starpo-s ${core.runs.length}`;
   await act(async () => add.click());
   await shown(() => order().length === 3);
   expect(location.hash).toBe('#/start');

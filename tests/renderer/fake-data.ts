@@ -71,64 +71,86 @@ export const log: LogLine[] = [
   { seq: 180, time: now + 120000, level: 'info', message: 'Checkpoint written after iteration 40.' },
 ];
 
-export const presets: PresetCard[] = [
-  [
-    'starter-frozen-lake',
-    'FrozenLake',
-    'frozen-lake',
-    'StarPO-S (GRPO)',
-    'A million-parameter policy learns to cross a 4 x 4 lake. You see its success climb within minutes.',
-    '45 % to over 65 % solved levels in ten minutes',
-    200,
-  ],
-  [
-    'starter-frozen-lake-grpo',
-    'FrozenLake',
-    'frozen-lake',
-    'StarPO (GRPO)',
-    'The same lake without the filter and the wider clip: learns too, but with more groups that teach nothing.',
-    'the baseline to compare with',
-    200,
-  ],
-  [
-    'starter-frozen-lake-slippery',
-    'FrozenLake, slippery',
-    'frozen-lake',
-    'StarPO-S (GRPO)',
-    'One action in five slides sideways. The policy has to keep its distance from the holes.',
-    '30 % to 50 % solved levels',
-    200,
-  ],
-  [
-    'starter-frozen-lake-slippery-grpo',
-    'FrozenLake, slippery',
-    'frozen-lake',
-    'StarPO (GRPO)',
-    'The slippery lake with plain GRPO.',
-    'the baseline to compare with',
-    200,
-  ],
-  [
-    'starter-bandit',
-    'Two-armed bandit',
-    'bandit',
-    'StarPO-S (GRPO)',
-    'One pull of one of two arms. The risky arm pays more on average, and the policy finds out.',
-    'at least 90 % pulls of the high arm',
-    60,
-  ],
-  [
-    'starter-bandit-grpo',
-    'Two-armed bandit',
-    'bandit',
-    'StarPO (GRPO)',
-    'The same choice with plain GRPO.',
-    'at least 90 % pulls of the high arm',
-    60,
-  ],
-].map(
-  ([id, title, environment, algorithm, summary, expects, iterations]) =>
-    ({ id, alias: null, title, environment, algorithm, summary, expects, iterations }) as PresetCard,
+const tasks = [
+  {
+    task: 'frozen-lake',
+    title: 'FrozenLake',
+    environment: 'frozen-lake',
+    summary: 'A million-parameter policy learns to cross a 4 x 4 lake, thinking before each move.',
+    expects: '45 % to over 65 % solved levels in ten minutes',
+    iterations: 200,
+  },
+  {
+    task: 'frozen-lake-slippery',
+    title: 'FrozenLake, slippery',
+    environment: 'frozen-lake',
+    summary: 'Two moves of three slide sideways. The policy has to keep its distance from the holes.',
+    expects: '25 % to 40 % solved levels; 48 % is the best possible',
+    iterations: 200,
+  },
+  {
+    task: 'sokoban',
+    title: 'Sokoban',
+    environment: 'sokoban',
+    summary: 'Push the box onto its target: a box in a corner never comes out again, so every push counts.',
+    expects: '12 points more solved rooms',
+    iterations: 200,
+  },
+  {
+    task: 'bandit',
+    title: 'Two-armed bandit',
+    environment: 'bandit',
+    summary: 'One pull of one of two arms. The risky arm pays more on average, and the policy finds out.',
+    expects: 'the high arm in at least 90 % of the pulls',
+    iterations: 60,
+  },
+  {
+    task: 'mixed',
+    title: 'FrozenLake and Bandit',
+    environment: 'mixed',
+    summary: 'Three quarters of the groups cross the lake, one quarter chooses an arm.',
+    expects: 'both environments learned by one policy',
+    iterations: 200,
+  },
+] as const;
+
+const algorithms = [
+  {
+    suffix: 'starpo-s',
+    algorithm: 'StarPO-S (PPO)',
+    baseline: false,
+    method:
+      'Trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
+  },
+  {
+    suffix: 'ppo',
+    algorithm: 'StarPO (PPO)',
+    baseline: true,
+    method:
+      'Trains on every group with a critic and a small penalty for leaving the start; more prone to collapse.',
+  },
+  {
+    suffix: 'grpo-s',
+    algorithm: 'StarPO-S (GRPO)',
+    baseline: false,
+    method: 'Trains on the groups whose rewards differ most; an episode is compared with its group.',
+  },
+  {
+    suffix: 'grpo',
+    algorithm: 'StarPO (GRPO)',
+    baseline: true,
+    method: 'Trains on every group, without a critic; more prone to collapse.',
+  },
+];
+
+export const presets: PresetCard[] = tasks.flatMap((task) =>
+  algorithms.map(({ suffix, ...algorithm }) => ({
+    ...task,
+    ...algorithm,
+    id: `starter-${task.task}-${suffix}`,
+    alias: suffix === 'starpo-s' ? `starter-${task.task}` : null,
+    expects: algorithm.baseline ? 'a level to compare with' : task.expects,
+  })),
 );
 
 export function sampleRuns(): RunSummary[] {

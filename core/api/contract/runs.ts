@@ -140,12 +140,19 @@ export type JournalEvent = z.infer<typeof journalEvent>;
 
 export const presetCard = z.object({
   id: z.string(),
+  /** The short name; of the presets of a task, the one that has it is the default. */
   alias: z.string().nullable(),
+  /** Presets of the same task differ in their algorithm alone. */
+  task: z.string(),
   title: z.string(),
-  environment: z.string(),
+  environment: z.enum(['frozen-lake', 'sokoban', 'bandit', 'mixed']),
   algorithm: z.string(),
-  /** One or two sentences: what one will see. */
+  /** Without StarPO-S's filter and clip: what the others are compared with. */
+  baseline: z.boolean(),
+  /** A sentence on the task: what one will see. */
   summary: z.string(),
+  /** A sentence on the algorithm. */
+  method: z.string(),
   /** What the run should reach, in one phrase. */
   expects: z.string(),
   iterations: z.number().int(),

@@ -6,7 +6,7 @@ import { parseRoom } from '../../boards/sokoban.ts';
 import { SokobanBoard } from '../../boards/sokoban-board.tsx';
 
 const lake = parseLake('P__O\n_O__\n___O\nO__G')!;
-const room = parseRoom('#####\n#_PO#\n#_X_#\n#####')!;
+const room = parseRoom('######\n#__#_#\n#PX_O#\n#____#\n##___#\n######')!;
 const slip = {
   from: { row: 0, column: 0 },
   to: { row: 1, column: 0 },
@@ -30,7 +30,12 @@ const pull: Frame = {
 /** A small still of the environment for its preset's card; decoration. */
 export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
   if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
-  if (environment === 'sokoban') return <SokobanBoard room={room} />;
+  if (environment === 'sokoban')
+    return (
+      <div className="preset-room">
+        <SokobanBoard room={room} />
+      </div>
+    );
   if (environment === 'mixed')
     return (
       <div className="preset-both">

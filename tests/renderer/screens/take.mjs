@@ -12,6 +12,7 @@ const only = process.argv[4];
 
 const pages = [
   ['start', '#/start'],
+  ['start-baseline', '#/start', chooseBaselines],
   ['start-empty', '?empty#/start'],
   ['start-trainer-missing', '?trainer-missing#/start'],
   ['run', '#/run/frozen-lake-7'],
@@ -106,6 +107,17 @@ async function openPanels(page) {
   await page.locator('summary', { hasText: 'Log' }).click();
   await page.locator('summary', { hasText: 'Configuration' }).click();
   await page.locator('.config').scrollIntoViewIfNeeded();
+}
+
+/** By the keyboard: the arrows move through the choice of an algorithm. */
+async function chooseBaselines(page) {
+  for (const task of ['FrozenLake', 'Sokoban']) {
+    await page
+      .getByRole('article', { name: task, exact: true })
+      .getByRole('radio', { checked: true })
+      .focus();
+    await page.keyboard.press('ArrowUp');
+  }
 }
 
 async function writeNote(page) {
