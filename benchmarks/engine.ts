@@ -45,7 +45,7 @@ function measure(isa: string) {
 }
 
 const result = {
-  command: `npm run benchmark:engine -- ${commandArguments()}`,
+  command: `npm run benchmark:engine${commandArguments()}`,
   machine: machine(),
   results: ['avx512', 'avx2'].map(measure),
 };

@@ -87,7 +87,7 @@ rmSync(home, { recursive: true, force: true });
 
 const pooled = bootstrapMean(runs.flatMap((run) => run.differences));
 const result = {
-  command: `npm run benchmark:learning -- ${commandArguments()}`,
+  command: `npm run benchmark:learning${commandArguments()}`,
   machine: machine(),
   preset,
   changes: values.set,

@@ -15,9 +15,10 @@ export function machine() {
   };
 }
 
-/** What was asked for, less where the result went. */
+/** What follows the name of the script in the command: what was asked for, less where the result went. */
 export function commandArguments(): string {
   const given = process.argv.slice(2);
   const out = given.indexOf('--out');
-  return given.filter((_, index) => out < 0 || (index !== out && index !== out + 1)).join(' ');
+  const kept = given.filter((_, index) => out < 0 || (index !== out && index !== out + 1));
+  return ['', ...(kept.length > 0 ? ['--'] : []), ...kept].join(' ');
 }

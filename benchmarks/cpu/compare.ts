@@ -140,7 +140,7 @@ try {
       ((results.engine_fp32?.[name].median ?? 0) / (results.pytorch_fp32?.[name].median ?? 1)).toFixed(2),
     );
   const result = {
-    command: `npm run benchmark:cpu -- ${commandArguments()}`,
+    command: `npm run benchmark:cpu${commandArguments()}`,
     machine: machine(),
     threads: Number(threads),
     clock: values.clock,

@@ -22,7 +22,7 @@ const { values } = parseArgs({
 console.log(`--seed ${values.seed}`);
 const random = randomNumbers(Number(values.seed));
 const result = {
-  command: `npm run nightly:kill -- ${commandArguments()}`,
+  command: `npm run nightly:kill${commandArguments()}`,
   machine: machine(),
   seed: Number(values.seed),
   trainer: await killTrainer(Number(values.trainer), random),
