@@ -13,11 +13,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { runId } from '../api/contract.ts';
 
-/** A run that waits, and who is starting it. */
+/** A run that waits. */
 const entry = z.object({
   run: runId,
   added: z.number(),
-  starting: z.object({ pid: z.number().int(), since: z.number() }).nullable(),
 });
 export type QueueEntry = z.infer<typeof entry>;
 

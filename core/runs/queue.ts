@@ -6,7 +6,7 @@ import { getRun, listRuns } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import type { Annotations } from './annotations.ts';
-import { isLocal, processExists } from './liveness.ts';
+import { isLocal } from './liveness.ts';
 import type { QueueEntry, QueueFile } from './queue-file.ts';
 import type { Runs } from './runs.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -15,8 +15,6 @@ const interval = 1000;
 /** After what is wrong with the machine rather than with a run, the queue tries again. */
 const retryAfter = 30_000;
 const machineCodes = ['trainer_missing', 'trainer_unusable', 'disk_full'];
-/** A start that takes longer than this was given up by whoever began it; the trainer's own lock guards against a second one. */
-const longestStart = 600_000;
 
 export interface QueueParts {
   database: HistoryDatabase;
@@ -69,7 +67,7 @@ export class Queue {
     const position = this.change((entries) => {
       const added = Date.now();
       const entry = entries.find((each) => each.run === runId);
-      if (!entry) entries.push({ run: runId, added, starting: null });
+      if (!entry) entries.push({ run: runId, added });
       // It was started by hand since it was added, and has ended: asked for again, it is to be started again.
       else if (!this.waits(entry)) entry.added = added;
       return entries.findIndex((each) => each.run === runId) + 1;
@@ -111,7 +109,6 @@ export class Queue {
     this.stopNotices();
     if (this.timer) clearInterval(this.timer);
     this.timer = null;
-    if (this.advancing) this.release();
   }
 
   private change<T>(change: (entries: QueueEntry[]) => T): T {
@@ -155,27 +152,23 @@ export class Queue {
 
   private async startWhatCan(): Promise<void> {
     if (this.list().length === 0) return;
-    for (let next = this.claim(); next !== null && !this.closed; next = this.claim()) {
+    for (let next = this.next(); next !== null && !this.closed; next = this.next()) {
       await this.start(next);
       if (Date.now() < this.notBefore) return;
     }
   }
 
-  /** Marks the first run whose device is free as being started by this process; forgets those that were started or deleted meanwhile. */
-  private claim(): string | null {
+  /** The first run whose device is free; forgets those that were started or deleted meanwhile. */
+  private next(): string | null {
     const { database, supervisor } = this.parts;
     return this.change((entries) => {
       const waiting = entries.filter((entry) => this.waits(entry));
       entries.splice(0, entries.length, ...waiting);
-      const deviceOf = (entry: QueueEntry) => getRun(database, entry.run)!.device;
-      const busy = new Set(entries.filter(isStarting).map(deviceOf));
+      const busy = new Set<string>();
       for (const row of listRuns(database)) {
         if (supervisor.isActive(row) && (row.host === null || isLocal(row))) busy.add(row.device);
       }
-      const next = entries.find((entry) => !isStarting(entry) && !busy.has(deviceOf(entry)));
-      if (!next) return null;
-      next.starting = { pid: process.pid, since: Date.now() };
-      return next.run;
+      return entries.find(({ run }) => !busy.has(getRun(database, run)!.device))?.run ?? null;
     });
   }
 
@@ -187,10 +180,13 @@ export class Queue {
   }
 
   private async start(runId: string): Promise<void> {
-    const { runs, annotations } = this.parts;
+    const { database, runs, annotations } = this.parts;
     try {
-      const before = lastStart(this.parts.database, runId);
-      await runs.start(runId);
+      const before = lastStart(database, runId);
+      await runs.start(runId).catch((error) => {
+        // A core that is gone may have started its trainer already.
+        if (asFailure(error).code !== 'run_active') throw error;
+      });
       await this.untilBegun(runId, before);
       this.setTrouble(null);
       this.drop(runId);
@@ -200,11 +196,10 @@ export class Queue {
       try {
         if (machineCodes.includes(failure.code)) throw error;
         // In this order: a core that dies in between tries once more rather than losing the run without a word.
-        if (failure.code !== 'run_active') annotations.add(runId, { type: 'start_failed', ...failure });
+        annotations.add(runId, { type: 'start_failed', ...failure });
         this.drop(runId);
       } catch (problem) {
         this.hold(problem);
-        this.release();
       }
     }
   }
@@ -226,17 +221,6 @@ export class Queue {
       if (index >= 0) entries.splice(index, 1);
     });
   }
-
-  /** Gives back what this process has claimed and not started. */
-  private release(): void {
-    this.parts.file.update((entries) => {
-      for (const entry of entries) if (entry.starting?.pid === process.pid) entry.starting = null;
-    });
-  }
-}
-
-function isStarting({ starting }: QueueEntry): boolean {
-  return starting !== null && Date.now() - starting.since < longestStart && processExists(starting.pid);
 }
 
 function placeOf(entries: readonly QueueEntry[], runId: string): number {
