@@ -33,12 +33,6 @@ export const print = (text: string) => void process.stdout.write(`${text}\n`);
 export const percent = (share: number | undefined) =>
   share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
 
-/** `1.23 GB`, `12.0 MB`, `3 kB`; of 10^3 each. */
-export function bytes(count: number): string {
-  if (count >= 1e9) return `${(count / 1e9).toFixed(2)} GB`;
-  return count >= 1e6 ? `${(count / 1e6).toFixed(1)} MB` : `${Math.ceil(count / 1e3)} kB`;
-}
-
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {
   return Object.entries(metrics)

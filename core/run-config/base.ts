@@ -1,10 +1,7 @@
 import { configVersion, type EnvironmentConfig, type RunConfig } from './schema.ts';
 
-/** FrozenLake as RAGEN trains it: 4x4, up to 5 turns of 5 actions, 10 actions in all. */
-export const frozenLakeEnvironment: EnvironmentConfig = {
-  label: 'frozen-lake',
-  type: 'frozen-lake',
-  config: { size: 4, p: 0.8, is_slippery: false, success_rate: 0.8, observation_format: 'grid' },
+/** RAGEN's of both grids: up to 5 turns of 5 actions, 10 actions in all. */
+const gridRules = {
   share: 1,
   validate: true,
   noise: 'shared',
@@ -12,9 +9,17 @@ export const frozenLakeEnvironment: EnvironmentConfig = {
   max_actions_per_turn: 5,
   max_actions: 10,
   prompt: { system: '', first: '{state}', next: '{state}' },
+} as const;
+
+/** FrozenLake as RAGEN trains it: 4x4. */
+export const frozenLakeEnvironment: EnvironmentConfig = {
+  label: 'frozen-lake',
+  type: 'frozen-lake',
+  config: { size: 4, p: 0.8, is_slippery: false, success_rate: 0.8, observation_format: 'grid' },
+  ...gridRules,
 };
 
-/** RAGEN's simple Sokoban: 6x6 with one box, up to 5 turns of 5 actions, 10 actions in all. */
+/** RAGEN's simple Sokoban: 6x6 with one box. */
 export const sokobanEnvironment: EnvironmentConfig = {
   label: 'sokoban',
   type: 'sokoban',
@@ -26,13 +31,7 @@ export const sokobanEnvironment: EnvironmentConfig = {
     search_depth: 300,
     grid_lookup: { 0: '#', 1: '_', 2: 'O', 3: '√', 4: 'X', 5: 'P', 6: 'S' },
   },
-  share: 1,
-  validate: true,
-  noise: 'shared',
-  max_turns: 5,
-  max_actions_per_turn: 5,
-  max_actions: 10,
-  prompt: { system: '', first: '{state}', next: '{state}' },
+  ...gridRules,
 };
 
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */

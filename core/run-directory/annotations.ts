@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { alertSeverity, apiError, noteText, tagText } from '../api/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
+import { parseLine } from './parse-line.ts';
 
 /** What people and core itself say of a run, as docs/formats/annotations.md describes it. Unknown keys and types are let through and ignored. */
 
@@ -81,15 +82,9 @@ export function readAnnotations(folder: string): AnnotationsRead {
 
 /** Null for what is no annotation: no JSON object, no envelope, or a known type with wrong fields. */
 export function parseAnnotation(line: string): Annotation | 'unknown' | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return null;
-  }
-  const head = envelope.safeParse(value);
-  if (!head.success) return null;
-  const { v: _, id: __, time, type, ...rest } = head.data;
+  const head = parseLine(envelope, line);
+  if (!head) return null;
+  const { v: _, id: __, time, type, ...rest } = head;
   if (!Object.hasOwn(bodies, type)) return 'unknown';
   const body = bodies[type as AnnotationType].safeParse(rest);
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;

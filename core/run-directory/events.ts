@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { phase } from '../api/contract.ts';
+import { parseLine } from './parse-line.ts';
 
 /** The journal's events, as docs/formats/journal.md describes them. Unknown keys and types are let through and ignored. */
 
@@ -66,15 +67,9 @@ const envelope = z.looseObject({ v: integer, seq: integer.min(0), time: z.number
 
 /** Reads one whole line. Gives null for what is no event: no JSON object, no envelope, or a known type with wrong fields. */
 export function parseEvent(line: string): JournalEvent | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return null;
-  }
-  const head = envelope.safeParse(value);
-  if (!head.success) return null;
-  const { v, seq, time, type, ...rest } = head.data;
+  const head = parseLine(envelope, line);
+  if (!head) return null;
+  const { v, seq, time, type, ...rest } = head;
   if (!Object.hasOwn(bodies, type)) return { v, seq, time, type: 'unknown', name: type, body: rest };
   const body = bodies[type as EventType].safeParse(rest);
   return body.success ? ({ v, seq, time, type, body: body.data } as KnownEvent) : null;

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { bytes } from '../api/bytes.ts';
 import type { ApiError, RunStorage } from '../api/contract.ts';
 import { asFailure } from '../api/failure.ts';
 import type { Notices } from '../notices.ts';
@@ -93,10 +94,6 @@ function budgetOf(config: RunConfig | undefined): number | null {
   return config && config.storage.budget_gigabytes > 0 ? config.storage.budget_gigabytes * 1e9 : null;
 }
 
-/** `1.23 GB`; of less than one, `12 MB`. */
-const size = (bytes: number) =>
-  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${Math.ceil(bytes / 1e6)} MB`;
-
 function warningsOf(
   { total, budget, expected, free }: Omit<RunStorage, 'warnings'>,
   nextCheckpoint: number,
@@ -107,7 +104,7 @@ function warningsOf(
   if (budget !== null && total > budget) {
     warnings.push({
       code: 'storage_budget_passed',
-      message: `The run takes ${size(total)}, more than its storage budget of ${size(budget)}.`,
+      message: `The run takes ${bytes(total)}, more than its storage budget of ${bytes(budget)}.`,
       hint: shrink,
     });
   } else if (
@@ -116,14 +113,14 @@ function warningsOf(
   ) {
     warnings.push({
       code: 'storage_budget_near',
-      message: `The run takes ${size(total)} of its storage budget of ${size(budget)}; the next checkpoint may pass it.`,
+      message: `The run takes ${bytes(total)} of its storage budget of ${bytes(budget)}; the next checkpoint may pass it.`,
       hint: shrink,
     });
   }
   if (expected !== null && expected - total > free) {
     warnings.push({
       code: 'disk_space_low',
-      message: `The run may need another ${size(expected - total)}, and the disk has ${size(free)} left.`,
+      message: `The run may need another ${bytes(expected - total)}, and the disk has ${bytes(free)} left.`,
       hint: 'Make room, move the data folder with --home, or write fewer checkpoints and rollouts: a full disk ends a run.',
     });
   }

@@ -12,6 +12,7 @@
 
 #include "base/philox.h"
 #include "model/decoder.h"
+#include "model/instructions.h"
 #include "ops/cpu/bf16_kernels.h"
 #include "ops/cpu/isa.h"
 #include "optimizer/adamw.h"
@@ -48,8 +49,7 @@ Json train(Model& model, const Workload& work) {
   const std::size_t per_sequence = work.length - work.first_target, targets = kMicroBatch * per_sequence;
   std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets), entropy_gradients(targets);
   std::vector<float> gradients(model.layout().size());
-  std::vector<std::uint8_t> decayed(gradients.size());
-  for (const TensorSlot& tensor : model.layout().tensors()) std::fill_n(decayed.begin() + tensor.offset, tensor.size, tensor.shape.size() > 1);
+  const std::vector<std::uint8_t> decayed = decayed_weights(model.layout());
   AdamW optimizer(gradients.size());
   TrainingPass pass(model);
   const std::vector<double> weights = token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1);
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
     load_initial_weights(model);
     const Workload work = make_workload();
     if (!folder.empty()) return write_workload(work, model, folder), 0;
-    Json result{{"isa", precision == "bf16" ? bf16_kernels_name() : isa_name(selected_isa())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
+    Json result{{"isa", instructions_name(model.precision())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
     if (only != "training") result["generation"] = generate(model, work);
     if (only != "generation") result["training"] = train(model, work);
     std::cout << result.dump() << "\n";

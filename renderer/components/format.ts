@@ -47,9 +47,3 @@ export function ago(time: number, now: number): string {
 export function clock(time: number): string {
   return new Date(time).toLocaleTimeString(undefined, { hour12: false });
 }
-
-/** `1.23 GB`, `12.0 MB`, `3 kB`; of 10^3 each. */
-export function bytes(count: number): string {
-  if (count >= 1e9) return `${(count / 1e9).toFixed(2)} GB`;
-  return count >= 1e6 ? `${(count / 1e6).toFixed(1)} MB` : `${Math.ceil(count / 1e3)} kB`;
-}

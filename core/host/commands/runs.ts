@@ -1,9 +1,10 @@
+import { bytes } from '../../api/bytes.ts';
 import type { Client } from '../../api/client.ts';
 import type { RunStorage, RunSummary } from '../../api/contract.ts';
 import { dataFolder } from '../../home.ts';
 import { runIdPattern } from '../../run-directory/names.ts';
 import { runUnknown } from '../../runs/runs.ts';
-import { bytes, print, runRow, successLine, table } from '../output.ts';
+import { print, runRow, successLine, table } from '../output.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {

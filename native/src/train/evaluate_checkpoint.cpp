@@ -6,7 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "base/error.h"
 #include "journal/build_info.h"
@@ -18,6 +17,7 @@
 #include "train/evaluation.h"
 #include "train/evaluation_files.h"
 #include "train/rollout_metrics.h"
+#include "train/trainer_state.h"
 
 namespace starpo {
 namespace {
@@ -57,7 +57,7 @@ Error unusable(const fs::path& run_directory, int checkpoint, const std::string&
 // A checkpoint's policy, its environment, and a place to play: what is needed of a training run's state to evaluate.
 struct Player {
   Player(const RunConfig& config, const fs::path& folder)
-      : threads(config.threads > 0 ? config.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
+      : threads(thread_count(config.threads)),
         tokenizer(Tokenizer::load(folder)),
         chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
         model(read_model_folder_config(folder), threads, precision_from_name(config.precision)) {
@@ -79,12 +79,13 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
   try {
     const auto about = Json::parse(std::ifstream(folder / "trainer-state.json"));
-    if (about.at("iteration") != checkpoint || about.at("seed") != config.seed) throw Error("", "trainer-state.json is of another run or iteration", "");
+    if (about.at("iteration") != checkpoint || about.at("seed") != config.seed)
+      throw unusable(run_directory, checkpoint, "trainer-state.json is of another run or iteration");
     return std::make_unique<Player>(config, folder);
   } catch (const Json::exception& error) {
     throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
+    if (error.code() == "precision_unsupported" || error.code().starts_with("checkpoint_")) throw;  // no fault of the checkpoint, or said already
     throw unusable(run_directory, checkpoint, error.what());
   }
 }

@@ -8,11 +8,8 @@
 #include "model/published_files.h"
 
 namespace starpo {
-namespace {
 
 int thread_count(int configured) { return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
-}  // namespace
 
 TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& model_folder)
     : config(std::move(run_config)),

@@ -1,8 +1,9 @@
 import { useState } from 'react';
+import { bytes } from '../../../core/api/bytes.ts';
 import type { Input, RunSummary } from '../../../core/api/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
-import { bytes, duration } from '../../components/format.ts';
+import { duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, isDeviceTaken, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
