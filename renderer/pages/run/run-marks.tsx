@@ -101,13 +101,7 @@ function NoteEditor({
 }) {
   const [text, setText] = useState(note);
   return (
-    <form
-      className="note-editor"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save(text.trim());
-      }}
-    >
+    <div className="note-editor">
       <textarea
         value={text}
         maxLength={10_000}
@@ -126,6 +120,6 @@ function NoteEditor({
         </Button>
         <Button onClick={cancel}>Cancel</Button>
       </div>
-    </form>
+    </div>
   );
 }
