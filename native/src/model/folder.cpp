@@ -71,24 +71,15 @@ void read_shards(const std::filesystem::path& folder, const std::filesystem::pat
   for (const TensorDestination& tensor : tensors) file_of(tensor).read(tensor);
 }
 
-void read_weights(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<float> weights) {
-  std::vector<TensorDestination> tensors;
-  for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});
-  if (is_sharded(folder)) read_shards(folder, folder / index_name, tensors);
-  else read_safetensors(folder / whole_name, tensors);
-}
-
 }  // namespace
 
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
-  read_weights(folder, layout, weights);
+  std::vector<TensorDestination> tensors;
+  for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, std::span(weights).subspan(tensor.offset, tensor.size)});
+  if (is_sharded(folder)) read_shards(folder, folder / index_name, tensors);
+  else read_safetensors(folder / whole_name, tensors);
   return weights;
-}
-
-void load_model_folder_weights(const std::filesystem::path& folder, Model& model) {
-  read_weights(folder, model.layout(), model.mutable_weights());
-  model.weights_changed();
 }
 
 std::string model_folder_digest(const std::filesystem::path& folder) {
