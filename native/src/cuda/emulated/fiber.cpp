@@ -19,7 +19,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#if defined(__x86_64__)
+#ifdef STARPO_OWN_SWITCH
 // Saves what the System V ABI lets a callee change nothing of, stores the stack pointer, and goes on where the other flow stopped.
 asm(R"(
 .text
@@ -81,7 +81,7 @@ void announce_arrival([[maybe_unused]] const Context& here) {
 void jump(Context& from, Context& to) {
   left = &from;
   arrived = &to;
-#if defined(__x86_64__)
+#ifdef STARPO_OWN_SWITCH
   starpo_switch_stack(&from.stack_pointer, to.stack_pointer);
 #else
   swapcontext(&from.registers, &to.registers);
@@ -116,7 +116,7 @@ void Fiber::prepare(void (*entry)(void*), void* argument) {
 #ifdef STARPO_ADDRESS_SANITIZER
   __asan_unpoison_memory_region(mapping_ + page_bytes, stack_bytes);
 #endif
-#if defined(__x86_64__)
+#ifdef STARPO_OWN_SWITCH
   // From the top: no caller, the address that the switch returns to, and six registers. A function expects its return address
   // 8 bytes below a multiple of 16.
   auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + page_bytes + stack_bytes);

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 
-#if !defined(__x86_64__)
+// A few instructions on x86-64; elsewhere, or where asked for, the C library's switch, which costs two system calls.
+#if defined(__x86_64__) && !defined(STARPO_UCONTEXT_FIBERS)
+#define STARPO_OWN_SWITCH
+#else
 #include <ucontext.h>
 #endif
 
@@ -13,7 +16,7 @@ class Fiber;
 
 // Where a flow of control stands while another one runs.
 struct Context {
-#if defined(__x86_64__)
+#ifdef STARPO_OWN_SWITCH
   void* stack_pointer = nullptr;
 #else
   ucontext_t registers;
