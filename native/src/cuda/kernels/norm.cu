@@ -14,6 +14,7 @@ constexpr int kBackwardBlocks = 1024;  // at most: each has a row of partial wei
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, float* x, const T* delta, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+  STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only what it wrote
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
   const int groups = columns / 8;
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, fl
     for (int i = 0; i < 8; ++i) squares = fmaf(values[i], values[i], squares);
     store_eight(summed + group * 8, values);
   }
-  const float factor = 1.0f / sqrtf(block_sum(squares) / static_cast<float>(columns) + epsilon);
+  const float factor = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(columns) + epsilon);
   if (reciprocal_rms != nullptr && threadIdx.x == 0) reciprocal_rms[blockIdx.x] = factor;
   for (int group = threadIdx.x; group < groups; group += kThreads) {
     float values[8], scale[8];
@@ -48,6 +49,7 @@ __global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, fl
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, float* partials) {
+  STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only what it wrote
   const int groups = columns / 8;
   const float zeros[8] = {};
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
       }
       store_eight(weight_sums + group * 8, weight_sum);
     }
-    const float mean = block_sum(sum) / static_cast<float>(columns);
+    const float mean = block_sum(sum, scratch) / static_cast<float>(columns);
     for (int group = threadIdx.x; group < groups; group += kThreads) {
       float unit[8], slope[8], scale[8], gradient[8];
       load_eight(x + start + group * 8, unit);
