@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/kernels/adamw.h"
 #include "cuda/portable/bf16.h"
 #include "cuda/runtime/memory.h"
 #include "engine/engine.h"
@@ -35,7 +36,6 @@ class DeviceWeights final : public Trainable {
 
  private:
   const DeviceBuffer<float>& buffer(StateVector) const;
-  void copy_masters();
 
   Stream& stream_;
   ParameterLayout layout_;
@@ -44,7 +44,8 @@ class DeviceWeights final : public Trainable {
   DeviceBuffer<float> masters_, gradients_, first_moment_, second_moment_;
   DeviceBuffer<T> matrices_;  // empty where T is float
   DeviceBuffer<std::uint8_t> decayed_;
-  DeviceBuffer<float> scratch_;  // of the norm
+  DeviceBuffer<double> norm_partials_;
+  DeviceBuffer<StepReport> report_;
 };
 
 extern template class DeviceWeights<Bf16>;

@@ -149,7 +149,7 @@ void Generator<T>::run_layers(int rows, const std::int32_t* tokens, const std::i
   const LayerBuffers<T>& b = buffers_.layer;
   const QkvShape qkv{width.heads, width.kv_heads, width.head_dim};
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
-  const KeySplits splits = decoding && !exact_ ? key_splits(shape_.context, buffers_.key_partials) : KeySplits{};
+  const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
   embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
   for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
     const KvCache<T>& cache = buffers_.caches[layer];
@@ -167,31 +167,33 @@ void Generator<T>::decode_step(int rows, int stop_count) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
   const DecodeRows& state = buffers_.rows;
-  run_layers(rows, state.tokens, state.positions, state.slots, true);
+  run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
   residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta), b.x, weights_.master(weights_.offsets().final_norm),
                 weights_.layout().config().rms_norm_eps, b.normed, nullptr);
   products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head), buffers_.logits);
   const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
   sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count, buffers_.choices);
-  advance(stream_, rows, state, buffers_.choices, buffers_.history);
+  advance(stream_, rows, buffers_.choices, state, buffers_.log);
 }
 
 template <class T>
 void Generator<T>::feed(std::span<const ReplyRequest> requests, int rows, const DrawSettings& draws) {
-  std::vector<std::int32_t> slots(rows, -1), tokens(rows, 0), positions(rows, 0), remaining(rows, 0), counts(rows, 0), episodes(rows, 0);
+  std::vector<std::int32_t> slots(rows, -1), tokens(rows, 0), positions(rows, 0), remaining(rows, 0), states(rows, static_cast<std::int32_t>(RowState::exhausted)), logged(rows, 0), episodes(rows, 0);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Seat& seat = seats_[requests[i].slot];
     slots[i] = requests[i].slot;
     tokens[i] = seat.pending.front();
     positions[i] = seat.length;
     remaining[i] = std::min(requests[i].limit, shape_.context - seat.length);
+    states[i] = static_cast<std::int32_t>(RowState::running);
     episodes[i] = static_cast<std::int32_t>(seat.episode);
   }
-  upload(stream_, buffers_.rows.slots, slots);
+  upload(stream_, buffers_.slots, slots);
   upload(stream_, buffers_.rows.tokens, tokens);
   upload(stream_, buffers_.rows.positions, positions);
   upload(stream_, buffers_.rows.remaining, remaining);
-  upload(stream_, buffers_.rows.counts, counts);
+  upload(stream_, buffers_.rows.states, states);
+  upload(stream_, buffers_.rows.logged, logged);
   upload(stream_, buffers_.episodes, episodes);
   const SamplerSettings sampler{draws.sampling, draws.random, draws.iteration};
   upload(stream_, buffers_.sampler, {&sampler, 1});
@@ -200,19 +202,22 @@ void Generator<T>::feed(std::span<const ReplyRequest> requests, int rows, const 
 
 template <class T>
 void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
-  std::vector<std::int32_t> counts(rows), ids(static_cast<std::size_t>(rows) * kStepsPerCall);
+  std::vector<std::int32_t> logged(rows), states(rows), ids(static_cast<std::size_t>(rows) * kStepsPerCall);
   std::vector<float> logprobs(ids.size()), entropies(ids.size());
-  copy_to_host(stream_, counts.data(), buffers_.rows.counts, counts.size() * sizeof(std::int32_t));
-  copy_to_host(stream_, ids.data(), buffers_.history.ids, ids.size() * sizeof(std::int32_t));
-  copy_to_host(stream_, logprobs.data(), buffers_.history.logprobs, logprobs.size() * sizeof(float));
-  copy_to_host(stream_, entropies.data(), buffers_.history.entropies, entropies.size() * sizeof(float));
+  const auto fetch = [&](auto& to, const auto* from) { copy_to_host(stream_, to.data(), from, to.size() * sizeof to[0]); };
+  fetch(logged, buffers_.rows.logged);
+  fetch(states, buffers_.rows.states);
+  fetch(ids, buffers_.log.ids);
+  fetch(logprobs, buffers_.log.logprobs);
+  fetch(entropies, buffers_.log.entropies);
   stream_.synchronize();
   choices.resize(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     choices[i].clear();
-    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + counts[i]; ++at) choices[i].push_back({ids[at], logprobs[at], entropies[at]});
+    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + logged[i]; ++at) choices[i].push_back({ids[at], logprobs[at], entropies[at]});
+    if (states[i] == static_cast<std::int32_t>(RowState::not_finite)) choices[i].push_back({-1, 0, 0});
     Seat& seat = seats_[requests[i].slot];
-    seat.length += counts[i];
+    seat.length += logged[i];
     seat.pending.assign(1, choices[i].back().id);
   }
 }

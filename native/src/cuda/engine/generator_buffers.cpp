@@ -13,15 +13,15 @@ int decode_bucket(int slots) {
 template <class T>
 GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
   const Widths width(model);
-  const std::size_t slots = shape.slots + shape.prefixes, decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, slots * shape.context), n = std::max(decode_rows, prefill_rows);
-  prefix_slot = arena.take<std::int32_t>(slots);
-  prefix_length = arena.take<std::int32_t>(slots);
-  const std::size_t cache = slots * shape.context * width.keys;
+  const std::size_t seats = shape.slots + shape.prefixes, decode_rows = decode_bucket(shape.slots);
+  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max(decode_rows, prefill_rows);
+  prefix_slot = arena.take<std::int32_t>(seats);
+  prefix_length = arena.take<std::int32_t>(seats);
+  const std::size_t cache = seats * shape.cached() * width.keys;
   for (int i = 0; i < model.num_hidden_layers; ++i) {
     T* const keys = arena.take<T>(cache);
     T* const values = arena.take<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(slots), width.kv_heads, shape.context, width.head_dim, prefix_slot, prefix_length});
+    caches.push_back({keys, values, static_cast<int>(seats), width.kv_heads, shape.cached(), width.head_dim, prefix_slot, prefix_length});
   }
 
   layer = {};
@@ -34,16 +34,16 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   logits = arena.take<float>(decode_rows * width.vocab);
   for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions}) *each = arena.take<std::int32_t>(prefill_rows);
 
-  for (std::int32_t** each : {&rows.slots, &rows.tokens, &rows.positions, &rows.remaining, &rows.counts, &episodes, &choices.ids, &choices.stops})
+  for (std::int32_t** each : {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes, &choices.ids, &choices.stops})
     *each = arena.take<std::int32_t>(decode_rows);
   choices.logprobs = arena.take<float>(decode_rows);
   choices.entropies = arena.take<float>(decode_rows);
   const std::size_t noted = decode_rows * kStepsPerCall;
-  history = {kStepsPerCall, arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted)};
+  log = {arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted), kStepsPerCall};
   sampler = arena.take<SamplerSettings>(1);
   stop_ids = arena.take<std::int32_t>(kMostStopIds);
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
-  key_partials = arena.take<float>(key_split_partials(attention, static_cast<int>(decode_rows), key_splits(shape.context, nullptr)));
+  key_partials = arena.take<float>(key_split_partials(attention, static_cast<int>(decode_rows), key_splits(shape.cached(), nullptr)));
 }
 
 KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }

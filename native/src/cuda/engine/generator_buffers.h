@@ -13,6 +13,9 @@ struct GeneratorShape {
   int slots;
   int prefixes;  // further slots that hold groups' prompts
   int context;   // most tokens of a slot
+
+  // A row that has ended its reply computes on: its last token may lie one beyond.
+  int cached() const { return context + 1; }
 };
 
 inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
@@ -38,9 +41,9 @@ struct GeneratorBuffers {
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
   DecodeRows rows;         // [decode rows]
-  std::int32_t* episodes;
+  std::int32_t *slots, *episodes;  // [decode rows]; slot -1: an idle row, which computes but stores nothing
   Choices choices;
-  ChoiceHistory history;
+  DecodeLog log;
   SamplerSettings* sampler;
   std::int32_t* stop_ids;  // [kMostStopIds]
   float* key_partials;     // of attention in pieces

@@ -13,7 +13,7 @@ constexpr int kThreads = 128;
 constexpr int kBackwardBlocks = 1024;  // at most: each has a row of partial weight gradients
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, float* x, const T* delta, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+__global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only what it wrote
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, fl
       load_eight(delta + start + group * 8, added);
 #pragma unroll
       for (int i = 0; i < 8; ++i) values[i] += added[i];
-      store_eight(x + start + group * 8, values);
+      store_eight(sum + start + group * 8, values);
     }
 #pragma unroll
     for (int i = 0; i < 8; ++i) squares = fmaf(values[i], values[i], squares);
@@ -110,8 +110,8 @@ int backward_blocks(int rows) { return std::min(rows, kBackwardBlocks); }
 }  // namespace
 
 template <class T>
-void residual_norm(Stream& stream, int rows, int columns, float* x, const T* delta, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
-  STARPO_LAUNCH(stream, rows, kThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, weight, epsilon, normed, reciprocal_rms);
+void residual_norm(Stream& stream, int rows, int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+  STARPO_LAUNCH(stream, rows, kThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, sum, weight, epsilon, normed, reciprocal_rms);
 }
 
 template <class T>
@@ -132,8 +132,8 @@ void scatter_rows(Stream& stream, int rows, int columns, const float* from, cons
   STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<false>), columns, from, index, to);
 }
 
-template void residual_norm(Stream&, int, int, float*, const float*, const float*, float, float*, float*);
-template void residual_norm(Stream&, int, int, float*, const Bf16*, const float*, float, Bf16*, float*);
+template void residual_norm(Stream&, int, int, const float*, const float*, float*, const float*, float, float*, float*);
+template void residual_norm(Stream&, int, int, const float*, const Bf16*, float*, const float*, float, Bf16*, float*);
 template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const float*, float*, float*, float*);
 template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, float*, float*);
 

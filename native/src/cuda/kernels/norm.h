@@ -9,10 +9,16 @@
 // All pointers are device memory, aligned to 16 bytes. A row's results depend on that row alone.
 namespace starpo::cuda {
 
-// x += delta (null: nothing), then normed = x / rms(x) * weight. x: [rows, columns], delta, normed: the same; weight: [columns];
-// reciprocal_rms: [rows], kept for the backward pass, or null.
+// sum = x + delta (may be x; not written where delta is null, which means nothing), then normed = sum / rms(sum) * weight. x, sum, delta, normed:
+// [rows, columns]; weight: [columns]; reciprocal_rms: [rows], kept for the backward pass, or null.
 template <class T>
-void residual_norm(Stream&, int rows, int columns, float* x, const T* delta, const float* weight, float epsilon, T* normed, float* reciprocal_rms);
+void residual_norm(Stream&, int rows, int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon, T* normed, float* reciprocal_rms);
+
+// The same in place: x += delta.
+template <class T>
+void residual_norm(Stream& stream, int rows, int columns, float* x, const T* delta, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+  residual_norm(stream, rows, columns, x, delta, x, weight, epsilon, normed, reciprocal_rms);
+}
 
 // Adds to x_gradient [rows, columns] and weight_gradient [columns]. x, reciprocal_rms: as residual_norm left them; normed_gradient: [rows, columns];
 // partials: scratch of norm_backward_partials(rows, columns) floats.
