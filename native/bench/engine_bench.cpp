@@ -1,6 +1,8 @@
-// Trained and generated tokens a second of a starter-shaped policy, as one line of JSON.
-//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor]
+// Trained and generated tokens a second of a starter-shaped policy, or one of a model folder's shape, as one line of JSON.
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor] [--model FOLDER] [sizes]
 //   starpo-bench --write FOLDER      the same weights and tokens for another program to compute
+//   starpo-bench rehearse RUN_DIR --reply-mean 100 --iterations 3     whole iterations of a run with replies of given lengths
+//   starpo-bench golden FILE...      how far the engine is from what another implementation computed
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,13 +12,19 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/error.h"
 #include "base/philox.h"
+#include "config/run_config.h"
+#include "golden.h"
+#include "journal/journal.h"
 #include "model/decoder.h"
+#include "model/folder.h"
 #include "model/instructions.h"
 #include "ops/cpu/bf16_kernels.h"
 #include "ops/cpu/isa.h"
 #include "optimizer/adamw.h"
 #include "rollout/sampler.h"
+#include "train/training_run.h"
 #include "workload.h"
 
 namespace {
@@ -24,7 +32,7 @@ namespace {
 using namespace starpo;
 using Json = nlohmann::ordered_json;
 
-constexpr int kMicroBatch = 16;  // sequences
+int micro_batch = 16;  // sequences
 
 clockid_t timed_clock = CLOCK_MONOTONIC;
 
@@ -46,7 +54,7 @@ void load_initial_weights(Model& model) {
 }
 
 Json train(Model& model, const Workload& work) {
-  const std::size_t per_sequence = work.length - work.first_target, targets = kMicroBatch * per_sequence;
+  const std::size_t per_sequence = work.length - work.first_target, targets = micro_batch * per_sequence;
   std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets), entropy_gradients(targets);
   std::vector<float> gradients(model.layout().size());
   const std::vector<std::uint8_t> decayed = decayed_weights(model.layout());
@@ -60,12 +68,12 @@ Json train(Model& model, const Workload& work) {
     double in_forward = 0, in_backward = 0;
     std::fill(gradients.begin(), gradients.end(), 0.0f);
     PolicyLossSums sums;
-    for (int first = 0; first < work.sequences; first += kMicroBatch) {
-      const PackedBatch batch = training_batch(work, first, kMicroBatch);
+    for (int first = 0; first < work.sequences; first += micro_batch) {
+      const PackedBatch batch = training_batch(work, first, micro_batch);
       const double before = seconds();
       pass.forward(batch, 1, logprobs, entropies);
       in_forward += seconds() - before;
-      for (int i = 0; i < kMicroBatch; ++i) {
+      for (int i = 0; i < micro_batch; ++i) {
         const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(i * per_sequence, per_sequence); };
         const std::vector<double> advantages(per_sequence, work.advantages[first + i]);
         policy_loss(part(logprobs), part(entropies), std::span(work.rollout_logprobs).subspan((first + i) * per_sequence, per_sequence),
@@ -74,7 +82,7 @@ Json train(Model& model, const Workload& work) {
       const double middle = seconds();
       pass.backward(logprob_gradients, entropy_gradients, gradients);
       in_backward += seconds() - middle;
-      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + 64);
+      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
     }
     const double before = seconds();
     const float norm = optimizer.step(model.mutable_weights(), gradients, decayed, {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}, model.threads());
@@ -158,6 +166,28 @@ Json generate(const Model& model, const Workload& work) {
   return facts;
 }
 
+// Runs iterations of the run in a directory; its journal tells how long each took.
+int rehearse(const std::filesystem::path& directory, int iterations, int reply_mean) {
+  const RunConfig config = read_run_config(directory / "run.json");
+  Journal journal(directory);
+  TrainingRun run(directory, journal);
+  run.load(config);
+  const Philox random{config.seed, RandomStream::environment_noise};
+  run.rehearse(iterations, [&](const EpisodeSpec& spec, int turn) {
+    // Uniform from half to one and a half of the mean; where the mean is all that is allowed, always that.
+    const float draw = uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.member), static_cast<std::uint32_t>(turn), 0)[0]);
+    return reply_mean >= config.rollout.max_response_tokens ? reply_mean : static_cast<int>(static_cast<float>(reply_mean) * (0.5f + draw) + 0.5f);
+  });
+  journal.stopped("completed", run.iteration());
+  return 0;
+}
+
+int print_differences(const std::vector<std::string>& files, int threads, const std::string& precision) {
+  ThreadPool pool(threads);
+  for (const auto& file : files) std::cout << Json{{"file", file}, {"precision", precision}, {"differences", compare_with_golden(file, pool, precision_from_name(precision))}}.dump() << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -172,20 +202,51 @@ int main(int argc, char** argv) {
   app.add_option("--write", folder, "write the workload for another program and stop");
   bool name_bf16_kernels = false;
   app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
+  std::string shape;
+  WorkloadSize size;
+  app.add_option("--model", shape, "a model folder: its shape, with random weights; else the starter's")->check(CLI::ExistingDirectory);
+  const auto add_size = [&](const char* name, int& value, const char* description) { app.add_option(name, value, description)->check(CLI::Range(1, 1000000)); };
+  add_size("--sequences", size.sequences, "training: sequences an optimiser step");
+  add_size("--length", size.length, "training: tokens a sequence");
+  add_size("--first-target", size.first_target, "training: tokens before the first that is trained");
+  add_size("--micro-batch", micro_batch, "training: sequences of one forward and backward");
+  add_size("--steps", size.steps, "training: timed optimiser steps");
+  add_size("--groups", size.groups, "generation: groups that share a prompt");
+  add_size("--group-size", size.group_size, "generation: sequences a group");
+  add_size("--prompt", size.prompt, "generation: tokens a prompt");
+  add_size("--sampled", size.sampled, "generation: tokens drawn a sequence");
+  add_size("--repeats", size.repeats, "generation: timed rollouts");
+
+  std::string run_directory;
+  std::vector<std::string> goldens;
+  int iterations = 3, reply_mean = 100;
+  auto* rehearsal = app.add_subcommand("rehearse", "Iterations of a run with replies of given lengths: no evaluation, no checkpoint; times are in the run's journal");
+  rehearsal->add_option("RUN_DIR", run_directory)->required()->check(CLI::ExistingDirectory);
+  rehearsal->add_option("--iterations", iterations)->check(CLI::Range(1, 1000));
+  rehearsal->add_option("--reply-mean", reply_mean, "tokens; at rollout.max_response_tokens all are as long")->check(CLI::Range(1, 65536));
+  auto* golden = app.add_subcommand("golden", "Compare with what another implementation computed");
+  golden->add_option("FILE", goldens)->required()->check(CLI::ExistingFile);
+  app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   try {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
     if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
     if (!isa.empty()) select_isa(*isa_from_name(isa));
+    if (*rehearsal) return rehearse(run_directory, iterations, reply_mean);
+    if (*golden) return print_differences(goldens, threads, precision);
+    if (size.sequences % micro_batch != 0 || size.first_target >= size.length) throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
     ThreadPool pool(threads);
-    Model model(workload_model(), pool, precision_from_name(precision));
+    Model model(shape.empty() ? workload_model() : read_model_folder_config(shape), pool, precision_from_name(precision));
     load_initial_weights(model);
-    const Workload work = make_workload();
+    const Workload work = make_workload(model.layout().config().vocab_size, size);
     if (!folder.empty()) return write_workload(work, model, folder), 0;
     Json result{{"isa", instructions_name(model.precision())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
     if (only != "training") result["generation"] = generate(model, work);
     if (only != "generation") result["training"] = train(model, work);
     std::cout << result.dump() << "\n";
+  } catch (const Error& error) {
+    std::cerr << "error: " << error.what() << "\n  code: " << error.code() << "\n  hint: " << error.hint() << "\n";
+    return 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

@@ -10,6 +10,12 @@
 
 namespace starpo {
 
+// How large a comparison is; what isn't given is the starter's.
+struct WorkloadSize {
+  int sequences = 64, length = 256, first_target = 64, steps = 3;
+  int groups = 8, group_size = 16, prompt = 64, sampled = 192, repeats = 3;
+};
+
 // What both sides of a comparison compute: one optimiser step on a mini-batch, and the episodes' tokens of one rollout, in the starter's shapes.
 struct Workload {
   int sequences, length, first_target, steps;   // training: sequences of `length` tokens; those from first_target on are targets
@@ -24,7 +30,7 @@ struct Workload {
 
 // The starter's shape with random weights large enough that attention, gates and the distribution over tokens are far from trivial.
 ModelConfig workload_model();
-Workload make_workload();
+Workload make_workload(int vocabulary, const WorkloadSize&);
 
 // Writes workload.json and a Hugging Face model folder for the other side.
 void write_workload(const Workload&, const Model&, const std::filesystem::path& folder);

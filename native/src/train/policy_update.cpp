@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algorithm/kl.h"
+#include "algorithm/logprob_gap.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
@@ -74,7 +75,7 @@ class PolicyUpdate {
       const std::size_t n = sequence.targets.size();
       const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(offset, n); };
       if (norms_.empty())
-        for (std::size_t t = 0; t < n; ++t) gap_ += std::abs(static_cast<double>(logprobs_[offset + t]) - sequence.rollout_logprobs[t]), ++gap_tokens_;
+        for (std::size_t t = 0; t < n; ++t) gap_.add(static_cast<double>(logprobs_[offset + t]) - sequence.rollout_logprobs[t]);
       policy_loss(part(logprobs_), part(entropies_), sequence.rollout_logprobs, sequence.advantages, weights[i], state_.config.policy_loss, sums,
                   part(logprob_gradients_), part(entropy_gradients_));
       const KlConfig& kl = state_.config.kl;
@@ -111,7 +112,10 @@ class PolicyUpdate {
     set(metric::actor_clip_fraction_high, totals_.clipped_high / tokens);
     set(metric::actor_approximate_kl, totals_.log_ratio / tokens);
     set(metric::actor_learning_rate, learning_rate_);
-    set(metric::rollout_logprob_gap, gap_ / static_cast<double>(gap_tokens_));
+    const double gap_tokens = static_cast<double>(gap_.tokens);
+    set(metric::rollout_logprob_gap, gap_.sum / gap_tokens);
+    set(metric::rollout_logprob_gap_max, gap_.largest);
+    set(metric::rollout_logprob_gap_kl, gap_.kl / gap_tokens);
     return metrics;
   }
 
@@ -126,8 +130,8 @@ class PolicyUpdate {
   std::vector<float> logprobs_, entropies_, logprob_gradients_, entropy_gradients_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;
-  double gap_ = 0, learning_rate_ = 0;
-  long gap_tokens_ = 0;
+  LogprobGap gap_;
+  double learning_rate_ = 0;
   int steps_done_ = 0, steps_in_total_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "model/instructions.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
+#include "train/device_choice.h"
 #include "train/estimate_advantages.h"
 #include "train/evaluation.h"
 #include "train/levels.h"
@@ -35,13 +36,15 @@ TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
     : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
 
 void TrainingRun::load(const RunConfig& config) {
+  const ChosenDevice device = choose_device(config.device, {}, "this trainer has no CUDA engine");
   remove_partial_files(directory_);
   const std::string skipped = resume_or_begin(config);
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
   started.isa = instructions_name(state_->model.precision());
-  started.device = config.device;
+  started.device = device.id;
+  started.device_name = device.name;
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(state_->model.layout().size());
@@ -145,6 +148,14 @@ std::string TrainingRun::run() {
   }
   control_.finish();
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
+}
+
+void TrainingRun::rehearse(int iterations, const ReplyLimit& reply_limit) {
+  for (EpisodeRules& rules : state_->rules) rules.reply_limit = reply_limit;
+  for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
+    control_.at_iteration(++iteration_);
+    train_iteration();
+  }
 }
 
 void TrainingRun::train_iteration() {
