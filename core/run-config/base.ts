@@ -19,6 +19,12 @@ export const frozenLakeEnvironment: EnvironmentConfig = {
   ...gridRules,
 };
 
+/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
+export const slipperyEnvironment = {
+  ...frozenLakeEnvironment,
+  config: { ...frozenLakeEnvironment.config, is_slippery: true, success_rate: 1 / 3 },
+} as EnvironmentConfig;
+
 /** RAGEN's simple Sokoban: 6x6 with one box. */
 export const sokobanEnvironment: EnvironmentConfig = {
   label: 'sokoban',

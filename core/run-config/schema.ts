@@ -97,7 +97,9 @@ const fields = z.strictObject({
   preset: z.string().regex(/^[a-z0-9.-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9, . and -'),
   task: z.enum(['reinforce', 'warm_start']),
   seed: integer(0, 4_294_967_295),
-  device: z.string().regex(/^(auto|cpu|cuda(:[0-9]{1,2})?)$/, 'must be auto, cpu, cuda or cuda:0, cuda:1, ...'),
+  device: z
+    .string()
+    .regex(/^(auto|cpu|cuda(:[0-9]{1,2})?)$/, 'must be auto, cpu, cuda or cuda:0, cuda:1, ...'),
   threads: integer(0, 256),
   precision: z.enum(['fp32', 'bf16']),
   exactness: z.enum(['exact', 'fast']),

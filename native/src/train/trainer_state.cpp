@@ -11,6 +11,14 @@ namespace starpo {
 
 int thread_count(int configured) { return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
+// A model may know more ids than its tokenizer, since vocabularies are padded.
+void check_vocabulary(const Tokenizer& tokenizer, const ModelConfig& config) {
+  if (tokenizer.vocab_size() > config.vocab_size)
+    throw Error("model_tokenizer_mismatch",
+                "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens but the model only " + std::to_string(config.vocab_size),
+                "use the tokenizer.json that belongs to the model");
+}
+
 TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& model_folder)
     : config(std::move(run_config)),
       threads(thread_count(config.threads)),
@@ -20,10 +28,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       model(read_model_folder_config(model_folder), threads, precision_from_name(config.precision)),
       optimizer(model.layout().size()),
       decayed(decayed_weights(model.layout())) {
-  if (tokenizer.vocab_size() > model.layout().config().vocab_size)
-    throw Error("model_tokenizer_mismatch",
-                "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens but the model only " + std::to_string(model.layout().config().vocab_size),
-                "use the tokenizer.json that belongs to the model");
+  check_vocabulary(tokenizer, model.layout().config());
   if (config.rollout.context > model.layout().config().max_position_embeddings)
     throw Error("config_invalid",
                 "rollout.context is " + std::to_string(config.rollout.context) + " but the model reads at most " +

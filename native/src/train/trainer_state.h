@@ -21,6 +21,9 @@ namespace starpo {
 // A configuration's `threads`: 0 means one for each core.
 int thread_count(int configured);
 
+// Errors: model_tokenizer_mismatch.
+void check_vocabulary(const Tokenizer&, const ModelConfig&);
+
 // All that lives as long as a run's process: configuration, environments, policy, optimiser, critic.
 struct TrainerState {
   // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
