@@ -71,7 +71,7 @@ export const baseConfig: RunConfig = {
   threads: 0,
   precision: 'fp32',
   exactness: 'exact',
-  iterations: 200,
+  iterations: 120,
   start: { model: 'starter', weights: 'load', sha256: '' },
   environments: [frozenLakeEnvironment],
   rollout: {
@@ -100,7 +100,7 @@ export const baseConfig: RunConfig = {
     epochs: 1,
   },
   optimizer: {
-    learning_rate: 2e-4,
+    learning_rate: 1e-4,
     warmup: 0,
     schedule: 'constant',
     beta1: 0.9,

@@ -71,7 +71,7 @@ const tasks: Task[] = [
       'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls.',
     expects: 'the better arm in at least 90 % of the episodes',
     environments: [banditEnvironment],
-    changes: { iterations: 60 },
+    changes: { iterations: 60, optimizer: { ...baseConfig.optimizer, learning_rate: 2e-4 } },
   },
   {
     name: 'mixed',

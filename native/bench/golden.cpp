@@ -1,17 +1,15 @@
 #include "golden.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
 
-#include "algorithm/policy_loss.h"
 #include "model/config.h"
 #include "model/decoder.h"
 #include "model/model.h"
-#include "model/training_pass.h"
-#include "optimizer/adamw.h"
 
 namespace starpo {
 namespace {
@@ -72,105 +70,107 @@ struct Difference {
 
 class GoldenRun {
  public:
-  GoldenRun(const json& golden, ThreadPool& pool, Precision precision) : golden_(golden), model_(golden_model(golden.at("config")), pool, precision), before_(golden_weights(model_.layout())) {
-    std::copy(before_.begin(), before_.end(), model_.mutable_weights().begin());
-    model_.weights_changed();
-    batch_ = {golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")};
-    const json& loss = golden.at("loss");
-    loss_.clip_low = loss.at("clip_low");
-    loss_.clip_high = loss.at("clip_high");
-    loss_.entropy_coefficient = loss.at("entropy_coefficient");
+  GoldenRun(const json& golden, Engine& engine)
+      : golden_(golden), network_(engine.make_network(golden_model(golden.at("config")), ModelHead::language, NetworkUse::trained)),
+        before_(golden_weights(network_->layout())), batch_{golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")} {
+    network_->parameters().write(StateVector::weights, before_);
   }
 
-  std::map<std::string, double> compare() {
-    logits();
-    const auto decayed = decayed_weights(model_.layout());
-    std::vector<float> gradients(model_.layout().size());
-    AdamW optimizer(gradients.size());
+  std::map<std::string, Difference> compare() {
     const json& o = golden_.at("optimizer");
     const AdamWSettings settings{o.at("learning_rate"), o.at("beta1"), o.at("beta2"), o.at("epsilon"), o.at("weight_decay"), o.at("gradient_clip")};
+    Trainable& parameters = network_->parameters();
+    std::vector<float> state(parameters.size());
     for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
-      std::fill(gradients.begin(), gradients.end(), 0.0f);
-      differences_["losses"].add(learn(gradients, step == 0), golden_["losses"][step]);
-      if (step == 0) samples("gradients", "gradient", gradients);
-      differences_["gradient_norms"].add(optimizer.step(model_.mutable_weights(), gradients, decayed, settings, model_.threads()), golden_.at("gradient_norms").at(step));
-      model_.weights_changed();
+      parameters.clear_gradients();
+      differences_["losses"].add(learn(step == 0), golden_["losses"][step]);
+      const double norm = golden_.at("gradient_norms").at(step);
+      differences_["gradient_norms"].add(parameters.step(settings).gradient_norm, norm);
+      if (step > 0) continue;
+      // AdamW's first moment after its first step is (1 - beta1) times the clipped gradient.
+      parameters.read(StateVector::first_moment, state);
+      compare_samples("gradients", "gradient", state, (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
     }
-    std::vector<float> changes(before_.size());
-    for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = model_.weights()[i] - before_[i];
-    samples("weight_changes", "change", changes);
-
-    std::map<std::string, double> errors;
-    for (const auto& [name, difference] : differences_) errors[name] = difference.relative();
-    return errors;
+    parameters.read(StateVector::weights, state);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i] -= before_[i];
+    compare_samples("weight_changes", "change", state, 1);
+    return differences_;
   }
 
  private:
-  void logits() {
-    const int vocab = model_.layout().config().vocab_size, sequences = static_cast<int>(batch_.sequence_starts.size()) - 1;
-    Decoder decoder(model_, sequences, static_cast<int>(batch_.tokens.size()));
-    std::vector<SlotTokens> entries;
-    for (int s = 0; s < sequences; ++s) {
-      const auto first = batch_.sequence_starts[s];
-      entries.push_back({s, std::span(batch_.tokens).subspan(first, batch_.sequence_starts[s + 1] - first)});
-    }
-    std::vector<float> logits(static_cast<std::size_t>(sequences) * vocab);
-    decoder.extend(entries, logits);
-    const json &ids = golden_.at("logit_ids"), &rows = golden_.at("last_logits");
-    for (int s = 0; s < sequences; ++s)
-      for (std::size_t i = 0; i < ids.size(); ++i) differences_["logits"].add(logits[static_cast<std::size_t>(s) * vocab + ids[i].get<std::size_t>()], rows.at(s).at(i));
-  }
-
-  // Adds to gradients; gives the loss.
-  double learn(std::vector<float>& gradients, bool compared) {
+  // Adds to the network's gradients; gives the loss.
+  double learn(bool compared) {
+    const std::vector<float> rollout = golden_.at("rollout_logprobs");
+    std::vector<double> advantages;
+    BatchLoss loss{Objective::policy, {}, {}, {}};
+    loss.policy.clip_low = golden_.at("loss").at("clip_low");
+    loss.policy.clip_high = golden_.at("loss").at("clip_high");
+    loss.policy.entropy_coefficient = golden_.at("loss").at("entropy_coefficient");
     const std::size_t targets = batch_.targets.size();
-    std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets), entropy_gradients(targets);
-    TrainingPass pass(model_);
-    pass.forward(batch_, golden_.at("temperature"), logprobs, entropies);
+    advantages.reserve(targets);
+    for (std::size_t s = 0; s + 1 < batch_.sequence_starts.size(); ++s) {
+      const std::size_t first = advantages.size();
+      const auto end = static_cast<std::size_t>(std::ranges::lower_bound(batch_.targets, batch_.sequence_starts[s + 1]) - batch_.targets.begin());
+      advantages.resize(end, golden_.at("advantages").at(s));
+      loss.sequences.push_back({std::span(rollout).subspan(first, end - first), std::span(advantages).subspan(first, end - first), {}, golden_.at("token_weights").at(s)});
+    }
+    std::vector<float> logprobs(targets), entropies(targets);
+    PolicyLossSums sums;
+    network_->make_pass()->learn(batch_, golden_.at("temperature"), loss, logprobs, entropies, sums);
     for (std::size_t t = 0; compared && t < targets; ++t) {
       differences_["logprobs"].add(logprobs[t], golden_.at("logprobs").at(t));
       differences_["entropies"].add(entropies[t], golden_.at("entropies").at(t));
     }
-    const std::vector<float> rollout = golden_.at("rollout_logprobs");
-    PolicyLossSums sums;
-    std::size_t first = 0;
-    for (std::size_t s = 0; s + 1 < batch_.sequence_starts.size(); ++s) {
-      const auto end = std::lower_bound(batch_.targets.begin(), batch_.targets.end(), batch_.sequence_starts[s + 1]) - batch_.targets.begin();
-      const std::size_t count = static_cast<std::size_t>(end) - first;
-      const std::vector<double> advantages(count, golden_.at("advantages").at(s).get<double>());
-      const auto part = [&](auto& values) { return std::span(values).subspan(first, count); };
-      policy_loss(part(logprobs), part(entropies), part(rollout), advantages, golden_.at("token_weights").at(s), loss_, sums, part(logprob_gradients), part(entropy_gradients));
-      first += count;
-    }
-    pass.backward(logprob_gradients, entropy_gradients, gradients);
     return sums.loss;
   }
 
-  void samples(const std::string& kind, const char* key, const std::vector<float>& values) {
-    const json& tensors = golden_.at("tensors");
-    for (std::size_t index = 0; index < model_.layout().tensors().size(); ++index) {
-      const TensorSlot& tensor = model_.layout().tensors()[index];
-      const json& theirs = tensors.at(index);
-      if (theirs.at("name") != tensor.name) throw std::runtime_error("the golden file has another tensor in the place of " + tensor.name);
-      for (std::size_t i = 0; i < theirs.at(key).size(); ++i) differences_[kind].add(values[tensor.offset + sampled_element(i, tensor.size)], theirs[key][i]);
+  void compare_samples(const std::string& kind, const char* key, const std::vector<float>& values, double scale) {
+    const auto& tensors = network_->layout().tensors();
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+      const json& theirs = golden_.at("tensors").at(index);
+      if (theirs.at("name") != tensors[index].name) throw std::runtime_error("the golden file has another tensor in the place of " + tensors[index].name);
+      for (std::size_t i = 0; i < theirs.at(key).size(); ++i)
+        differences_[kind].add(values[tensors[index].offset + sampled_element(i, tensors[index].size)], scale * theirs[key][i].get<double>());
     }
   }
 
   const json& golden_;
-  Model model_;
+  std::unique_ptr<Network> network_;
   std::vector<float> before_;
   PackedBatch batch_;
-  PolicyLossConfig loss_;
   std::map<std::string, Difference> differences_;
 };
 
+// The logits after each sequence, which no engine shows: the processor's own decoder.
+Difference compare_logits(const json& golden, ThreadPool& pool, Precision precision) {
+  Model model(golden_model(golden.at("config")), pool, precision);
+  std::ranges::copy(golden_weights(model.layout()), model.mutable_weights().begin());
+  model.weights_changed();
+  const std::vector<std::int32_t> tokens = golden.at("tokens"), starts = golden.at("sequence_starts");
+  const int vocab = model.layout().config().vocab_size, sequences = static_cast<int>(starts.size()) - 1;
+  Decoder decoder(model, sequences, static_cast<int>(tokens.size()));
+  std::vector<SlotTokens> entries;
+  for (int s = 0; s < sequences; ++s) entries.push_back({s, std::span(tokens).subspan(starts[s], starts[s + 1] - starts[s])});
+  std::vector<float> logits(static_cast<std::size_t>(sequences) * vocab);
+  decoder.extend(entries, logits);
+  Difference difference;
+  const json &ids = golden.at("logit_ids"), &rows = golden.at("last_logits");
+  for (int s = 0; s < sequences; ++s)
+    for (std::size_t i = 0; i < ids.size(); ++i) difference.add(logits[static_cast<std::size_t>(s) * vocab + ids[i].get<std::size_t>()], rows.at(s).at(i));
+  return difference;
+}
+
 }  // namespace
 
-std::map<std::string, double> compare_with_golden(const std::filesystem::path& file, ThreadPool& pool, Precision precision) {
+std::map<std::string, double> compare_with_golden(const std::filesystem::path& file, Engine& engine, ThreadPool& pool) {
   std::ifstream stream(file);
   const json golden = json::parse(stream, nullptr, false);
   if (!golden.is_object() || !golden.contains("made_by")) throw std::runtime_error(file.string() + " is no golden file");
-  return GoldenRun(golden, pool, precision).compare();
+  auto differences = GoldenRun(golden, engine).compare();
+  if (engine.device() == "cpu") differences["logits"] = compare_logits(golden, pool, Precision::fp32);
+  std::map<std::string, double> errors;
+  for (const auto& [name, difference] : differences) errors[name] = difference.relative();
+  return errors;
 }
 
 }  // namespace starpo

@@ -62,9 +62,11 @@ Workload make_workload(int vocab, const WorkloadSize& size) {
   return w;
 }
 
-void write_workload(const Workload& w, const Model& model, const std::filesystem::path& folder) {
+void write_workload(const Workload& w, Network& network, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  write_model_folder(folder, model.layout(), model.weights(), {0});
+  std::vector<float> weights(network.parameters().size());
+  network.parameters().read(StateVector::weights, weights);
+  write_model_folder(folder, network.layout(), weights, {0});
   const nlohmann::json json{{"training",
                              {{"sequences", w.sequences},
                               {"first_target", w.first_target},

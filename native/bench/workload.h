@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "algorithm/policy_loss.h"
-#include "model/model.h"
-#include "model/training_pass.h"
+#include "engine/network.h"
 
 namespace starpo {
 
@@ -33,7 +32,7 @@ ModelConfig workload_model();
 Workload make_workload(int vocabulary, const WorkloadSize&);
 
 // Writes workload.json and a Hugging Face model folder for the other side.
-void write_workload(const Workload&, const Model&, const std::filesystem::path& folder);
+void write_workload(const Workload&, Network&, const std::filesystem::path& folder);
 
 // Consecutive sequences [first, first + count).
 PackedBatch training_batch(const Workload&, int first, int count);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/score.h"
+#include "engine/cpu/cpu_network.h"
 #include "error_code.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
@@ -16,10 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<json> answers_of(const Model& model, const std::string& input) {
+std::vector<json> answers_of(Network& network, const std::string& input) {
   std::istringstream requests(input);
   std::ostringstream answers;
-  score_sequences(model, requests, answers);
+  score_sequences(network, requests, answers);
   std::vector<json> result;
   std::istringstream lines(answers.str());
   for (std::string line; std::getline(lines, line);) result.push_back(json::parse(line));
@@ -41,17 +42,17 @@ std::string request(const PackedBatch& batch) { return json{{"ids", batch.tokens
 TEST_CASE("score answers what the textbook's forward pass says and, to the bit, what training computes") {
   ThreadPool threads(2);
   for (const bool tied : {true, false}) {
-    Model model(small_config({4, 2, 6, tied}), threads);
-    const auto weights = lively_weights(model.layout());
-    load(model, weights);
-    TrainingPass pass(model);
+    CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language);
+    const auto weights = lively_weights(network.layout());
+    network.parameters().write(StateVector::weights, weights);
+    const auto pass = network.make_pass();
     std::string input;
     std::vector<PackedBatch> batches;
     for (const int length : {2, 60, 7, 130}) {
-      batches.push_back(whole_sequence(model.layout().config(), length));
+      batches.push_back(whole_sequence(network.layout().config(), length));
       input += request(batches.back());
     }
-    const auto answers = answers_of(model, input);
+    const auto answers = answers_of(network, input);
     REQUIRE(answers.size() == batches.size());
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const std::size_t count = batches[i].targets.size();
@@ -59,13 +60,13 @@ TEST_CASE("score answers what the textbook's forward pass says and, to the bit, 
       const auto logprobs = answers[i].at("logprobs").get<std::vector<float>>(), entropies = answers[i].at("entropies").get<std::vector<float>>();
       REQUIRE(logprobs.size() == count);
       REQUIRE(entropies.size() == count);
-      const auto expected = reference::forward(model.layout(), {weights.begin(), weights.end()}, batches[i], 1);
+      const auto expected = reference::forward(network.layout(), {weights.begin(), weights.end()}, batches[i], 1);
       for (std::size_t t = 0; t < count; ++t) {
         CHECK(logprobs[t] == doctest::Approx(expected.logprobs[t]).epsilon(2e-5));
         CHECK(entropies[t] == doctest::Approx(expected.entropies[t]).epsilon(2e-5));
       }
       std::vector<float> trained_logprobs(count), trained_entropies(count);
-      pass.forward(batches[i], 1, trained_logprobs, trained_entropies);
+      pass->forward(batches[i], 1, trained_logprobs, trained_entropies);
       CHECK(same_bits(logprobs, trained_logprobs));
       CHECK(same_bits(entropies, trained_entropies));
     }
@@ -74,9 +75,9 @@ TEST_CASE("score answers what the textbook's forward pass says and, to the bit, 
 
 TEST_CASE("a model that knows nothing gives every id the same probability") {
   ThreadPool threads(1);
-  Model model(small_config({4, 2, 6, true}), threads);
-  load(model, std::vector<float>(model.layout().size()));
-  const auto answers = answers_of(model, "{\"ids\": [0, 36, 5]}");
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
+  network.parameters().write(StateVector::weights, std::vector<float>(network.layout().size()));
+  const auto answers = answers_of(network, "{\"ids\": [0, 36, 5]}");
   REQUIRE(answers.size() == 1);
   for (const int i : {0, 1}) {
     CHECK(answers[0].at("logprobs").at(i).get<double>() == doctest::Approx(-std::log(37.0)).epsilon(1e-6));
@@ -88,10 +89,10 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
   ThreadPool threads(1);
   ModelConfig config = small_config({4, 2, 6, true});
   config.max_position_embeddings = 8;
-  Model model(config, threads);
-  load(model, lively_weights(model.layout()));
+  CpuNetwork network(config, threads, Precision::fp32, ModelHead::language);
+  network.parameters().write(StateVector::weights, lively_weights(network.layout()));
   const std::string good = "{\"ids\":[1,2,3,4,5,6,7,8]}\n";
-  const json expected = answers_of(model, good).at(0);
+  const json expected = answers_of(network, good).at(0);
   CHECK(expected.at("logprobs").size() == 7);
   const std::vector<std::pair<std::string, std::string>> lines{
       {"", "malformed_line"},
@@ -115,7 +116,7 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
   };
   std::string input;
   for (const auto& [line, code] : lines) input += line + "\n" + good;
-  const auto answers = answers_of(model, input);
+  const auto answers = answers_of(network, input);
   REQUIRE(answers.size() == 2 * lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(lines[i].first);
@@ -124,26 +125,26 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
     CHECK_FALSE(error.at("message").get<std::string>().empty());
     CHECK(answers[2 * i + 1] == expected);
   }
-  CHECK(answers_of(model, "{\"ids\": [3]}").at(0) == json{{"logprobs", json::array()}, {"entropies", json::array()}});
-  CHECK(answers_of(model, "").empty());
+  CHECK(answers_of(network, "{\"ids\": [3]}").at(0) == json{{"logprobs", json::array()}, {"entropies", json::array()}});
+  CHECK(answers_of(network, "").empty());
 }
 
 TEST_CASE("an answer that isn't finite is an error, never a null") {
   ThreadPool threads(1);
-  Model model(small_config({4, 2, 6, true}), threads);
-  std::vector<float> weights = lively_weights(model.layout());
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
+  std::vector<float> weights = lively_weights(network.layout());
   for (float& weight : weights) weight *= 1e30f;
-  load(model, weights);
-  CHECK(answers_of(model, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
+  network.parameters().write(StateVector::weights, weights);
+  CHECK(answers_of(network, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
 }
 
 TEST_CASE("answers that can't be written end it with an error") {
   ThreadPool threads(1);
-  Model model(small_config({4, 2, 6, true}), threads);
-  load(model, lively_weights(model.layout()));
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
+  network.parameters().write(StateVector::weights, lively_weights(network.layout()));
   std::istringstream requests("{\"ids\": [1, 2]}\n");
   std::ostream nowhere(nullptr);
-  CHECK(error_code_of([&] { score_sequences(model, requests, nowhere); }) == "file_unwritable");
+  CHECK(error_code_of([&] { score_sequences(network, requests, nowhere); }) == "file_unwritable");
 }
 
 }  // namespace starpo

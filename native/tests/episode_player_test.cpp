@@ -113,10 +113,9 @@ TEST_CASE("another stop id of the model ends a reply, and the next turn begins w
   const EpisodeRules rules{game.state->config.environments[0], game.state->config.rollout, game.state->config.reward, tokenizer, chat};
   EpisodePlayer player(rules, game.state->prototypes[0]->clone(), {0, 0, 0, 0, 0});
   for (const auto id : tokenizer.encode("</think><answer>Right</answer>")) player.accept(id, -1, 1);
-  const auto feed = player.accept(end_of_text, -1, 1);
-  REQUIRE(feed.size() > 2);
-  CHECK(feed[0] == end_of_text);
-  CHECK(feed[1] == chat.turn_end());
+  const auto context = player.accept(end_of_text, -1, 1);
+  REQUIRE(context.size() > 1);
+  CHECK(context[0] == chat.turn_end());
   const Episode episode = player.take();
   CHECK(episode.turns[0].response == "<think></think><answer>Right</answer>");
   CHECK_FALSE(episode.turns[0].truncated);

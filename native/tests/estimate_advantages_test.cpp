@@ -28,19 +28,19 @@ struct Fixture {
   // Of the tiny policy's own rollout with scores made up; another tiny policy is the reference.
   std::vector<Sequence> estimate(const std::vector<bool>& kept) {
     state = tiny_state(config, folder.path());
-    if (state->critic) state->critic->start_from(state->model);
-    std::unique_ptr<TrainingPass> reference;
+    if (state->critic) state->critic->start_from(*state->policy);
+    std::unique_ptr<NetworkPass> reference;
     if (state->reference) {
-      load_model_folder_weights(other.path(), *state->reference);
-      reference = std::make_unique<TrainingPass>(*state->reference);
+      load_weights(other.path(), *state->reference);
+      reference = state->reference->make_pass();
     }
-    Decoder decoder(state->model, 8, config.rollout.context);
+    const auto generator = state->policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
-    episodes = run_rollout(state->model, decoder, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    episodes = run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
     for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = static_cast<double>(i * i % 7);
-    TrainingPass policy(state->model);
+    const auto policy = state->policy->make_pass();
     metrics.clear();
-    return estimate_advantages(*state, policy, reference.get(), episodes, kept, metrics, [] {});
+    return estimate_advantages(*state, *policy, reference.get(), episodes, kept, metrics, [] {});
   }
 
   double metric_of(std::string_view name) const { return metrics.at(std::string(name)); }

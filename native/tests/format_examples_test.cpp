@@ -53,10 +53,10 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   RunConfig config = small_run_config();
   config.rollout.groups = 1;
   const auto state = tiny_state(config, model.path());
-  Decoder decoder(state->model, 5, config.rollout.context);
+  const auto generator = state->policy->make_generator(4, config.rollout.context);
   const auto specs = training_episodes(config, 1);
   const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
-  const auto episodes = run_rollout(state->model, decoder, request);
+  const auto episodes = run_rollout(*generator, request);
 
   const std::vector<double> advantages(episodes[0].sampled_tokens(), 0.5);
   const std::vector<float> values(advantages.size(), 0.25f);

@@ -14,9 +14,10 @@ TEST_CASE("the engine computes what PyTorch computed: logits, log-probabilities,
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   REQUIRE_FALSE(files.empty());
   ThreadPool pool(2);
+  const auto engine = make_engine({"cpu", Precision::fp32}, pool);
   for (const auto& file : files) {
     CAPTURE(file.filename().string());
-    const auto errors = compare_with_golden(file, pool, Precision::fp32);
+    const auto errors = compare_with_golden(file, *engine, pool);
     CHECK(errors.size() == 7);
     for (const auto& [kind, error] : errors) {
       CAPTURE(kind);

@@ -21,10 +21,10 @@ struct Updated {
 // One iteration's update on the tiny policy's own rollout, with advantages +1 and -1 in turn.
 Updated update(const RunConfig& config, const std::filesystem::path& folder, double scale = 1) {
   auto state = tiny_state(config, folder);
-  Decoder decoder(state->model, 8, config.rollout.context);
+  const auto generator = state->policy->make_generator(7, config.rollout.context);
   const auto specs = training_episodes(config, 1);
   const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
-  const auto episodes = run_rollout(state->model, decoder, request);
+  const auto episodes = run_rollout(*generator, request);
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) {
     const double advantage = sequences.size() % 2 == 0 ? scale : -scale;
@@ -33,11 +33,11 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
     sequence.values.assign(sequence.targets.size(), 0.0f);
     sequence.returns.assign(sequence.targets.size(), advantage);
   }
-  if (state->critic) state->critic->start_from(state->model);
-  TrainingPass pass(state->model);
-  auto result = update_policy(*state, pass, 1, sequences, [](int, int) {});
-  Updated updated{{state->model.weights().begin(), state->model.weights().end()}, {}, std::move(result)};
-  if (state->critic) updated.critic_weights.assign(state->critic->mutable_weights().begin(), state->critic->mutable_weights().end());
+  if (state->critic) state->critic->start_from(*state->policy);
+  const auto pass = state->policy->make_pass();
+  auto result = update_policy(*state, *pass, 1, sequences, [](int, int) {});
+  Updated updated{state_of(state->policy->parameters()), {}, std::move(result)};
+  if (state->critic) updated.critic_weights = state_of(state->critic->parameters());
   return updated;
 }
 
@@ -121,6 +121,6 @@ TEST_CASE("without advantages and entropy bonus only weight decay moves the weig
   const auto still = update(config, folder.path(), 0);
   CHECK(still.weights == update(config, folder.path(), 0).weights);
   const auto state = tiny_state(config, folder.path());
-  CHECK(still.weights == std::vector<float>(state->model.weights().begin(), state->model.weights().end()));
+  CHECK(still.weights == state_of(state->policy->parameters()));
   CHECK(update(config, folder.path(), 1).weights != still.weights);
 }

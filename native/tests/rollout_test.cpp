@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "model/training_pass.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
 #include "train/levels.h"
@@ -15,10 +14,10 @@ namespace {
 
 std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::path& folder, int slots) {
   auto state = tiny_state(config, folder);
-  Decoder decoder(state->model, slots + 1, config.rollout.context);
+  const auto generator = state->policy->make_generator(slots, config.rollout.context);
   const auto specs = training_episodes(config, 1);
   RolloutRequest request{specs, state->rules, state->prototypes, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
-  return run_rollout(state->model, decoder, request);
+  return run_rollout(*generator, request);
 }
 
 void check_equal(const std::vector<Episode>& a, const std::vector<Episode>& b) {
@@ -72,12 +71,12 @@ TEST_CASE("what was sampled is what is trained: the update's log-probabilities a
   const RunConfig config = small_run_config();
   const auto episodes = roll_out(config, folder.path(), 5);
   auto state = tiny_state(config, folder.path());
-  TrainingPass pass(state->model);
+  const auto pass = state->policy->make_pass();
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
   for (const MicroBatch& micro : pack(sequences, 400)) {
     std::vector<float> logprobs(micro.batch.targets.size()), entropies(logprobs.size()), expected;
-    pass.forward(micro.batch, 1, logprobs, entropies);
+    pass->forward(micro.batch, 1, logprobs, entropies);
     for (int i = micro.first; i < micro.first + micro.count; ++i)
       expected.insert(expected.end(), sequences[i].rollout_logprobs.begin(), sequences[i].rollout_logprobs.end());
     CHECK(logprobs == expected);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/load_weights.h"
 #include "model/folder.h"
 #include "temporary_folder.h"
 #include "train/trainer_state.h"
@@ -41,8 +42,21 @@ inline RunConfig small_run_config() {
 
 inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const std::filesystem::path& folder) {
   auto state = std::make_unique<TrainerState>(config, folder);
-  load_model_folder_weights(folder, state->model);
+  load_weights(folder, *state->policy);
   return state;
+}
+
+inline std::vector<float> state_of(Trainable& trainable, StateVector which = StateVector::weights) {
+  std::vector<float> values(trainable.size());
+  trainable.read(which, values);
+  return values;
+}
+
+// One number of a state vector made another.
+inline void change(Trainable& trainable, StateVector which, std::size_t index, float value) {
+  auto values = state_of(trainable, which);
+  values.at(index) = value;
+  trainable.write(which, values);
 }
 
 }  // namespace starpo::test

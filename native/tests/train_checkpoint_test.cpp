@@ -33,15 +33,16 @@ struct Fixture {
 
 TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's folder") {
   fs::remove_all(model.path());
-  state->model.mutable_weights()[7] = 0.25f;
-  state->optimizer.first_moment[7] = 0.5f;
-  state->optimizer.steps = 3;
+  Trainable& parameters = state->policy->parameters();
+  change(parameters, StateVector::weights, 7, 0.25f);
+  change(parameters, StateVector::first_moment, 7, 0.5f);
+  parameters.set_steps(3);
   write(5);
   TrainerState read(config, run.path() / checkpoint_path(5));
   load_checkpoint(run.path(), 5, read);
-  CHECK(std::equal(read.model.weights().begin(), read.model.weights().end(), state->model.weights().begin(), state->model.weights().end()));
-  CHECK(read.optimizer.first_moment == state->optimizer.first_moment);
-  CHECK(read.optimizer.steps == 3);
+  Trainable& again = read.policy->parameters();
+  for (const StateVector each : {StateVector::weights, StateVector::first_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
+  CHECK(again.steps() == 3);
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
 
@@ -50,16 +51,17 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
     state = tiny_state(config, model.path());
-    state->critic->start_from(state->model);
-    state->critic->mutable_weights()[7] = 0.25f;
-    state->critic->optimizer.second_moment[7] = 0.5f;
-    state->critic->optimizer.steps = 3;
+    state->critic->start_from(*state->policy);
+    Trainable& parameters = state->critic->parameters();
+    change(parameters, StateVector::weights, 7, 0.25f);
+    change(parameters, StateVector::second_moment, 7, 0.5f);
+    parameters.set_steps(3);
     write(5);
     TrainerState read(config, run.path() / checkpoint_path(5));
     load_checkpoint(run.path(), 5, read);
-    CHECK(std::ranges::equal(read.critic->mutable_weights(), state->critic->mutable_weights()));
-    CHECK(read.critic->optimizer.second_moment == state->critic->optimizer.second_moment);
-    CHECK(read.critic->optimizer.steps == 3);
+    Trainable& again = read.critic->parameters();
+    for (const StateVector each : {StateVector::weights, StateVector::second_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
+    CHECK(again.steps() == 3);
   }
 }
 

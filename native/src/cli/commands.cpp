@@ -8,6 +8,8 @@
 #include "cli/score.h"
 #include "cli/tokenize.h"
 #include "config/run_config.h"
+#include "engine/engine.h"
+#include "engine/load_weights.h"
 #include "env/environment.h"
 #include "env/protocol.h"
 #include "journal/build_info.h"
@@ -79,9 +81,10 @@ int devices_command(bool json) {
 
 int score_command(const std::filesystem::path& model_folder) {
   ThreadPool threads(describe_processor().threads);
-  Model model(read_model_folder_config(model_folder), threads);
-  load_model_folder_weights(model_folder, model);
-  score_sequences(model, std::cin, std::cout);
+  const auto engine = make_engine({}, threads);
+  const auto network = engine->make_network(read_model_folder_config(model_folder), ModelHead::language, NetworkUse::read);
+  load_weights(model_folder, *network);
+  score_sequences(*network, std::cin, std::cout);
   return 0;
 }
 

@@ -8,7 +8,6 @@
 #include <ostream>
 
 #include "base/error.h"
-#include "model/training_pass.h"
 
 namespace starpo {
 namespace {
@@ -19,7 +18,7 @@ Json refused(const char* code, const std::string& message) { return {{"error", {
 
 Json malformed() { return refused("malformed_line", "a line is {\"ids\": [...]} with at least one token id, each a whole number"); }
 
-Json score(TrainingPass& pass, const ModelConfig& config, const Json& request) {
+Json score(NetworkPass& pass, const ModelConfig& config, const Json& request) {
   if (!request.is_object() || request.size() != 1 || !request.contains("ids")) return malformed();
   const Json& ids = request["ids"];
   const auto is_whole = [](const Json& id) { return id.is_number_integer(); };
@@ -51,12 +50,12 @@ Json score(TrainingPass& pass, const ModelConfig& config, const Json& request) {
 
 }  // namespace
 
-void score_sequences(const Model& model, std::istream& requests, std::ostream& answers) {
-  TrainingPass pass(model);
+void score_sequences(Network& network, std::istream& requests, std::ostream& answers) {
+  const auto pass = network.make_pass();
   for (std::string line; std::getline(requests, line);) {
     Json answer;
     try {
-      answer = score(pass, model.layout().config(), Json::parse(line, nullptr, false));
+      answer = score(*pass, network.layout().config(), Json::parse(line, nullptr, false));
     } catch (const std::bad_alloc&) {
       answer = refused("out_of_memory", "there isn't enough memory for a sequence of this length");
     }

@@ -95,11 +95,6 @@ std::vector<float> read_model_folder_weights(const std::filesystem::path& folder
   return weights;
 }
 
-void load_model_folder_weights(const std::filesystem::path& folder, Model& model) {
-  WeightFiles(folder, model.layout()).read(model.layout(), model.mutable_weights());
-  model.weights_changed();
-}
-
 std::string model_folder_digest(const std::filesystem::path& folder) {
   if (!is_sharded(folder)) return sha256_of_file(folder / whole_name);
   std::set<std::string> names;

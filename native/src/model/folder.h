@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/model.h"
+#include "model/parameters.h"
 
 namespace starpo {
 
@@ -19,9 +19,6 @@ void check_model_folder_weights(const std::filesystem::path& folder, const Param
 // Errors: those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 // Every header is checked before the first weight is read.
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
-// The same, into the model, which is usable only after a call without error: no second copy of the weights is made.
-void load_model_folder_weights(const std::filesystem::path& folder, Model&);
-
 // A digest of the weights, as 64 hex digits: SHA-256 of model.safetensors; of shards that of lines "<SHA-256 of the file>  <its name>\n", one for each
 // file that the index names, in the order of the names' bytes. Errors: model_index_invalid, model_shard_missing, file_unreadable.
 std::string model_folder_digest(const std::filesystem::path& folder);

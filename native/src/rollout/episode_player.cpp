@@ -78,7 +78,7 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
 
   const bool reply_end = rules_.chat.ends_reply(id);
   turn.truncated = !reply_end && static_cast<int>(turn.ids.size()) == reply_limit_;
-  if (!reply_end && !turn.truncated) return {id};
+  if (!reply_end && !turn.truncated) return {};
 
   finish_turn();
   auto ended = ending();
@@ -86,10 +86,8 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
     const auto message = user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
     auto context = rules_.chat.next_turn(message, id != rules_.chat.turn_end());
     if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens <= rules_.rollout.context) {
-      std::vector<std::int32_t> feed{id};
-      feed.insert(feed.end(), context.begin(), context.end());
-      begin_turn(std::move(context));
-      return feed;
+      begin_turn(context);
+      return context;
     }
     ended = Ended::context;
   }

@@ -37,13 +37,13 @@ class EpisodePlayer {
   // The prompt: ids before the first choice. Errors: context_too_small (prompt and one reply don't fit).
   const std::vector<std::int32_t>& prompt() const { return episode_.turns.front().context_ids; }
 
-  // Takes the next chosen id with its log-probability and entropy. Returns what to append to the context before the next choice:
-  // the id alone within a turn, the id and the next turn's context at its end, nothing when the episode is over.
+  // Takes the next chosen id with its log-probability and entropy. Returns what follows it before the next choice: the next turn's context at a turn's end,
+  // nothing within a turn or when the episode is over.
   std::vector<std::int32_t> accept(std::int32_t id, float logprob, float entropy);
 
   bool finished() const { return finished_; }
+  int reply_tokens_left() const { return reply_limit_ - static_cast<int>(episode_.turns.back().ids.size()); }
   int length() const { return length_; }  // tokens of the conversation so far
-  int reply_limit() const { return reply_limit_; }  // most tokens of this turn's reply
   const Environment& environment() const { return *environment_; }
   Episode take() { return std::move(episode_); }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "engine/load_weights.h"
 #include "files/descriptor.h"
 #include "files/temporary_file.h"
 #include "model/folder.h"
@@ -45,22 +46,32 @@ void replace_folder(const fs::path& partial, const fs::path& destination) {
   fs::remove_all(replaced, ignored);
 }
 
-// Calls visit(name, values) for each flat tensor of trainer-state.safetensors.
-template <class Visit>
-void visit_state(TrainerState& state, const Visit& visit) {
-  visit("optimizer.first_moment", std::span(state.optimizer.first_moment));
-  visit("optimizer.second_moment", std::span(state.optimizer.second_moment));
-  if (!state.critic) return;
-  visit("critic.weights", state.critic->mutable_weights());
-  visit("critic.first_moment", std::span(state.critic->optimizer.first_moment));
-  visit("critic.second_moment", std::span(state.critic->optimizer.second_moment));
+// A flat tensor of trainer-state.safetensors: where it lives, and a copy on its way from or to a file.
+struct StateTensor {
+  const char* name;
+  Trainable& owner;
+  StateVector which;
+  std::vector<float> values;
+};
+
+std::vector<StateTensor> state_tensors_of(TrainerState& state) {
+  Trainable& policy = state.policy->parameters();
+  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment, {}}, {"optimizer.second_moment", policy, StateVector::second_moment, {}}};
+  if (state.critic) {
+    Trainable& critic = state.critic->parameters();
+    tensors.push_back({"critic.weights", critic, StateVector::weights, {}});
+    tensors.push_back({"critic.first_moment", critic, StateVector::first_moment, {}});
+    tensors.push_back({"critic.second_moment", critic, StateVector::second_moment, {}});
+  }
+  for (StateTensor& tensor : tensors) tensor.values.resize(tensor.owner.size());
+  return tensors;
 }
 
-template <class Tensor>
-std::vector<Tensor> state_as(TrainerState& state) {
-  std::vector<Tensor> tensors;
-  visit_state(state, [&](const char* name, std::span<float> values) { tensors.push_back({name, {static_cast<std::int64_t>(values.size())}, values}); });
-  return tensors;
+template <class FileTensor>
+std::vector<FileTensor> in_file(std::vector<StateTensor>& tensors) {
+  std::vector<FileTensor> named;
+  for (StateTensor& tensor : tensors) named.push_back({tensor.name, {static_cast<std::int64_t>(tensor.values.size())}, tensor.values});
+  return named;
 }
 
 void write_folder(const fs::path& folder, TrainerState& state, int iteration, std::int64_t journal_seq) {
@@ -68,11 +79,15 @@ void write_folder(const fs::path& folder, TrainerState& state, int iteration, st
   fs::remove_all(folder, ignored);
   fs::create_directories(folder, error);
   require(error, folder);
-  write_model_folder(folder, state.model.layout(), state.model.weights(), state.chat.stop_ids());
+  std::vector<float> weights(state.policy->layout().size());
+  state.policy->parameters().read(StateVector::weights, weights);
+  write_model_folder(folder, state.policy->layout(), weights, state.chat.stop_ids());
   for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
-  write_safetensors(folder / state_tensors, state_as<NamedTensor>(state));
-  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.optimizer.steps}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
-  if (state.critic) about["critic_optimizer_steps"] = state.critic->optimizer.steps;
+  auto tensors = state_tensors_of(state);
+  for (StateTensor& tensor : tensors) tensor.owner.read(tensor.which, tensor.values);
+  write_safetensors(folder / state_tensors, in_file<NamedTensor>(tensors));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->parameters().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
+  if (state.critic) about["critic_optimizer_steps"] = state.critic->parameters().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
 }
@@ -129,14 +144,13 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, Train
   try {
     const auto about = json::parse(std::ifstream(folder / state_json));
     if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
-    if (!(read_model_folder_config(folder) == state.model.layout().config())) throw corrupt("the model has another shape");
-    read_safetensors(folder / state_tensors, state_as<TensorDestination>(state));
-    state.optimizer.steps = about.at("optimizer_steps").get<std::int64_t>();
-    load_model_folder_weights(folder, state.model);
-    if (state.critic) {
-      state.critic->optimizer.steps = about.at("critic_optimizer_steps").get<std::int64_t>();
-      state.critic->weights_changed();
-    }
+    if (!(read_model_folder_config(folder) == state.policy->layout().config())) throw corrupt("the model has another shape");
+    auto tensors = state_tensors_of(state);
+    read_safetensors(folder / state_tensors, in_file<TensorDestination>(tensors));
+    for (StateTensor& tensor : tensors) tensor.owner.write(tensor.which, tensor.values);
+    state.policy->parameters().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+    load_weights(folder, *state.policy);
+    if (state.critic) state.critic->parameters().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
     return about.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());

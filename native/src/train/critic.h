@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "config/run_config.h"
-#include "model/training_pass.h"
-#include "optimizer/adamw.h"
+#include "engine/engine.h"
 
 namespace starpo {
 
@@ -18,25 +15,18 @@ class Critic {
   virtual ~Critic() = default;
 
   // Begins with the policy's weights, where it has such, and expects 0 everywhere.
-  virtual void start_from(const Model& policy) = 0;
+  virtual void start_from(Network& policy) = 0;
 
-  virtual std::span<float> mutable_weights() = 0;  // flat; weights_changed() after writing
-  virtual void weights_changed() = 0;
+  virtual Trainable& parameters() = 0;
 
-  // Whether forward reads the policy's features: then the pass must have gone forward over the same batch just before.
+  // Whether forward reads the policy's features: then the pass must have gone over the same batch just before.
   virtual bool reads_policy() const = 0;
-  virtual void forward(const PackedBatch&, const TrainingPass& policy, std::span<float> values) = 0;  // values: [targets]
+  virtual void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) = 0;  // values: [targets]
   // Adds d(loss)/d(weights). However a mini-batch is split over batches, in order, no bit changes.
-  virtual void backward(std::span<const float> value_gradients, std::span<float> gradients) = 0;
-
-  AdamW optimizer;
-  std::vector<std::uint8_t> decayed;  // [weights] 1 where weight decay applies
-
- protected:
-  explicit Critic(std::vector<std::uint8_t> decayed_weights) : optimizer(decayed_weights.size()), decayed(std::move(decayed_weights)) {}
+  virtual void backward(std::span<const float> value_gradients) = 0;
 };
 
-// Null for CriticModel::none. The policy must outlive a critic that reads it.
-std::unique_ptr<Critic> make_critic(CriticModel, const Model& policy);
+// Null for CriticModel::none. model: the policy's shape.
+std::unique_ptr<Critic> make_critic(CriticModel, Engine&, const ModelConfig& model, ThreadPool&);
 
 }  // namespace starpo

@@ -1,6 +1,5 @@
 #include "train/critic_update.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "algorithm/statistics.h"
@@ -11,9 +10,7 @@
 
 namespace starpo {
 
-CriticUpdate::CriticUpdate(TrainerState& state, int iteration) : state_(state), iteration_(iteration) {
-  if (state.critic) gradients_.resize(state.critic->decayed.size());
-}
+CriticUpdate::CriticUpdate(TrainerState& state, int iteration) : state_(state), iteration_(iteration) {}
 
 void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
   mini_batch_ = mini_batch;
@@ -21,10 +18,10 @@ void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
   for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
   weight_ = 1.0 / static_cast<double>(tokens);
   loss_ = 0;
-  std::fill(gradients_.begin(), gradients_.end(), 0.0f);
+  if (state_.critic) state_.critic->parameters().clear_gradients();
 }
 
-void CriticUpdate::accumulate(const MicroBatch& micro, const TrainingPass& policy) {
+void CriticUpdate::accumulate(const MicroBatch& micro, const NetworkPass& policy) {
   if (!state_.critic) return;
   values_.resize(micro.batch.targets.size());
   value_gradients_.resize(values_.size());
@@ -38,12 +35,12 @@ void CriticUpdate::accumulate(const MicroBatch& micro, const TrainingPass& polic
     offset += n;
   }
   if (!std::isfinite(loss_)) throw Error("non_finite_loss", "the critic's loss is not finite", "lower critic.learning_rate and go on from the last checkpoint");
-  state_.critic->backward(value_gradients_, gradients_);
+  state_.critic->backward(value_gradients_);
 }
 
 void CriticUpdate::step() {
   if (!state_.critic) return;
-  norms_.push_back(critic_step(state_, iteration_, gradients_));
+  norms_.push_back(critic_step(state_, iteration_));
   losses_.push_back(loss_);
 }
 

@@ -16,8 +16,8 @@ class CriticUpdate {
 
   void begin(std::span<const Sequence> mini_batch);
 
-  // After the policy's pass has gone forward over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
-  void accumulate(const MicroBatch&, const TrainingPass& policy);
+  // After the policy's pass has gone over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
+  void accumulate(const MicroBatch&, const NetworkPass& policy);
 
   // Errors: those of critic_step.
   void step();
@@ -29,7 +29,7 @@ class CriticUpdate {
   int iteration_;
   std::span<const Sequence> mini_batch_;
   double weight_ = 0, loss_ = 0;
-  std::vector<float> gradients_, values_, value_gradients_;
+  std::vector<float> values_, value_gradients_;
   std::vector<double> losses_, norms_;
 };
 

@@ -63,8 +63,8 @@ Episode play_demonstration(const TrainerState& state, std::uint32_t index) {
     auto ids = state.tokenizer.encode(text_of(reply, state.config.rollout.think));
     ids.push_back(state.chat.turn_end());
     for (const auto id : ids) {
-      const auto turns_over = player.accept(id, 0, 0).size() != 1;
-      if (turns_over) break;  // the turn end, or the token limit before it
+      const bool turn_over = !player.accept(id, 0, 0).empty() || player.finished();
+      if (turn_over) break;  // the turn end, or the token limit before it
     }
   }
   return player.take();

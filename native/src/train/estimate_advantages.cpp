@@ -30,14 +30,14 @@ void evaluate(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vec
   }
 }
 
-void read_reference(const TrainerState& state, TrainingPass& reference, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+void read_reference(const TrainerState& state, NetworkPass& reference, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
   evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
     std::vector<float> entropies(logprobs.size());
     reference.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
   });
 }
 
-void read_values(const TrainerState& state, TrainingPass& policy, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+void read_values(const TrainerState& state, NetworkPass& policy, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
   evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
     if (state.critic->reads_policy()) {
       std::vector<float> logprobs(values.size()), entropies(values.size());
@@ -74,7 +74,7 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
 
 }  // namespace
 
-std::vector<Sequence> estimate_advantages(TrainerState& state, TrainingPass& policy, TrainingPass* reference, std::span<const Episode> episodes,
+std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& policy, NetworkPass* reference, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics& metrics, const std::function<void()>& progress) {
   const AdvantageConfig& config = state.config.advantage;
   const int group_size = state.config.rollout.group_size;

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/network_pass.h"
 #include "journal/journal.h"
-#include "model/training_pass.h"
 #include "rollout/episode.h"
 #include "train/sequence.h"
 #include "train/trainer_state.h"
@@ -17,7 +17,7 @@ namespace starpo {
 //   group-relative: the episode's advantage for all its tokens, and the KL penalties from each token on
 // episodes: [groups * group_size]; passes: of the policy and, with a KL term, of the reference; progress is called after every forward pass. Adds
 // actor/kl_to_reference, critic/* of the values and advantage/* (before whitening).
-std::vector<Sequence> estimate_advantages(TrainerState&, TrainingPass& policy, TrainingPass* reference, std::span<const Episode> episodes,
+std::vector<Sequence> estimate_advantages(TrainerState&, NetworkPass& policy, NetworkPass* reference, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics&, const std::function<void()>& progress);
 
 }  // namespace starpo

@@ -8,10 +8,11 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "engine/engine.h"
+#include "engine/load_weights.h"
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
-#include "model/instructions.h"
 #include "model/published_files.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
@@ -60,8 +61,9 @@ struct Player {
       : threads(thread_count(config.threads)),
         tokenizer(Tokenizer::load(folder)),
         chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
-        model(read_model_folder_config(folder), threads, precision_from_name(config.precision)) {
-    load_model_folder_weights(folder, model);
+        engine(make_engine(engine_settings(config), threads)),
+        policy(engine->make_network(read_model_folder_config(folder), ModelHead::language, NetworkUse::read)) {
+    load_weights(folder, *policy);
     const auto& environment = config.environments.front();
     prototypes.push_back(make_environment(environment.type, environment.config));
     rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});
@@ -70,7 +72,8 @@ struct Player {
   ThreadPool threads;
   Tokenizer tokenizer;
   ChatFormat chat;
-  Model model;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Network> policy;
   std::vector<std::unique_ptr<Environment>> prototypes;
   std::vector<EpisodeRules> rules;
 };
@@ -148,9 +151,9 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto player = load_player(run_directory, checkpoint, config);
 
   const auto start = std::chrono::steady_clock::now();
-  Decoder decoder(player->model, std::min(config.rollout.slots, levels) + 1, config.rollout.context);
+  const auto generator = player->policy->make_generator(std::min(config.rollout.slots, levels), config.rollout.context);
   progress(0, levels);
-  const auto episodes = play_evaluation({config, player->model, decoder, player->rules, player->prototypes}, 0, plan.draws, [&](int done) { progress(done, levels); });
+  const auto episodes = play_evaluation({config, *generator, player->rules, player->prototypes}, 0, plan.draws, [&](int done) { progress(done, levels); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   Json result{{"version", 1},
@@ -158,7 +161,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"time", milliseconds_since_epoch()},
               {"seconds", elapsed.count()},
               {"build", build_version()},
-              {"isa", instructions_name(player->model.precision())},
+              {"isa", player->engine->instructions()},
               {"checkpoint", checkpoint},
               {"levels", levels},
               {"seed", config.levels.validation_seed},

@@ -10,7 +10,7 @@ std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environme
   const auto specs = evaluation_episodes(parts.config, environment);
   RolloutRequest request{specs, parts.rules, parts.prototypes, {}, {parts.config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(draws), std::move(progress)};
   request.sampling.temperature = static_cast<float>(parts.config.evaluation.temperature);
-  return run_rollout(parts.model, parts.decoder, request);
+  return run_rollout(parts.generator, request);
 }
 
 void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, int iteration, const EnvironmentConfig& environment, const Tokenizer& tokenizer) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "engine/generator.h"
 #include "env/environment.h"
 #include "files/rollout_writer.h"
-#include "model/decoder.h"
 #include "rollout/episode_player.h"
 #include "tokenizer/tokenizer.h"
 
@@ -18,8 +18,7 @@ namespace starpo {
 // What an evaluation plays with.
 struct EvaluationParts {
   const RunConfig& config;
-  const Model& model;
-  Decoder& decoder;
+  Generator& generator;
   std::span<const EpisodeRules> rules;                        // by environment
   std::span<const std::unique_ptr<Environment>> prototypes;  // by environment
 };

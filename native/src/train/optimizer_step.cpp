@@ -14,33 +14,29 @@ AdamWSettings settings(const OptimizerConfig& config, double learning_rate, doub
           static_cast<float>(config.epsilon), static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
 }
 
-// whose: "" or "the critic's ", section: the configuration's that holds its learning rate.
-void check(double norm, std::span<const float> weights, std::int64_t steps, const std::string& whose, const std::string& section) {
+// One step, which must leave finite weights. whose: "" or "the critic's ", section: the configuration's that holds its learning rate.
+double step(Trainable& parameters, const AdamWSettings& settings, const std::string& whose, const std::string& section) {
   const std::string hint = "lower " + section + ".learning_rate or " + section + ".gradient_clip and go on from the last checkpoint";
-  if (!std::isfinite(norm)) throw Error("non_finite_gradient", "the gradient of " + whose + "optimiser step " + std::to_string(steps + 1) + " is not finite", hint);
-  for (float weight : weights)
-    if (!std::isfinite(weight)) throw Error("non_finite_weight", "a weight is not finite after " + whose + "optimiser step " + std::to_string(steps), hint);
+  const auto [norm, finite_weights] = parameters.step(settings);
+  if (!std::isfinite(norm))
+    throw Error("non_finite_gradient", "the gradient of " + whose + "optimiser step " + std::to_string(parameters.steps() + 1) + " is not finite", hint);
+  if (!finite_weights) throw Error("non_finite_weight", "a weight is not finite after " + whose + "optimiser step " + std::to_string(parameters.steps()), hint);
+  return norm;
 }
 
 }  // namespace
 
-double optimizer_step(TrainerState& state, int iteration, std::span<const float> gradients) {
+double optimizer_step(TrainerState& state, int iteration) {
   const OptimizerConfig& config = state.config.optimizer;
-  const auto wanted = settings(config, learning_rate(state.config, iteration, state.optimizer.steps), config.gradient_clip);
-  const double norm = state.optimizer.step(state.model.mutable_weights(), gradients, state.decayed, wanted, state.threads);
-  check(norm, state.model.weights(), state.optimizer.steps, "", "optimizer");
-  state.model.weights_changed();
-  return norm;
+  Trainable& parameters = state.policy->parameters();
+  return step(parameters, settings(config, learning_rate(state.config, iteration, parameters.steps()), config.gradient_clip), "", "optimizer");
 }
 
-double critic_step(TrainerState& state, int iteration, std::span<const float> gradients) {
-  Critic& critic = *state.critic;
+double critic_step(TrainerState& state, int iteration) {
   const CriticConfig& config = state.config.critic;
-  const auto wanted = settings(state.config.optimizer, scheduled_rate(config.learning_rate, state.config, iteration, critic.optimizer.steps), config.gradient_clip);
-  const double norm = critic.optimizer.step(critic.mutable_weights(), gradients, critic.decayed, wanted, state.threads);
-  check(norm, critic.mutable_weights(), critic.optimizer.steps, "the critic's ", "critic");
-  critic.weights_changed();
-  return norm;
+  Trainable& parameters = state.critic->parameters();
+  const double rate = scheduled_rate(config.learning_rate, state.config, iteration, parameters.steps());
+  return step(parameters, settings(state.config.optimizer, rate, config.gradient_clip), "the critic's ", "critic");
 }
 
 }  // namespace starpo

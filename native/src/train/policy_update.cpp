@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithm/kl.h"
 #include "algorithm/logprob_gap.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
@@ -18,9 +17,9 @@ namespace {
 
 class PolicyUpdate {
  public:
-  PolicyUpdate(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
+  PolicyUpdate(TrainerState& state, NetworkPass& pass, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
       : state_(state), pass_(pass), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(state, iteration),
-        trains_policy_(!state.critic || iteration > state.config.critic.warmup), gradients_(state.model.layout().size()) {
+        trains_policy_(!state.critic || iteration > state.config.critic.warmup) {
     const int mini_batch = state.config.policy_loss.mini_batch;
     steps_in_total_ = state.config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
   }
@@ -42,7 +41,7 @@ class PolicyUpdate {
     for (const Sequence& sequence : mini_batch) trained.push_back(static_cast<int>(sequence.targets.size()));
     const auto weights = token_weights(trained, state_.config.policy_loss.average, longest_trajectory());
 
-    std::fill(gradients_.begin(), gradients_.end(), 0.0f);
+    state_.policy->parameters().clear_gradients();
     critic_.begin(mini_batch);
     PolicyLossSums sums;
     for (const MicroBatch& micro : pack(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
@@ -53,37 +52,34 @@ class PolicyUpdate {
     ++steps_done_;
     critic_.step();
     if (!trains_policy_) return;
-    learning_rate_ = learning_rate(state_.config, iteration_, state_.optimizer.steps);
-    norms_.push_back(optimizer_step(state_, iteration_, gradients_));
+    learning_rate_ = learning_rate(state_.config, iteration_, state_.policy->parameters().steps());
+    norms_.push_back(optimizer_step(state_, iteration_));
     losses_.push_back(sums.loss);
     add(sums);
   }
 
   void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights, PolicyLossSums& sums) {
-    const std::size_t targets = micro.batch.targets.size();
-    logprobs_.resize(targets);
-    entropies_.resize(targets);
-    logprob_gradients_.resize(targets);
-    entropy_gradients_.resize(targets);
-    if (trains_policy_ || state_.critic->reads_policy()) pass_.forward(micro.batch, static_cast<float>(state_.config.rollout.temperature), logprobs_, entropies_);
-    critic_.accumulate(micro, pass_);
-    if (!trains_policy_) return;
-
-    std::size_t offset = 0;
-    for (int i = micro.first; i < micro.first + micro.count; ++i) {
-      const Sequence& sequence = mini_batch[i];
-      const std::size_t n = sequence.targets.size();
-      const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(offset, n); };
-      if (norms_.empty())
-        for (std::size_t t = 0; t < n; ++t) gap_.add(static_cast<double>(logprobs_[offset + t]) - sequence.rollout_logprobs[t]);
-      policy_loss(part(logprobs_), part(entropies_), sequence.rollout_logprobs, sequence.advantages, weights[i], state_.config.policy_loss, sums,
-                  part(logprob_gradients_), part(entropy_gradients_));
-      const KlConfig& kl = state_.config.kl;
-      if (state_.reference && kl.placement == KlPlacement::loss)
-        kl_loss(part(logprobs_), sequence.reference_logprobs, kl, weights[i], sums.loss, part(logprob_gradients_));
-      offset += n;
+    logprobs_.resize(micro.batch.targets.size());
+    entropies_.resize(logprobs_.size());
+    const auto temperature = static_cast<float>(state_.config.rollout.temperature);
+    const auto sequences = mini_batch.subspan(micro.first, micro.count);
+    if (trains_policy_) {
+      BatchLoss loss{Objective::policy, state_.config.policy_loss, {}, {}};
+      if (state_.config.kl.placement == KlPlacement::loss) loss.kl = state_.config.kl;
+      for (int i = 0; i < micro.count; ++i)
+        loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages, sequences[i].reference_logprobs, weights[micro.first + i]});
+      pass_.learn(micro.batch, temperature, loss, logprobs_, entropies_, sums);
+      if (norms_.empty()) measure_gap(sequences);
+    } else if (state_.critic->reads_policy()) {
+      pass_.forward(micro.batch, temperature, logprobs_, entropies_);
     }
-    pass_.backward(logprob_gradients_, entropy_gradients_, gradients_);
+    critic_.accumulate(micro, pass_);
+  }
+
+  void measure_gap(std::span<const Sequence> sequences) {
+    auto logprob = logprobs_.begin();
+    for (const Sequence& sequence : sequences)
+      for (const float at_rollout : sequence.rollout_logprobs) gap_.add(static_cast<double>(*logprob++) - at_rollout);
   }
 
   int longest_trajectory() const {
@@ -120,14 +116,13 @@ class PolicyUpdate {
   }
 
   TrainerState& state_;
-  TrainingPass& pass_;
+  NetworkPass& pass_;
   int iteration_;
   std::span<const Sequence> sequences_;
   const std::function<void(int, int)>& progress_;
   CriticUpdate critic_;
   bool trains_policy_;  // not while the critic warms up
-  std::vector<float> gradients_;
-  std::vector<float> logprobs_, entropies_, logprob_gradients_, entropy_gradients_;
+  std::vector<float> logprobs_, entropies_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;
   LogprobGap gap_;
@@ -137,7 +132,7 @@ class PolicyUpdate {
 
 }  // namespace
 
-UpdateResult update_policy(TrainerState& state, TrainingPass& pass, int iteration, std::span<const Sequence> sequences,
+UpdateResult update_policy(TrainerState& state, NetworkPass& pass, int iteration, std::span<const Sequence> sequences,
                            const std::function<void(int done, int total)>& progress) {
   if (sequences.empty()) return {};
   return PolicyUpdate(state, pass, iteration, sequences, progress).run();

@@ -25,19 +25,19 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       tokenizer(Tokenizer::load(model_folder)),
       published_files(read_published_files(model_folder)),
       chat(tokenizer, config.rollout.think, read_stop_ids(model_folder)),
-      model(read_model_folder_config(model_folder), threads, precision_from_name(config.precision)),
-      optimizer(model.layout().size()),
-      decayed(decayed_weights(model.layout())) {
-  check_vocabulary(tokenizer, model.layout().config());
-  if (config.rollout.context > model.layout().config().max_position_embeddings)
+      engine(make_engine(engine_settings(config), threads)) {
+  const ModelConfig model = read_model_folder_config(model_folder);
+  check_vocabulary(tokenizer, model);
+  if (config.rollout.context > model.max_position_embeddings)
     throw Error("config_invalid",
                 "rollout.context is " + std::to_string(config.rollout.context) + " but the model reads at most " +
-                    std::to_string(model.layout().config().max_position_embeddings) + " tokens",
+                    std::to_string(model.max_position_embeddings) + " tokens",
                 "lower rollout.context");
 
+  policy = engine->make_network(model, ModelHead::language, NetworkUse::trained);
   if (config.task == Task::reinforce) {
-    critic = make_critic(config.critic.model, model);
-    if (config.kl.coefficient > 0) reference = std::make_unique<Model>(model.layout().config(), threads, model.precision());
+    critic = make_critic(config.critic.model, *engine, model, threads);
+    if (config.kl.coefficient > 0) reference = engine->make_network(model, ModelHead::language, NetworkUse::read);
   }
   for (const auto& environment : config.environments) {
     prototypes.push_back(make_environment(environment.type, environment.config));

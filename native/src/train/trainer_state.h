@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "engine/engine.h"
 #include "env/environment.h"
-#include "model/decoder.h"
-#include "model/model.h"
-#include "optimizer/adamw.h"
 #include "rollout/episode_player.h"
 #include "rollout/prompt.h"
 #include "tokenizer/tokenizer.h"
@@ -24,7 +22,7 @@ int thread_count(int configured);
 // Errors: model_tokenizer_mismatch.
 void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
-// All that lives as long as a run's process: configuration, environments, policy, optimiser, critic.
+// All that lives as long as a run's process: configuration, environments, device, policy, critic.
 struct TrainerState {
   // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
   // Errors: those of the loaders, model_tokenizer_mismatch, and precision_unsupported.
@@ -35,11 +33,10 @@ struct TrainerState {
   Tokenizer tokenizer;
   std::map<std::string, std::string> published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
   ChatFormat chat;
-  Model model;
-  AdamW optimizer;
-  std::vector<std::uint8_t> decayed;  // [weights] 1 where weight decay applies
-  std::unique_ptr<Critic> critic;     // null without one
-  std::unique_ptr<Model> reference;   // null without a KL term
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Network> policy;
+  std::unique_ptr<Critic> critic;      // null without one
+  std::unique_ptr<Network> reference;  // null without a KL term
   std::vector<std::unique_ptr<Environment>> prototypes;
   std::vector<EpisodeRules> rules;
 };

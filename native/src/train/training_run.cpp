@@ -6,12 +6,11 @@
 #include "algorithm/filter.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
+#include "engine/load_weights.h"
 #include "journal/metric_names.h"
 #include "model/folder.h"
-#include "model/instructions.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
-#include "train/device_choice.h"
 #include "train/estimate_advantages.h"
 #include "train/evaluation.h"
 #include "train/levels.h"
@@ -36,18 +35,17 @@ TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
     : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
 
 void TrainingRun::load(const RunConfig& config) {
-  const ChosenDevice device = choose_device(config.device, {}, "this trainer has no CUDA engine");
   remove_partial_files(directory_);
   const std::string skipped = resume_or_begin(config);
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
-  started.isa = instructions_name(state_->model.precision());
-  started.device = device.id;
-  started.device_name = device.name;
+  started.isa = state_->engine->instructions();
+  started.device = state_->engine->device();
+  started.device_name = state_->engine->device_name();
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
-  started.parameters = static_cast<std::int64_t>(state_->model.layout().size());
+  started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
   journal_.started(started);
   journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
@@ -55,11 +53,11 @@ void TrainingRun::load(const RunConfig& config) {
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
-  decoder_ = std::make_unique<Decoder>(state_->model, std::min(config.rollout.slots, episodes) + 1, config.rollout.context);
-  pass_ = std::make_unique<TrainingPass>(state_->model);
+  generator_ = state_->policy->make_generator(std::min(config.rollout.slots, episodes), config.rollout.context);
+  pass_ = state_->policy->make_pass();
   if (state_->reference) {
     load_reference(config);
-    reference_pass_ = std::make_unique<TrainingPass>(*state_->reference);
+    reference_pass_ = state_->reference->make_pass();
   }
 }
 
@@ -78,26 +76,24 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       resumed_ = true;
       return skipped;
     } catch (const Error& error) {
-      if (error.code() == "config_invalid" || error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
+      if (error.code() == "config_invalid" || error.code() == "precision_unsupported" || error.code() == "device_unavailable") throw;  // no fault of the checkpoint
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
     }
   }
   if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
 
   state_ = std::make_unique<TrainerState>(config, config.start.model);
-  load_initial_weights(config, state_->model);
-  if (state_->critic) state_->critic->start_from(state_->model);
+  load_initial_weights(config, *state_->policy);
+  if (state_->critic) state_->critic->start_from(*state_->policy);
   return {};
 }
 
-void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
+void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    const auto weights = initial_weights(model.layout(), config.seed);
-    std::copy(weights.begin(), weights.end(), model.mutable_weights().begin());
-    model.weights_changed();
+    network.parameters().write(StateVector::weights, initial_weights(network.layout(), config.seed));
   } else {
-    load_model_folder_weights(folder, model);
+    load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
       throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
   }
@@ -105,21 +101,22 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Model& model) {
 
 // A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config) {
-  Model& reference = *state_->reference;
+  Network& reference = *state_->reference;
   const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);  // whose weights may have been removed to save space
   if (!folder.empty()) {
     if (!(read_model_folder_config(folder) == reference.layout().config()))
       throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
-    load_model_folder_weights(folder, reference);
+    load_weights(folder, reference);
     return;
   }
   if (!resumed_) {
-    std::copy(state_->model.weights().begin(), state_->model.weights().end(), reference.mutable_weights().begin());
-    reference.weights_changed();
+    std::vector<float> weights(reference.layout().size());
+    state_->policy->parameters().read(StateVector::weights, weights);
+    reference.parameters().write(StateVector::weights, weights);
     return;
   }
   std::error_code missing;
-  if (std::filesystem::exists(start / "model.safetensors", missing)) load_model_folder_weights(start, reference);
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
   else load_initial_weights(config, reference);
 }
 
@@ -227,7 +224,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
     control_.poll_discardable();
   };
   control_.poll_discardable();
-  const auto episodes = run_rollout(state_->model, *decoder_, request);
+  const auto episodes = run_rollout(*generator_, request);
 
   metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
@@ -248,7 +245,7 @@ void TrainingRun::evaluate() {
       control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
     };
     const int index = static_cast<int>(e);
-    const auto episodes = play_evaluation({state_->config, state_->model, *decoder_, state_->rules, state_->prototypes}, index, index, progress);
+    const auto episodes = play_evaluation({state_->config, *generator_, state_->rules, state_->prototypes}, index, index, progress);
     RolloutWriter writer(directory_, iteration_, environment.label);
     write_evaluation(writer, episodes, iteration_, environment, state_->tokenizer);
     tell_of(writer.finish(), environment.label);

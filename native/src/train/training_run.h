@@ -7,8 +7,6 @@
 
 #include "files/rollout_writer.h"
 #include "journal/journal.h"
-#include "model/decoder.h"
-#include "model/training_pass.h"
 #include "rollout/rollout.h"
 #include "train/run_control.h"
 #include "train/sequence.h"
@@ -35,7 +33,7 @@ class TrainingRun {
 
  private:
   std::string resume_or_begin(const RunConfig&);
-  void load_initial_weights(const RunConfig&, Model&);
+  void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&);
   void train_iteration();
   void reinforce(Metrics&, Updates&);
@@ -50,9 +48,9 @@ class TrainingRun {
   RunControl control_;
   std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
-  std::unique_ptr<Decoder> decoder_;
-  std::unique_ptr<TrainingPass> pass_;
-  std::unique_ptr<TrainingPass> reference_pass_;  // null without a KL term
+  std::unique_ptr<Generator> generator_;
+  std::unique_ptr<NetworkPass> pass_;
+  std::unique_ptr<NetworkPass> reference_pass_;  // null without a KL term
   int iteration_ = 0;
   int checkpointed_ = -1;
   bool resumed_ = false;

@@ -21,35 +21,34 @@ std::vector<Sequence> demonstration_batch(TrainerState& state, std::uint32_t fir
 }
 
 // Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
-double cross_entropy(TrainerState& state, TrainingPass& pass, const std::vector<Sequence>& sequences, std::vector<float>& gradients, const std::function<void()>& progress) {
-  double targets = 0, loss = 0;
+double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  double targets = 0;
   for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
+  PolicyLossSums sums;
   for (const MicroBatch& micro : pack(sequences, state.config.optimizer.micro_batch_tokens)) {
-    const std::size_t count = micro.batch.targets.size();
-    std::vector<float> logprobs(count), entropies(count);
-    pass.forward(micro.batch, 1, logprobs, entropies);
-    for (float logprob : logprobs) loss -= logprob / targets;
-    pass.backward(std::vector<float>(count, static_cast<float>(-1 / targets)), std::vector<float>(count, 0.0f), gradients);
+    std::vector<float> logprobs(micro.batch.targets.size()), entropies(logprobs.size());
+    BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
+    for (SequenceLoss& sequence : loss.sequences) sequence.weight = 1 / targets;
+    pass.learn(micro.batch, 1, loss, logprobs, entropies, sums);
     progress();
   }
-  return loss;
+  return sums.loss;
 }
 
 }  // namespace
 
-UpdateResult warm_start_iteration(TrainerState& state, TrainingPass& pass, int iteration, const std::function<void(int done, int total)>& progress) {
+UpdateResult warm_start_iteration(TrainerState& state, NetworkPass& pass, int iteration, const std::function<void(int done, int total)>& progress) {
   const WarmStartConfig& config = state.config.warm_start;
-  std::vector<float> gradients(state.model.layout().size());
   std::vector<double> losses, norms;
   double rate = 0;
   for (int step = 0; step < config.steps_per_iteration; ++step) {
     const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
     const auto sequences = demonstration_batch(state, index);
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
-    const double loss = cross_entropy(state, pass, sequences, gradients, [&] { progress(step, config.steps_per_iteration); });
+    state.policy->parameters().clear_gradients();
+    const double loss = cross_entropy(state, pass, sequences, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
-    rate = learning_rate(state.config, iteration, state.optimizer.steps);
-    norms.push_back(optimizer_step(state, iteration, gradients));
+    rate = learning_rate(state.config, iteration, state.policy->parameters().steps());
+    norms.push_back(optimizer_step(state, iteration));
     losses.push_back(loss);
   }
   Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},

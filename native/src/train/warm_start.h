@@ -2,8 +2,8 @@
 
 #include <functional>
 
+#include "engine/network_pass.h"
 #include "journal/journal.h"
-#include "model/training_pass.h"
 #include "train/policy_update.h"
 #include "train/trainer_state.h"
 
@@ -11,6 +11,6 @@ namespace starpo {
 
 // One iteration of a warm start: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration replies. Demonstrations are numbered through the run.
 // Errors: non_finite_loss, and those of optimizer_step.
-UpdateResult warm_start_iteration(TrainerState&, TrainingPass&, int iteration, const std::function<void(int done, int total)>& progress);
+UpdateResult warm_start_iteration(TrainerState&, NetworkPass&, int iteration, const std::function<void(int done, int total)>& progress);
 
 }  // namespace starpo

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "error_code.h"
-#include "train/device_choice.h"
+#include "engine/device_choice.h"
 
 using namespace starpo;
 

@@ -1,0 +1,76 @@
+#include "engine/cpu/cpu_generator.h"
+
+#include <algorithm>
+
+namespace starpo {
+
+CpuGenerator::CpuGenerator(const Model& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), seats_(slots) {}
+
+void CpuGenerator::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
+  Seat& seat = seats_.at(slot);
+  seat.episode = episode;
+  decoder_.clear(slot);
+  if (group < 0) {
+    seat.pending.assign(prompt.begin(), prompt.end());
+    return;
+  }
+  share_prefix(group, prompt);
+  // The last token is left to the batched step, whose logits the first choice is drawn from.
+  decoder_.copy(prefix_slot_, slot, static_cast<int>(prompt.size()) - 1);
+  seat.pending.assign(prompt.end() - 1, prompt.end());
+}
+
+void CpuGenerator::share_prefix(int group, std::span<const std::int32_t> prompt) {
+  if (prefix_group_ == group && std::ranges::equal(prefix_, prompt)) return;
+  decoder_.clear(prefix_slot_);
+  prefix_.assign(prompt.begin(), prompt.end());
+  prefix_group_ = group;
+  if (prompt.size() < 2) return;
+  const SlotTokens entry{prefix_slot_, std::span(prefix_).first(prefix_.size() - 1)};
+  logits_.resize(model_.layout().config().vocab_size);
+  decoder_.extend({&entry, 1}, logits_);
+}
+
+void CpuGenerator::append(int slot, std::span<const std::int32_t> tokens) {
+  auto& pending = seats_.at(slot).pending;
+  pending.insert(pending.end(), tokens.begin(), tokens.end());
+}
+
+void CpuGenerator::end(int slot) {
+  decoder_.clear(slot);
+  seats_.at(slot).pending.clear();
+}
+
+void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
+  const int count = static_cast<int>(requests.size()), vocab = model_.layout().config().vocab_size;
+  entries_.clear();
+  for (const ReplyRequest& request : requests) entries_.push_back({request.slot, seats_.at(request.slot).pending});
+  logits_.resize(static_cast<std::size_t>(count) * vocab);
+  decoder_.extend(entries_, logits_);
+
+  ids_.resize(count);
+  logprobs_.resize(count);
+  entropies_.resize(count);
+  const int chunk = 8, chunks = (count + chunk - 1) / chunk;
+  model_.threads().parallel_for(chunks, [&](int c) {
+    std::vector<float> scratch;
+    for (int i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i) ids_[i] = draw(i, seats_[requests[i].slot], requests[i].slot, draws, scratch);
+  });
+  const auto finite = [](std::int32_t id) { return id >= 0; };
+  if (std::all_of(ids_.begin(), ids_.end(), finite)) logprob_and_entropy(logits_, vocab, ids_, draws.sampling.temperature, logprobs_, entropies_, model_.threads());
+
+  choices.resize(count);
+  for (int i = 0; i < count; ++i) {
+    choices[i].assign(1, {ids_[i], logprobs_[i], entropies_[i]});
+    seats_[requests[i].slot].pending.assign(1, ids_[i]);
+  }
+}
+
+std::int32_t CpuGenerator::draw(int entry, const Seat& seat, int slot, const DrawSettings& draws, std::vector<float>& scratch) const {
+  const std::size_t vocab = model_.layout().config().vocab_size;
+  const auto position = static_cast<std::uint32_t>(decoder_.length(slot));
+  const auto bits = draws.random(draws.iteration, seat.episode, position, 0);
+  return sample_token(std::span(logits_).subspan(entry * vocab, vocab), draws.sampling, uniform_open(bits[0]), scratch);
+}
+
+}  // namespace starpo

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "engine/generator.h"
+#include "model/decoder.h"
+
+namespace starpo {
+
+// DrawSettings one id a call for every slot, all at once.
+class CpuGenerator final : public Generator {
+ public:
+  CpuGenerator(const Model&, int slots, int context);
+
+  int slots() const override { return static_cast<int>(seats_.size()); }
+  int context() const override { return decoder_.context(); }
+  void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override;
+  void append(int slot, std::span<const std::int32_t> tokens) override;
+  void end(int slot) override;
+  void generate(std::span<const ReplyRequest>, const DrawSettings&, std::vector<std::vector<Choice>>& choices) override;
+
+ private:
+  // One slot's episode and the tokens its next step feeds.
+  struct Seat {
+    std::uint32_t episode = 0;
+    std::vector<std::int32_t> pending;
+  };
+
+  void share_prefix(int group, std::span<const std::int32_t> prompt);
+  std::int32_t draw(int entry, const Seat&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
+
+  const Model& model_;
+  int prefix_slot_;  // the decoder's last: a group's prompt, but for its last token
+  Decoder decoder_;
+  std::vector<Seat> seats_;
+  int prefix_group_ = -1;
+  std::vector<std::int32_t> prefix_;
+
+  std::vector<SlotTokens> entries_;
+  std::vector<float> logits_, logprobs_, entropies_;
+  std::vector<std::int32_t> ids_;
+};
+
+}  // namespace starpo
