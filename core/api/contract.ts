@@ -7,7 +7,9 @@ import {
   apiError,
   journalEvent,
   logLine,
+  memoryPlan,
   metrics,
+  modelState,
   noteText,
   presetCard,
   runId,
@@ -42,10 +44,26 @@ export const procedures = {
   /** Makes the index over all runs again from their folders; everything goes on meanwhile. */
   'history.rebuild': { input: empty, output: rebuildReport },
   'presets.list': { input: empty, output: z.array(presetCard) },
+  /** run.json as the preset has it, before a run is made. */
+  'presets.config': {
+    input: z.object({ preset: z.string().max(64) }),
+    output: z.object({ config: z.unknown() }),
+  },
+  /** Looks at a published model's folder: the named one, or wherever it is found. */
+  'models.inspect': {
+    input: z.object({ model: z.string().max(64), folder: z.string().max(4096).optional() }),
+    output: modelState,
+  },
   'runs.list': { input: empty, output: z.array(runSummary) },
   'runs.get': {
     input: z.object({ runId }),
-    output: z.object({ summary: runSummary, config: z.unknown(), folder: z.string() }),
+    output: z.object({
+      summary: runSummary,
+      config: z.unknown(),
+      folder: z.string(),
+      /** Of the last trainer that had one: a GPU's. */
+      memoryPlan: memoryPlan.nullable(),
+    }),
   },
   /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
@@ -193,6 +211,7 @@ export const notices = {
     points: z.array(z.object({ iteration: z.number().int(), metrics })),
   }),
   log: z.object({ runId, line: logLine }),
+  memoryPlan: z.object({ runId, plan: memoryPlan }),
   rollout: z.object({ runId, file: rolloutFile }),
   /** An evaluation that was asked for has begun, come further (a few times a second) or ended; a cancelled one is gone. */
   evaluation: z.object({ runId, evaluation }),

@@ -1,8 +1,16 @@
 import { cpus } from 'node:os';
-import { eventsAfter, findRollout, listRollouts, readLog, readSeries } from '../history/queries.ts';
+import {
+  eventsAfter,
+  findRollout,
+  listRollouts,
+  readLog,
+  readMemoryPlan,
+  readSeries,
+} from '../history/queries.ts';
 import type { Core } from '../index.ts';
+import { inspectModel } from '../models/inspect.ts';
 import { toReplay } from '../replay/replay.ts';
-import { presets } from '../run-config/presets.ts';
+import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from './contract.ts';
@@ -21,10 +29,17 @@ export function createHandlers(core: Core): Handlers {
     },
     'history.rebuild': () => core.supervisor.rebuild(),
     'presets.list': () => presetCards(),
+    'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
+    'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
       const config = await runs.config(runId);
-      return { summary: runs.get(runId), config, folder: runs.folder(runId) };
+      return {
+        summary: runs.get(runId),
+        config,
+        folder: runs.folder(runId),
+        memoryPlan: readMemoryPlan(database, runId),
+      };
     },
     'runs.create': async ({ preset, set, start, queue }) => {
       if (start && !queue) core.trainer.require();

@@ -23,7 +23,10 @@ export interface EvaluationTarget {
 /** Environments that a run didn't train on, one of each type that a preset knows. */
 export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
   const types = new Set<string>(config.environments.map(({ type }) => type));
-  return presets
+  // A model is asked as its own presets ask it: the starter knows a bare state, others need the rules.
+  const modelOf = (id: string) => presets.find((preset) => preset.id === id)?.model?.name;
+  const own = presets.filter(({ model }) => model?.name === modelOf(config.preset));
+  return own
     .flatMap((preset) => preset.config.environments)
     .filter(({ type }) => !types.has(type) && types.add(type));
 }

@@ -1,4 +1,4 @@
-import type { LogLine, RolloutFile, Series } from '../api/contract.ts';
+import type { LogLine, MemoryPlan, RolloutFile, Series } from '../api/contract.ts';
 import type { EventType } from '../run-directory/events.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -149,6 +149,21 @@ export function journalProblem({ journal_problem, last_time, created_at }: RunRo
   return { seq: -1, time: last_time ?? created_at, level: 'warning', message: journal_problem };
 }
 
+/** `cuda:0, NVIDIA H100`; journals of before have no name. */
+const deviceOf = ({ device, device_name: name }: { device: string; device_name?: string }) =>
+  name ? `${device}, ${name}` : device;
+
+/** What a run's last trainer that planned its device's memory planned; null where none did. */
+export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
+  const body = database
+    .prepare<[string], string>(
+      `SELECT body FROM events WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
+    )
+    .pluck()
+    .get(runId);
+  return body === undefined ? null : JSON.parse(body);
+}
+
 /** Null for events that say nothing to people. */
 export function toLogLine({ seq, time, type, body: text }: StoredEvent): LogLine | null {
   const body = JSON.parse(text);
@@ -157,7 +172,12 @@ export function toLogLine({ seq, time, type, body: text }: StoredEvent): LogLine
       return { seq, time, level: body.level, message: body.message };
     case 'started': {
       const from = body.resume ? `Resumed from iteration ${body.resume.iteration}` : 'Started';
-      return { seq, time, level: 'info', message: `${from} on ${body.host} (${body.device}, ${body.isa}).` };
+      return {
+        seq,
+        time,
+        level: 'info',
+        message: `${from} on ${body.host} (${deviceOf(body)}, ${body.isa}).`,
+      };
     }
     case 'stopped':
       return {

@@ -77,8 +77,10 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
 
 /** What a run is called: its preset's title and the random end of its id. */
 function defaultName(runId: string, preset: string): string {
-  const title = presets.find((each) => each.id === preset)?.title;
-  return title ? `${title} ${runId.slice(runId.lastIndexOf('-') + 1)}` : runId;
+  const found = presets.find((each) => each.id === preset);
+  if (!found) return runId;
+  const title = found.model ? `${found.title}, ${found.model.title},` : found.title;
+  return `${title} ${runId.slice(runId.lastIndexOf('-') + 1)}`;
 }
 
 export function getRun(database: HistoryDatabase, runId: string): RunRow | undefined {

@@ -19,6 +19,12 @@ export const frozenLakeEnvironment: EnvironmentConfig = {
   ...gridRules,
 };
 
+/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
+export const slipperyEnvironment = {
+  ...frozenLakeEnvironment,
+  config: { ...frozenLakeEnvironment.config, is_slippery: true, success_rate: 1 / 3 },
+} as EnvironmentConfig;
+
 /** RAGEN's simple Sokoban: 6x6 with one box. */
 export const sokobanEnvironment: EnvironmentConfig = {
   label: 'sokoban',
@@ -64,6 +70,7 @@ export const baseConfig: RunConfig = {
   device: 'cpu',
   threads: 0,
   precision: 'fp32',
+  exactness: 'exact',
   iterations: 120,
   start: { model: 'starter', weights: 'load', sha256: '' },
   environments: [frozenLakeEnvironment],
@@ -102,6 +109,7 @@ export const baseConfig: RunConfig = {
     weight_decay: 0.01,
     gradient_clip: 1,
     micro_batch_tokens: 4096,
+    recompute: 'none',
   },
   critic: { model: 'none', learning_rate: 5e-4, value_clip: 0.5, gradient_clip: 1, warmup: 0 },
   kl: { coefficient: 0, estimator: 'k1', placement: 'reward', reference: '' },

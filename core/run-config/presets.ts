@@ -1,10 +1,21 @@
 import type { PresetCard } from '../api/contract.ts';
 import { Failure } from '../api/failure.ts';
-import { banditEnvironment, baseConfig, frozenLakeEnvironment, sokobanEnvironment } from './base.ts';
+import { type Algorithm, algorithms } from './algorithms.ts';
+import {
+  banditEnvironment,
+  baseConfig,
+  frozenLakeEnvironment,
+  slipperyEnvironment,
+  sokobanEnvironment,
+} from './base.ts';
 import { nearest } from './nearest.ts';
+import { publishedPresets } from './published-presets.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
-/** A named configuration. `start.model` is relative to the resources folder until a run is made from it. */
+/**
+ * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
+ * then (models/find.ts).
+ */
 export interface Preset extends Omit<PresetCard, 'iterations'> {
   /** Not offered to people: used by the commands that make the app's own resources. */
   hidden: boolean;
@@ -20,12 +31,6 @@ interface Task {
   environments: EnvironmentConfig[];
   changes: Partial<RunConfig>;
 }
-
-/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
-const slippery = {
-  ...frozenLakeEnvironment,
-  config: { ...frozenLakeEnvironment.config, is_slippery: true, success_rate: 1 / 3 },
-} as EnvironmentConfig;
 
 const tasks: Task[] = [
   {
@@ -45,7 +50,7 @@ const tasks: Task[] = [
     summary:
       'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
     expects: 'success rising from about 25 % to above 30 %; 48 % is the best possible',
-    environments: [slippery],
+    environments: [slipperyEnvironment],
     changes: {},
   },
   {
@@ -83,70 +88,6 @@ const tasks: Task[] = [
   },
 ];
 
-interface Algorithm {
-  suffix: string;
-  title: string;
-  /** Whether the short name without an algorithm means this one. */
-  default: boolean;
-  baseline: boolean;
-  method: string;
-  changes: (config: RunConfig) => Partial<RunConfig>;
-}
-
-/** Generalised advantage estimation with a critic, as RAGEN has it: an episode's score, undiscounted, and whitened advantages. */
-const withCritic = (config: RunConfig): Partial<RunConfig> => ({
-  advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
-  critic: { ...config.critic, model: 'full' },
-});
-
-/** Vanilla StarPO: all groups, and one clip for both sides. */
-const unfiltered = (config: RunConfig): Partial<RunConfig> => ({
-  filter: { strategy: 'none', keep: 1 },
-  policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
-});
-
-const algorithms: Algorithm[] = [
-  {
-    suffix: 'starpo-s',
-    title: 'StarPO-S (PPO)',
-    default: true,
-    baseline: false,
-    method:
-      'Trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
-    changes: withCritic,
-  },
-  {
-    suffix: 'ppo',
-    title: 'StarPO (PPO)',
-    default: false,
-    baseline: true,
-    method:
-      'Trains on every group, with a critic and a small penalty for leaving the start; more prone to collapse.',
-    changes: (config) => ({
-      ...withCritic(config),
-      ...unfiltered(config),
-      kl: { ...config.kl, coefficient: 0.001, estimator: 'k1', placement: 'reward' },
-    }),
-  },
-  {
-    suffix: 'grpo-s',
-    title: 'StarPO-S (GRPO)',
-    default: false,
-    baseline: false,
-    method:
-      'Trains on the groups whose rewards differ most and clips higher above; an episode is compared with its group.',
-    changes: () => ({}),
-  },
-  {
-    suffix: 'grpo',
-    title: 'StarPO (GRPO)',
-    default: false,
-    baseline: true,
-    method: 'Trains on every group, without a critic; more prone to collapse.',
-    changes: unfiltered,
-  },
-];
-
 function makePreset(task: Task, algorithm: Algorithm): Preset {
   const id = `starter-${task.name}-${algorithm.suffix}`;
   const config = { ...baseConfig, preset: id, environments: task.environments, ...task.changes };
@@ -161,6 +102,8 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
     summary: task.summary,
     method: algorithm.method,
     expects: algorithm.baseline ? 'a level to compare StarPO-S with, not measured yet' : task.expects,
+    model: null,
+    deviceBytes: null,
     hidden: false,
     config: { ...config, ...algorithm.changes(config) },
   };
@@ -178,6 +121,8 @@ const warmStart: Preset = {
   summary: 'Trains the starter policy on solver demonstrations.',
   method: 'Cross-entropy on what a solver does.',
   expects: '25 to 55 % success on FrozenLake',
+  model: null,
+  deviceBytes: null,
   hidden: true,
   config: {
     ...baseConfig,
@@ -198,6 +143,7 @@ const warmStart: Preset = {
 
 export const presets: readonly Preset[] = [
   ...tasks.flatMap((task) => algorithms.map((algorithm) => makePreset(task, algorithm))),
+  ...publishedPresets,
   warmStart,
 ];
 

@@ -80,6 +80,7 @@ const optimizer = z.strictObject({
   weight_decay: number(0, 1),
   gradient_clip: number(0, 1_000_000),
   micro_batch_tokens: integer(64, 16_777_216),
+  recompute: z.enum(['none', 'elementwise', 'block']),
 });
 
 const warmStart = z.strictObject({
@@ -96,9 +97,12 @@ const fields = z.strictObject({
   preset: z.string().regex(/^[a-z0-9.-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9, . and -'),
   task: z.enum(['reinforce', 'warm_start']),
   seed: integer(0, 4_294_967_295),
-  device: z.enum(['cpu']),
+  device: z
+    .string()
+    .regex(/^(auto|cpu|cuda(:[0-9]{1,2})?)$/, 'must be auto, cpu, cuda or cuda:0, cuda:1, ...'),
   threads: integer(0, 256),
   precision: z.enum(['fp32', 'bf16']),
+  exactness: z.enum(['exact', 'fast']),
   iterations: integer(1, 1_000_000),
   start: z.strictObject({
     model: z.string().min(1),

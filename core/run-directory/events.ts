@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { phase } from '../api/contract.ts';
+import { memoryPlan, phase } from '../api/contract.ts';
 import { parseLine } from './parse-line.ts';
 
 /** The journal's events, as docs/formats/journal.md describes them. Unknown keys and types are let through and ignored. */
@@ -15,10 +15,12 @@ const bodies = {
     build: z.string(),
     isa: z.string(),
     device: z.string(),
+    device_name: z.string().optional(),
     threads: integer,
     iterations: integer,
     parameters: integer,
   }),
+  memory_plan: z.looseObject(memoryPlan.shape),
   phase: z.looseObject(phase.shape),
   iteration: z.looseObject({
     iteration: integer,

@@ -20,6 +20,8 @@ export const metricNames = [
   'rollout/distinct_first_thoughts',
   'rollout/empty_think_rate',
   'rollout/logprob_gap',
+  'rollout/logprob_gap_max',
+  'rollout/logprob_gap_kl',
   'filter/kept_groups',
   'filter/kept_reward_std',
   'actor/loss',
@@ -45,11 +47,12 @@ export const metricNames = [
   'throughput/generated_tokens_per_second',
   'throughput/trained_tokens_per_second',
   'memory/peak_bytes',
+  'memory/device_peak_bytes',
 ] as const;
 
 /** Each comes as `rollout/<label>/<name>` too, where several environments are trained. */
 export const environmentMetricNames = metricNames
-  .filter((name) => name.startsWith('rollout/') && name !== 'rollout/logprob_gap')
+  .filter((name) => name.startsWith('rollout/') && !name.startsWith('rollout/logprob_gap'))
   .map((name) => name.slice('rollout/'.length));
 
 /** Each comes as `evaluation/<label>/<name>`. */

@@ -17,6 +17,8 @@ export function publishEvents(notices: Notices, runId: string, events: readonly 
     if (event.type === 'iteration' || event.type === 'evaluation') {
       const { iteration, metrics } = JSON.parse(event.body);
       points.push({ iteration, metrics });
+    } else if (event.type === 'memory_plan') {
+      notices.emit('memoryPlan', { runId, plan: JSON.parse(event.body) });
     } else if (event.type === 'rollout') {
       const { iteration, split, episodes } = JSON.parse(event.body);
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });

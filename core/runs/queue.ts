@@ -164,11 +164,11 @@ export class Queue {
     return this.change((entries) => {
       const waiting = entries.filter((entry) => this.waits(entry));
       entries.splice(0, entries.length, ...waiting);
-      const busy = new Set<string>();
-      for (const row of listRuns(database)) {
-        if (supervisor.isActive(row) && (row.host === null || isLocal(row))) busy.add(row.device);
-      }
-      return entries.find(({ run }) => !busy.has(getRun(database, run)!.device))?.run ?? null;
+      const busy = listRuns(database)
+        .filter((row) => supervisor.isActive(row) && (row.host === null || isLocal(row)))
+        .map(({ device }) => device);
+      const isFree = (device: string) => !busy.some((taken) => mayShareDevice(device, taken));
+      return entries.find(({ run }) => isFree(getRun(database, run)!.device))?.run ?? null;
     });
   }
 
@@ -221,6 +221,12 @@ export class Queue {
       if (index >= 0) entries.splice(index, 1);
     });
   }
+}
+
+/** Whether two runs may be given the same device: `auto` can be any, `cuda` any GPU. */
+export function mayShareDevice(a: string, b: string): boolean {
+  if (a === b || a === 'auto' || b === 'auto') return true;
+  return (a === 'cuda' && b.startsWith('cuda')) || (b === 'cuda' && a.startsWith('cuda'));
 }
 
 function placeOf(entries: readonly QueueEntry[], runId: string): number {

@@ -66,7 +66,7 @@ export class Runs {
 
   /** See {@link createRun}. */
   async create(newRun: NewRun): Promise<string> {
-    const runId = await createRun(this.parts.home, this.parts.resources, newRun);
+    const runId = await createRun(this.parts, newRun);
     await this.parts.supervisor.add(runId);
     return runId;
   }

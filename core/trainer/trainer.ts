@@ -6,6 +6,7 @@ import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
 const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
+const modelFacts = z.looseObject({ parameters: z.number().int() });
 const deviceList = z.looseObject({ devices: z.array(device), build: z.string().nullish() });
 
 export type Devices = Pick<SystemInfo, 'devices'> & { build: string | null };
@@ -43,6 +44,11 @@ export class Trainer {
   async devices(): Promise<Devices> {
     const answer = deviceList.parse(await askTrainer(findTrainer(this.candidates), ['devices', '--json']));
     return { devices: answer.devices, build: answer.build || null };
+  }
+
+  /** Whether a run can begin from a model folder. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
+  async inspect(folder: string): Promise<{ parameters: number }> {
+    return modelFacts.parse(await askTrainer(findTrainer(this.candidates), ['inspect', folder, '--json']));
   }
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {

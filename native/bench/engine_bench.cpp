@@ -1,6 +1,8 @@
-// Trained and generated tokens a second of a starter-shaped policy, as one line of JSON.
-//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor]
+// Trained and generated tokens a second of a starter-shaped policy, or one of a model folder's shape, as one line of JSON.
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor] [--model FOLDER] [sizes]
 //   starpo-bench --write FOLDER      the same weights and tokens for another program to compute
+//   starpo-bench rehearse RUN_DIR --reply-mean 100 --iterations 3     whole iterations of a run with replies of given lengths
+//   starpo-bench golden FILE...      how far the engine is from what another implementation computed
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,13 +12,16 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/error.h"
 #include "base/philox.h"
-#include "model/decoder.h"
-#include "model/instructions.h"
+#include "config/run_config.h"
+#include "engine/engine.h"
+#include "golden.h"
+#include "journal/journal.h"
+#include "model/folder.h"
 #include "ops/cpu/bf16_kernels.h"
 #include "ops/cpu/isa.h"
-#include "optimizer/adamw.h"
-#include "rollout/sampler.h"
+#include "train/training_run.h"
 #include "workload.h"
 
 namespace {
@@ -24,7 +29,7 @@ namespace {
 using namespace starpo;
 using Json = nlohmann::ordered_json;
 
-constexpr int kMicroBatch = 16;  // sequences
+int micro_batch = 16;  // sequences
 
 clockid_t timed_clock = CLOCK_MONOTONIC;
 
@@ -39,46 +44,35 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void load_initial_weights(Model& model) {
-  const std::vector<float> weights = initial_weights(model.layout(), 1);
-  std::transform(weights.begin(), weights.end(), model.mutable_weights().begin(), [](float w) { return w == 1 ? w : 3 * w; });
-  model.weights_changed();
+void set_initial_weights(Network& network) {
+  std::vector<float> weights = initial_weights(network.layout(), 1);
+  for (float& weight : weights)
+    if (weight != 1) weight *= 3;
+  network.parameters().write(StateVector::weights, weights);
 }
 
-Json train(Model& model, const Workload& work) {
-  const std::size_t per_sequence = work.length - work.first_target, targets = kMicroBatch * per_sequence;
-  std::vector<float> logprobs(targets), entropies(targets), logprob_gradients(targets), entropy_gradients(targets);
-  std::vector<float> gradients(model.layout().size());
-  const std::vector<std::uint8_t> decayed = decayed_weights(model.layout());
-  AdamW optimizer(gradients.size());
-  TrainingPass pass(model);
-  const std::vector<double> weights = token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1);
-  std::vector<double> whole, forward, backward, update;
+Json train(Network& network, const Workload& work) {
+  const std::size_t per_sequence = work.length - work.first_target, targets = micro_batch * per_sequence;
+  std::vector<float> logprobs(targets), entropies(targets);
+  const auto pass = network.make_pass();
+  const double weight = token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1)[0];
+  std::vector<double> advantages;
+  for (const double advantage : work.advantages) advantages.insert(advantages.end(), per_sequence, advantage);
+  std::vector<double> whole, learning, update;
   Json facts;
   for (int step = 0; step <= work.steps; ++step) {
     const double start = seconds();
-    double in_forward = 0, in_backward = 0;
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    network.parameters().clear_gradients();
     PolicyLossSums sums;
-    for (int first = 0; first < work.sequences; first += kMicroBatch) {
-      const PackedBatch batch = training_batch(work, first, kMicroBatch);
-      const double before = seconds();
-      pass.forward(batch, 1, logprobs, entropies);
-      in_forward += seconds() - before;
-      for (int i = 0; i < kMicroBatch; ++i) {
-        const auto part = [&](std::vector<float>& values) { return std::span(values).subspan(i * per_sequence, per_sequence); };
-        const std::vector<double> advantages(per_sequence, work.advantages[first + i]);
-        policy_loss(part(logprobs), part(entropies), std::span(work.rollout_logprobs).subspan((first + i) * per_sequence, per_sequence),
-                    advantages, weights[first + i], work.loss, sums, part(logprob_gradients), part(entropy_gradients));
-      }
-      const double middle = seconds();
-      pass.backward(logprob_gradients, entropy_gradients, gradients);
-      in_backward += seconds() - middle;
-      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + 64);
+    for (int first = 0; first < work.sequences; first += micro_batch) {
+      BatchLoss loss{Objective::policy, work.loss, {}, {}};
+      for (std::size_t i = first; i < static_cast<std::size_t>(first + micro_batch); ++i)
+        loss.sequences.push_back({std::span(work.rollout_logprobs).subspan(i * per_sequence, per_sequence), std::span(advantages).subspan(i * per_sequence, per_sequence), {}, weight});
+      pass->learn(training_batch(work, first, micro_batch), 1, loss, logprobs, entropies, sums);
+      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
     }
     const double before = seconds();
-    const float norm = optimizer.step(model.mutable_weights(), gradients, decayed, {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}, model.threads());
-    model.weights_changed();
+    const double norm = network.parameters().step({1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;
     const double end = seconds();
     facts["loss_after"] = sums.loss;
     if (step == 0) {
@@ -86,76 +80,87 @@ Json train(Model& model, const Workload& work) {
       facts["gradient_norm"] = norm;
     } else {
       whole.push_back(end - start);
-      forward.push_back(in_forward);
-      backward.push_back(in_backward);
+      learning.push_back(before - start);
       update.push_back(end - before);
     }
   }
   facts["tokens_per_second"] = static_cast<double>(work.tokens.size()) / median(whole);
-  facts["seconds"] = {{"step", median(whole)}, {"forward", median(forward)}, {"backward", median(backward)}, {"update", median(update)}};
+  facts["seconds"] = {{"step", median(whole)}, {"learn", median(learning)}, {"update", median(update)}};
   return facts;
 }
 
 // As a rollout does it: each group's prompt once, then one token a slot a step, drawn, with its log-probability and the entropy.
-Json generate(const Model& model, const Workload& work) {
-  const int vocab = model.layout().config().vocab_size, slots = work.groups * work.group_size, context = work.prompt + work.sampled;
-  Decoder decoder(model, slots + 1, context);
-  std::vector<std::int32_t> ids(slots), feed(slots);
-  std::vector<float> logits(static_cast<std::size_t>(slots) * vocab), logprobs(slots), entropies(slots);
-  std::vector<SlotTokens> entries(slots);
-  std::vector<double> rates, in_decoder;
+Json generate(Network& network, const Workload& work) {
+  const int slots = work.groups * work.group_size, context = work.prompt + work.sampled;
+  const auto generator = network.make_generator(slots, context);
+  const auto pass = network.make_pass();
+  std::vector<double> rates;
   Json facts;
   for (int repeat = 0; repeat <= work.repeats; ++repeat) {
-    const Philox random{static_cast<std::uint32_t>(repeat), RandomStream::train_sampling};
+    const DrawSettings draws{{static_cast<std::uint32_t>(repeat), RandomStream::train_sampling}, 1, {}, {}};
+    std::vector<int> left(slots, work.sampled);
     std::vector<std::int32_t> sequence(work.prompts.begin(), work.prompts.begin() + work.prompt);
     std::vector<float> first_logprobs;
+    std::vector<ReplyRequest> requests;
+    std::vector<std::vector<Choice>> choices;
     const double start = seconds();
-    double extending = 0;
-    for (int group = 0; group < work.groups; ++group) {
-      decoder.clear(slots);
-      const auto prompt = std::span(work.prompts).subspan(static_cast<std::size_t>(group) * work.prompt, work.prompt);
-      const SlotTokens entry{slots, prompt.first(work.prompt - 1)};
-      decoder.extend({&entry, 1}, std::span(logits).first(vocab));
-      for (int slot = group * work.group_size; slot < (group + 1) * work.group_size; ++slot) {
-        decoder.copy(slots, slot, work.prompt - 1);
-        feed[slot] = prompt.back();
+    for (int slot = 0; slot < slots; ++slot) {
+      const int group = slot / work.group_size;
+      generator->begin(slot, std::span(work.prompts).subspan(static_cast<std::size_t>(group) * work.prompt, work.prompt), group, static_cast<std::uint32_t>(slot));
+    }
+    while (std::ranges::any_of(left, [](int tokens) { return tokens > 0; })) {
+      requests.clear();
+      for (int slot = 0; slot < slots; ++slot)
+        if (left[slot] > 0) requests.push_back({slot, left[slot]});
+      generator->generate(requests, draws, choices);
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        left[requests[i].slot] -= static_cast<int>(choices[i].size());
+        if (requests[i].slot > 0) continue;
+        for (const Choice& choice : choices[i]) {
+          sequence.push_back(choice.id);
+          first_logprobs.push_back(choice.logprob);
+        }
       }
     }
-    for (int slot = 0; slot < slots; ++slot) entries[slot] = {slot, std::span(feed).subspan(slot, 1)};
-    for (int step = 0; step < work.sampled; ++step) {
-      const double before = seconds();
-      decoder.extend(entries, logits);
-      extending += seconds() - before;
-      constexpr int chunk = 8;
-      model.threads().parallel_for((slots + chunk - 1) / chunk, [&](int c) {
-        std::vector<float> scratch;
-        for (int slot = c * chunk; slot < std::min(slots, (c + 1) * chunk); ++slot)
-          ids[slot] = sample_token(std::span(logits).subspan(static_cast<std::size_t>(slot) * vocab, vocab), {},
-                                   uniform_open(random(1, static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(step), 0)[0]), scratch);
-      });
-      logprob_and_entropy(logits, vocab, ids, 1, logprobs, entropies, model.threads());
-      sequence.push_back(ids[0]);
-      first_logprobs.push_back(logprobs[0]);
-      feed = ids;
-    }
     const double elapsed = seconds() - start;
-    if (repeat > 0) {
-      rates.push_back(slots * work.sampled / elapsed);
-      in_decoder.push_back(extending / elapsed);
-    }
+    for (int slot = 0; slot < slots; ++slot) generator->end(slot);
+    if (repeat > 0) rates.push_back(slots * work.sampled / elapsed);
     PackedBatch batch;
     batch.tokens = sequence;
     batch.sequence_starts = {0, context};
     for (int i = work.prompt; i < context; ++i) batch.targets.push_back(i);
     std::vector<float> again(work.sampled), entropy(work.sampled);
-    TrainingPass(model).forward(batch, 1, again, entropy);
+    pass->forward(batch, 1, again, entropy);
     float gap = 0;
     for (int i = 0; i < work.sampled; ++i) gap = std::max(gap, std::abs(again[i] - first_logprobs[i]));
     facts["forward_gap"] = gap;
   }
   facts["tokens_per_second"] = median(rates);
-  facts["decoder_share"] = median(in_decoder);
   return facts;
+}
+
+// Runs iterations of the run in a directory; its journal tells how long each took.
+int rehearse(const std::filesystem::path& directory, int iterations, int reply_mean) {
+  const RunConfig config = read_run_config(directory / "run.json");
+  Journal journal(directory);
+  TrainingRun run(directory, journal);
+  run.load(config);
+  const Philox random{config.seed, RandomStream::environment_noise};
+  run.rehearse(iterations, [&](const EpisodeSpec& spec, int turn) {
+    // Uniform from half to one and a half of the mean; where the mean is all that is allowed, always that.
+    const float draw = uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.member), static_cast<std::uint32_t>(turn), 0)[0]);
+    return reply_mean >= config.rollout.max_response_tokens ? reply_mean : static_cast<int>(static_cast<float>(reply_mean) * (0.5f + draw) + 0.5f);
+  });
+  journal.stopped("completed", run.iteration());
+  return 0;
+}
+
+int print_differences(const std::vector<std::string>& files, int threads, const EngineSettings& settings) {
+  ThreadPool pool(threads);
+  const auto engine = make_engine(settings, pool);
+  for (const auto& file : files)
+    std::cout << Json{{"file", std::filesystem::path(file).filename().string()}, {"device", engine->device()}, {"differences", compare_with_golden(file, *engine, pool)}}.dump() << std::endl;
+  return 0;
 }
 
 }  // namespace
@@ -163,29 +168,63 @@ Json generate(const Model& model, const Workload& work) {
 int main(int argc, char** argv) {
   CLI::App app("How fast is the engine?");
   int threads = 2;
-  std::string isa, folder, clock, precision = "fp32", only;
+  std::string isa, folder, clock, precision = "fp32", device = "cpu", only;
   app.add_option("--threads", threads)->check(CLI::Range(1, 256));
   app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
   app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
+  app.add_option("--device", device, "auto, cpu, cuda or cuda:0, cuda:1, ...");
   app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
   app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
   bool name_bf16_kernels = false;
   app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
+  std::string shape;
+  WorkloadSize size;
+  app.add_option("--model", shape, "a model folder: its shape, with random weights; else the starter's")->check(CLI::ExistingDirectory);
+  const auto add_size = [&](const char* name, int& value, const char* description) { app.add_option(name, value, description)->check(CLI::Range(1, 1000000)); };
+  add_size("--sequences", size.sequences, "training: sequences an optimiser step");
+  add_size("--length", size.length, "training: tokens a sequence");
+  add_size("--first-target", size.first_target, "training: tokens before the first that is trained");
+  add_size("--micro-batch", micro_batch, "training: sequences of one forward and backward");
+  add_size("--steps", size.steps, "training: timed optimiser steps");
+  add_size("--groups", size.groups, "generation: groups that share a prompt");
+  add_size("--group-size", size.group_size, "generation: sequences a group");
+  add_size("--prompt", size.prompt, "generation: tokens a prompt");
+  add_size("--sampled", size.sampled, "generation: tokens drawn a sequence");
+  add_size("--repeats", size.repeats, "generation: timed rollouts");
+
+  std::string run_directory;
+  std::vector<std::string> goldens;
+  int iterations = 3, reply_mean = 100;
+  auto* rehearsal = app.add_subcommand("rehearse", "Iterations of a run with replies of given lengths: no evaluation, no checkpoint; times are in the run's journal");
+  rehearsal->add_option("RUN_DIR", run_directory)->required()->check(CLI::ExistingDirectory);
+  rehearsal->add_option("--iterations", iterations)->check(CLI::Range(1, 1000));
+  rehearsal->add_option("--reply-mean", reply_mean, "tokens; at rollout.max_response_tokens all are as long")->check(CLI::Range(1, 65536));
+  auto* golden = app.add_subcommand("golden", "Compare with what another implementation computed");
+  golden->add_option("FILE", goldens)->required()->check(CLI::ExistingFile);
+  app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   try {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
     if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
     if (!isa.empty()) select_isa(*isa_from_name(isa));
+    const EngineSettings settings{device, precision_from_name(precision)};
+    if (*rehearsal) return rehearse(run_directory, iterations, reply_mean);
+    if (*golden) return print_differences(goldens, threads, settings);
+    if (size.sequences % micro_batch != 0 || size.first_target >= size.length) throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
     ThreadPool pool(threads);
-    Model model(workload_model(), pool, precision_from_name(precision));
-    load_initial_weights(model);
-    const Workload work = make_workload();
-    if (!folder.empty()) return write_workload(work, model, folder), 0;
-    Json result{{"isa", instructions_name(model.precision())}, {"threads", threads}, {"precision", precision}, {"parameters", model.layout().size()}};
-    if (only != "training") result["generation"] = generate(model, work);
-    if (only != "generation") result["training"] = train(model, work);
+    const auto engine = make_engine(settings, pool);
+    const auto network = engine->make_network(shape.empty() ? workload_model() : read_model_folder_config(shape), ModelHead::language, NetworkUse::trained);
+    set_initial_weights(*network);
+    const Workload work = make_workload(network->layout().config().vocab_size, size);
+    if (!folder.empty()) return write_workload(work, *network, folder), 0;
+    Json result{{"isa", engine->instructions()}, {"device", engine->device()}, {"device_name", engine->device_name()}, {"threads", threads}, {"precision", precision}, {"parameters", network->layout().size()}};
+    if (only != "training") result["generation"] = generate(*network, work);
+    if (only != "generation") result["training"] = train(*network, work);
     std::cout << result.dump() << "\n";
+  } catch (const Error& error) {
+    std::cerr << "error: " << error.what() << "\n  code: " << error.code() << "\n  hint: " << error.hint() << "\n";
+    return 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

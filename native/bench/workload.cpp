@@ -39,13 +39,12 @@ ModelConfig workload_model() {
   return config;
 }
 
-Workload make_workload() {
-  const int vocab = workload_model().vocab_size;
+Workload make_workload(int vocab, const WorkloadSize& size) {
   Workload w{};
-  w.sequences = 64;
-  w.length = 256;
-  w.first_target = 64;
-  w.steps = 3;
+  w.sequences = size.sequences;
+  w.length = size.length;
+  w.first_target = size.first_target;
+  w.steps = size.steps;
   w.tokens = random_tokens(1, static_cast<std::size_t>(w.sequences) * w.length, vocab);
   w.rollout_logprobs.resize(static_cast<std::size_t>(w.sequences) * (w.length - w.first_target));
   for (std::size_t i = 0; i < w.rollout_logprobs.size(); ++i)
@@ -54,18 +53,20 @@ Workload make_workload() {
   w.loss.clip_low = 0.2;
   w.loss.clip_high = 0.28;
   w.loss.entropy_coefficient = 0.003;
-  w.groups = 8;
-  w.group_size = 16;
-  w.prompt = 64;
-  w.sampled = 192;
-  w.repeats = 3;
+  w.groups = size.groups;
+  w.group_size = size.group_size;
+  w.prompt = size.prompt;
+  w.sampled = size.sampled;
+  w.repeats = size.repeats;
   w.prompts = random_tokens(4, static_cast<std::size_t>(w.groups) * w.prompt, vocab);
   return w;
 }
 
-void write_workload(const Workload& w, const Model& model, const std::filesystem::path& folder) {
+void write_workload(const Workload& w, Network& network, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  write_model_folder(folder, model.layout(), model.weights(), {0});
+  std::vector<float> weights(network.parameters().size());
+  network.parameters().read(StateVector::weights, weights);
+  write_model_folder(folder, network.layout(), weights, {0});
   const nlohmann::json json{{"training",
                              {{"sequences", w.sequences},
                               {"first_target", w.first_target},

@@ -5,10 +5,15 @@
 #include <vector>
 
 #include "algorithm/policy_loss.h"
-#include "model/model.h"
-#include "model/training_pass.h"
+#include "engine/network.h"
 
 namespace starpo {
+
+// How large a comparison is; what isn't given is the starter's.
+struct WorkloadSize {
+  int sequences = 64, length = 256, first_target = 64, steps = 3;
+  int groups = 8, group_size = 16, prompt = 64, sampled = 192, repeats = 3;
+};
 
 // What both sides of a comparison compute: one optimiser step on a mini-batch, and the episodes' tokens of one rollout, in the starter's shapes.
 struct Workload {
@@ -24,10 +29,10 @@ struct Workload {
 
 // The starter's shape with random weights large enough that attention, gates and the distribution over tokens are far from trivial.
 ModelConfig workload_model();
-Workload make_workload();
+Workload make_workload(int vocabulary, const WorkloadSize&);
 
 // Writes workload.json and a Hugging Face model folder for the other side.
-void write_workload(const Workload&, const Model&, const std::filesystem::path& folder);
+void write_workload(const Workload&, Network&, const std::filesystem::path& folder);
 
 // Consecutive sequences [first, first + count).
 PackedBatch training_batch(const Workload&, int first, int count);

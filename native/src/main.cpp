@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/devices.h"
 #include "cli/evaluate.h"
+#include "cli/inspect.h"
 #include "ops/cpu/isa.h"
 #include "train/train.h"
 
@@ -83,6 +84,10 @@ int main(int argc, char** argv) {
   add("tokenize", "Texts to token ids and back, as JSON lines on standard input and output", [&] { return starpo::tokenize_command(path); })
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")
       ->required();
+
+  auto* inspect = add("inspect", "Whether a run can begin from a model folder, and the model's shape", [&] { return starpo::inspect_command(path, json); });
+  inspect->add_option("MODEL_DIR", path)->required();
+  inspect->add_flag("--json", json);
 
   auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
   env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "algorithm/kl.h"
+#include "algorithm/logprob_gap.h"
 
 using namespace starpo;
 
@@ -50,4 +51,20 @@ TEST_CASE("the KL term's gradient is added to the policy loss's") {
   kl_loss(std::vector<float>{-1}, std::vector<float>{-2}, {0.5, KlEstimator::k1, KlPlacement::loss, ""}, 0.5, loss, gradient);
   CHECK(loss == doctest::Approx(1.25));
   CHECK(gradient[0] == doctest::Approx(2.25));
+}
+
+TEST_CASE("the gap between rollout and update: mean, largest, and the divergence of two known distributions") {
+  LogprobGap none;
+  for (int i = 0; i < 3; ++i) none.add(0);
+  CHECK(none.sum == 0);
+  CHECK(none.largest == 0);
+  CHECK(none.kl == 0);
+  CHECK(none.tokens == 3);
+
+  // A rollout that drew from (3/4, 1/4) exactly as often as that says, and an update that believes in (1/2, 1/2).
+  LogprobGap gap;
+  for (const double rollout : {0.75, 0.75, 0.75, 0.25}) gap.add(std::log(0.5) - std::log(rollout));
+  CHECK(gap.largest == doctest::Approx(std::log(2)));
+  CHECK(gap.sum / 4 == doctest::Approx(0.75 * std::log(1.5) + 0.25 * std::log(2)));
+  CHECK(gap.kl / 4 == doctest::Approx(0.75 * std::log(1.5) - 0.25 * std::log(2)));
 }

@@ -10,6 +10,7 @@
 #include "model/folder.h"
 #include "model_fixtures.h"
 #include "temporary_folder.h"
+#include "tiny_policy.h"
 
 using namespace starpo;
 using nlohmann::json;
@@ -183,4 +184,35 @@ TEST_CASE("the example of the environment protocol is what env answers") {
   CHECK(requests.find("close") != std::string::npos);
   const auto result = run_trainer({"env", "frozen-lake", "--config", R"({"size":4,"p":0.8,"is_slippery":true,"success_rate":0.8,"observation_format":"grid"})"}, requests);
   CHECK(result.out == answers);
+}
+
+TEST_CASE("inspect tells a model's shape without reading its weights, and refuses what no run can begin from") {
+  TemporaryFolder folder;
+  test::make_tiny_model_folder(folder.path());
+  const auto inspect = [&] { return run_trainer({"inspect", folder.path().string(), "--json"}); };
+  const auto code = [&] { return json::parse(inspect().out).at("error").at("code").get<std::string>(); };
+  const auto facts = json::parse(inspect().out);
+  CHECK(facts.at("parameters") == ParameterLayout(read_model_folder_config(folder.path())).size());
+  CHECK(facts.at("num_hidden_layers") == 1);
+  CHECK(facts.at("stop_ids") == json{507});
+  CHECK(run_trainer({"inspect", folder.path().string()}).out.find("parameters") != std::string::npos);
+
+  auto config = json::parse(read_text(folder.path() / "config.json"));
+  const auto change = [&](const char* key, const json& value) {
+    auto changed = config;
+    changed[key] = value;
+    write_text(folder.path() / "config.json", changed.dump());
+  };
+  change("architectures", {"LlamaForCausalLM"});
+  CHECK(code() == "model_unsupported");
+  change("vocab_size", 448);
+  CHECK(code() == "model_tokenizer_mismatch");
+  change("hidden_size", 128);
+  CHECK(code() == "model_tensor_shape");
+  write_text(folder.path() / "config.json", config.dump());
+  std::filesystem::remove(folder.path() / "tokenizer.json");
+  CHECK(code() == "tokenizer_missing");
+  std::filesystem::remove(folder.path() / "model.safetensors");
+  std::filesystem::copy_file(test::repository() / "resources/starter/tokenizer.json", folder.path() / "tokenizer.json");
+  CHECK(code() == "model_file_missing");
 }

@@ -78,6 +78,9 @@ TEST_CASE("the example of run.json is read key by key") {
   CHECK(config.policy_loss.average == LossAverage::trajectory);
   CHECK(config.optimizer.epsilon == 1e-8);
   CHECK(config.optimizer.schedule == LearningRateSchedule::constant);
+  CHECK(config.optimizer.recompute == Recompute::none);
+  CHECK(config.exactness == Exactness::exact);
+  CHECK(config.device == "cpu");
   CHECK(config.evaluation.levels == 256);
   CHECK(config.checkpoint.keep == 2);
   CHECK(config.rollout_files.keep_every == 10);
@@ -127,7 +130,12 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/rollout/think", 1) == "config_invalid rollout.think");
   CHECK(verdict("/seed", 4294967296) == "config_invalid seed");
   CHECK(verdict("/seed", 4294967295) == "valid");
-  CHECK(verdict("/device", "cuda") == "config_invalid device");
+  for (const char* device : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) CHECK(verdict("/device", device) == "valid");
+  for (const char* device : {"", "gpu", "cuda:", "cuda:-1", "cuda:100", "cpu,cuda"}) CHECK(verdict("/device", device) == "config_invalid device");
+  CHECK(verdict("/exactness", "fast") == "valid");
+  CHECK(verdict("/exactness", "loose") == "config_invalid exactness");
+  CHECK(verdict("/optimizer/recompute", "elementwise") == "valid");
+  CHECK(verdict("/optimizer/recompute", "all") == "config_invalid optimizer.recompute");
   CHECK(verdict("/preset", "My Preset") == "config_invalid preset");
   CHECK(verdict("/preset", std::string(65, 'a')) == "config_invalid preset");
   CHECK(verdict("/start/sha256", "abc") == "config_invalid start.sha256");

@@ -24,7 +24,7 @@ std::vector<json> events_of(const TemporaryFolder& run) {
   return events;
 }
 
-StartedEvent start() { return {.resume = std::nullopt, .isa = "avx2", .device = "cpu", .threads = 2, .iterations = 3, .parameters = 999680}; }
+StartedEvent start() { return {.resume = std::nullopt, .isa = "avx2", .device = "cpu", .device_name = "a processor", .threads = 2, .iterations = 3, .parameters = 999680}; }
 
 }  // namespace
 
@@ -35,6 +35,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     auto started = start();
     started.resume = ResumedFrom{"checkpoints/000002", 2};
     journal.started(started);
+    journal.memory_plan({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}});
     journal.phase("rollout", 3, 4, 128);
     journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
     journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
@@ -48,12 +49,15 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     journal.warning("careful");
     journal.stopped("completed", 3);
     journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
-    CHECK(journal.next_seq() == 14);
+    CHECK(journal.next_seq() == 15);
   }
   const auto events = events_of(run);
-  REQUIRE(events.size() == 14);
+  REQUIRE(events.size() == 15);
   const std::vector<json> expected{
-      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"isa", "avx2"}, {"device", "cpu"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
+      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"isa", "avx2"}, {"device", "cpu"}, {"device_name", "a processor"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
+      {{"type", "memory_plan"}, {"device", "cuda:0"}, {"device_bytes", 80}, {"free_bytes", 70}, {"total_bytes", 40}, {"parts", {
+          {{"name", "policy"}, {"lifetime", "run"}, {"bytes", 30}}, {{"name", "kv_cache"}, {"lifetime", "rollout"}, {"bytes", 9}},
+          {{"name", "activations"}, {"lifetime", "update"}, {"bytes", 8}}, {{"name", "logits"}, {"lifetime", "update"}, {"bytes", 2}}}}},
       {{"type", "phase"}, {"name", "rollout"}, {"iteration", 3}, {"done", 4}, {"total", 128}},
       {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}},
       {{"type", "evaluation"}, {"iteration", 3}, {"label", "frozen-lake"}, {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
@@ -193,5 +197,5 @@ TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
     CHECK(event.at("seq") == seq);
     types.insert(event.at("type"));
   }
-  CHECK(types == std::set<std::string>{"started", "phase", "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
+  CHECK(types == std::set<std::string>{"started", "memory_plan", "phase", "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
 }

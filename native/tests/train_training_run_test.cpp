@@ -8,6 +8,7 @@
 #include "tiny_policy.h"
 #include "train/storage.h"
 #include "train/train.h"
+#include "train/training_run.h"
 #include "train/warm_start.h"
 
 using namespace starpo;
@@ -264,4 +265,42 @@ TEST_CASE_FIXTURE(Fixture, "a run warns before it passes its storage budget, and
   REQUIRE(messages.size() == 2);
   CHECK(messages[0].find("the next checkpoint may pass it") != std::string::npos);
   CHECK(messages[1].find("has passed its storage budget") != std::string::npos);
+}
+
+TEST_CASE("a device that there isn't ends the run before it has begun") {
+  Fixture fixture;
+  fixture.config["device"] = "cuda:99";
+  CHECK(fixture.train() == 1);
+  CHECK(fixture.events("started").empty());
+  REQUIRE(fixture.events("failed").size() == 1);
+  CHECK(fixture.events("failed")[0].at("code") == "device_unavailable");
+}
+
+TEST_CASE("a run says which device it was given") {
+  Fixture fixture;
+  REQUIRE(fixture.train() == 0);
+  const auto started = fixture.events("started").at(0);
+  CHECK(started.at("device") == "cpu");
+  CHECK_FALSE(started.at("device_name").get<std::string>().empty());
+}
+
+TEST_CASE("a rehearsal trains with replies of the lengths it was told, and leaves no evaluation or checkpoint") {
+  Fixture fixture;
+  write_text(fixture.run.path() / "run.json", fixture.config.dump());
+  {
+    Journal journal(fixture.run.path());
+    TrainingRun run(fixture.run.path(), journal);
+    run.load(parse_run_config(fixture.config.dump()));
+    run.rehearse(3, [](const EpisodeSpec&, int turn) { return turn == 0 ? 2 : 3; });
+  }
+  const auto iterations = fixture.events("iteration");
+  REQUIRE(iterations.size() == 3);
+  for (const auto& iteration : iterations) {
+    CHECK(iteration.at("metrics").at("rollout/turns") == 5);
+    CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() <= 2 + 4 * 3);
+    CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() > 9);  // a random policy seldom ends a reply by itself
+    CHECK(iteration.at("metrics").at("actor/grad_norm").get<double>() > 0);
+  }
+  CHECK(fixture.events("evaluation").empty());
+  CHECK(fixture.events("checkpoint").empty());
 }

@@ -138,6 +138,43 @@ export const journalEvent = z.object({
 });
 export type JournalEvent = z.infer<typeof journalEvent>;
 
+/** docs/formats/journal.md, Memory plan: parts of lifetime `rollout` and `update` take turns in one place. */
+export const memoryPart = z.object({
+  name: z.string(),
+  lifetime: z.enum(['run', 'rollout', 'update']),
+  bytes: z.number(),
+});
+export type MemoryPart = z.infer<typeof memoryPart>;
+
+export const memoryPlan = z.object({
+  device: z.string(),
+  device_bytes: z.number(),
+  free_bytes: z.number().describe('before the run took any'),
+  total_bytes: z.number(),
+  parts: z.array(memoryPart),
+});
+export type MemoryPlan = z.infer<typeof memoryPlan>;
+
+/** A published model that presets begin from. */
+export const modelCard = z.object({
+  name: z.string(),
+  title: z.string(),
+  repository: z.string().describe('at Hugging Face'),
+  licence: z.string(),
+});
+export type ModelCard = z.infer<typeof modelCard>;
+
+/** Whether a run could begin from a model folder. */
+export const modelState = z.object({
+  /** Null where none was found. */
+  folder: z.string().nullable(),
+  parameters: z.number().nullable(),
+  problem: apiError.nullable(),
+  /** A command that would put the model where it is looked for first. */
+  download: z.string(),
+});
+export type ModelState = z.infer<typeof modelState>;
+
 export const presetCard = z.object({
   id: z.string(),
   /** The short name; of the presets of a task, the one that has it is the default. */
@@ -155,6 +192,10 @@ export const presetCard = z.object({
   method: z.string(),
   /** What the run should reach, in one phrase. */
   expects: z.string(),
+  /** Null: the starter policy, which comes with the app. */
+  model: modelCard.nullable(),
+  /** About what it takes of a GPU's memory; null where it is made for the processor. */
+  deviceBytes: z.number().nullable(),
   iterations: z.number().int(),
 });
 export type PresetCard = z.infer<typeof presetCard>;

@@ -117,6 +117,7 @@ void describe(FieldVisitor& v, OptimizerConfig& c) {
   v.number("weight_decay", c.weight_decay, 0, 1);
   v.number("gradient_clip", c.gradient_clip, 0, 1000000);
   v.integer("micro_batch_tokens", c.micro_batch_tokens, 64, 16777216);
+  v.choice("recompute", c.recompute, {"none", "elementwise", "block"});
 }
 
 void describe(FieldVisitor& v, EvaluationConfig& c) {
@@ -147,14 +148,15 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
 }
 
 void describe(FieldVisitor& v, RunConfig& c) {
-  static constexpr std::string_view devices[] = {"cpu"}, precisions[] = {"fp32", "bf16"};
+  static constexpr std::string_view precisions[] = {"fp32", "bf16"};
   v.integer("version", c.version, 1, 1);
   v.text("preset", c.preset, {.pattern = "[a-z0-9.-]{1,64}"});
   v.choice("task", c.task, {"reinforce", "warm_start"});
   v.integer("seed", c.seed, 0, largest_seed);
-  v.choice("device", c.device, devices);
+  v.text("device", c.device, {.pattern = "(auto|cpu|cuda(:[0-9]{1,2})?)"});
   v.integer("threads", c.threads, 0, 256);
   v.choice("precision", c.precision, precisions);
+  v.choice("exactness", c.exactness, {"exact", "fast"});
   v.integer("iterations", c.iterations, 1, 1000000);
   v.section("start", c.start);
   v.list("environments", c.environments, 1, 16);

@@ -18,6 +18,10 @@ enum class KlEstimator { k1, k2, k3 };
 enum class KlPlacement { reward, loss };
 enum class LossAverage { trajectory, token, trajectory_sum, fixed_length };
 enum class LearningRateSchedule { constant, linear, cosine };
+// exact: rollout and update compute a token's log-probability to the same bits.
+enum class Exactness { exact, fast };
+// What a backward pass computes again rather than keeping it from the forward one.
+enum class Recompute { none, elementwise, block };
 
 // random: the folder gives shape and tokenizer, the seed the weights.
 enum class StartWeights { load, random };
@@ -116,6 +120,7 @@ struct OptimizerConfig {
   double weight_decay = 0;
   double gradient_clip = 0;
   int micro_batch_tokens = 0;
+  Recompute recompute = Recompute::none;
 };
 
 struct EvaluationConfig {
@@ -153,9 +158,10 @@ struct RunConfig {
   std::string preset;
   Task task = Task::reinforce;
   std::uint32_t seed = 0;
-  std::string device;     // "cpu"
+  std::string device;     // "auto", "cpu", "cuda", "cuda:1"
   int threads = 0;        // 0: one for each core
   std::string precision;  // "fp32", "bf16"
+  Exactness exactness = Exactness::exact;
   int iterations = 0;
   StartConfig start;
   std::vector<EnvironmentConfig> environments;

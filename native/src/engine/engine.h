@@ -33,6 +33,7 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string device() const = 0;        // "cpu", "cuda:0"
+  virtual std::string device_name() const = 0;   // what its maker calls it
   virtual std::string instructions() const = 0;  // the processor's instruction set or the GPU's architecture that its products use
 
   // Once, before any network is made. Nothing for a device that takes memory as it goes. Errors: gpu_out_of_memory, with a setting that would fit;
@@ -43,14 +44,14 @@ class Engine {
 };
 
 struct EngineSettings {
-  std::string device = "cpu";  // auto, cpu, cuda, cuda:1
+  std::string device = "cpu";  // as in run.json: also "auto" and "cuda"
   Precision precision = Precision::fp32;
   Exactness exactness = Exactness::exact;
 };
 
 EngineSettings engine_settings(const RunConfig&);
 
-// The pool must outlive the engine. Errors: device_unavailable, and precision_unsupported when a network is made.
+// The pool must outlive the engine. Errors: device_unavailable; precision_unsupported, when a network is made.
 std::unique_ptr<Engine> make_engine(const EngineSettings&, ThreadPool&);
 
 }  // namespace starpo

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -85,11 +86,24 @@ void Journal::started(const StartedEvent& event) {
                           {"build", build_version()},
                           {"isa", event.isa},
                           {"device", event.device},
+                          {"device_name", event.device_name},
                           {"threads", event.threads},
                           {"iterations", event.iterations},
                           {"parameters", event.parameters}}));
   for (const auto& repair : repairs_) warning(repair);
   repairs_.clear();
+}
+
+void Journal::memory_plan(const MemoryPlan& plan) {
+  constexpr std::array lifetimes{"run", "rollout", "update"};
+  Json parts = Json::array();
+  for (const MemoryPart& part : plan.parts)
+    parts.push_back({{"name", part.name}, {"lifetime", lifetimes[static_cast<std::size_t>(part.lifetime)]}, {"bytes", part.bytes}});
+  append("memory_plan", dump({{"device", plan.device},
+                              {"device_bytes", plan.device_bytes},
+                              {"free_bytes", plan.free_bytes},
+                              {"total_bytes", plan.total_bytes()},
+                              {"parts", parts}}));
 }
 
 void Journal::phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total) {

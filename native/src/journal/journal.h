@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "journal/memory_plan.h"
 #include "journal/run_lock.h"
 
 namespace starpo {
@@ -22,8 +23,9 @@ struct ResumedFrom {
 
 struct StartedEvent {
   std::optional<ResumedFrom> resume;
-  std::string isa;     // avx512, avx2, scalar
-  std::string device;  // cpu
+  std::string isa;          // avx512, avx2, scalar
+  std::string device;       // the one that was chosen: cpu, cuda:0
+  std::string device_name;  // what its maker calls it
   int threads = 0;
   int iterations = 0;
   std::int64_t parameters = 0;
@@ -41,6 +43,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void started(const StartedEvent&);  // pid, host and build are added
+  void memory_plan(const MemoryPlan&);
   void phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total);  // dropped when more than four a second, unless the name is new
   void iteration(int iteration, const Metrics&, const Updates&);  // numbers that aren't finite are left out
   void evaluation(int iteration, std::string_view label, const Metrics&);

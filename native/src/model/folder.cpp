@@ -57,28 +57,41 @@ std::filesystem::path find_shard(const std::filesystem::path& folder, const std:
   return shard;
 }
 
-void read_shards(const std::filesystem::path& folder, const std::filesystem::path& index, const std::vector<TensorDestination>& tensors) {
-  const auto shards = read_index(index);
-  std::map<std::string, SafetensorsFile> files;
-  const auto file_of = [&](const TensorDestination& tensor) -> SafetensorsFile& { return files.at(shards.at(tensor.name)); };
-  for (const TensorDestination& tensor : tensors) {
-    const auto found = shards.find(tensor.name);
-    if (found == shards.end())
-      throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing", "use weights that belong to the folder's config.json");
-    files.try_emplace(found->second, find_shard(folder, found->second));
-    file_of(tensor).check(tensor);
+// The files that hold a model's tensors, each with a header that was checked against the layout.
+class WeightFiles {
+ public:
+  WeightFiles(const std::filesystem::path& folder, const ParameterLayout& layout) {
+    const auto index = folder / index_name;
+    const bool sharded = is_sharded(folder);
+    if (sharded) shards_ = read_index(index);
+    for (const TensorSlot& tensor : layout.tensors()) {
+      if (!sharded) shards_.emplace(tensor.name, whole_name);
+      const auto found = shards_.find(tensor.name);
+      if (found == shards_.end())
+        throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing", "use weights that belong to the folder's config.json");
+      if (!files_.contains(found->second)) files_.try_emplace(found->second, sharded ? find_shard(folder, found->second) : folder / found->second);
+      file_of(tensor.name).check(tensor.name, tensor.shape);
+    }
   }
-  for (const TensorDestination& tensor : tensors) file_of(tensor).read(tensor);
-}
+
+  void read(const ParameterLayout& layout, std::span<float> weights) {
+    for (const TensorSlot& tensor : layout.tensors()) file_of(tensor.name).read({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});
+  }
+
+ private:
+  SafetensorsFile& file_of(const std::string& tensor) { return files_.at(shards_.at(tensor)); }
+
+  std::map<std::string, std::string> shards_;  // file by tensor
+  std::map<std::string, SafetensorsFile> files_;
+};
 
 }  // namespace
 
+void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) { WeightFiles(folder, layout); }
+
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
-  std::vector<TensorDestination> tensors;
-  for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, std::span(weights).subspan(tensor.offset, tensor.size)});
-  if (is_sharded(folder)) read_shards(folder, folder / index_name, tensors);
-  else read_safetensors(folder / whole_name, tensors);
+  WeightFiles(folder, layout).read(layout, weights);
   return weights;
 }
 

@@ -13,6 +13,9 @@ namespace starpo {
 // model.safetensors.index.json names. lm_head.weight is read only where embeddings are untied.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 
+// Checks every header and reads no weight. Errors: those of read_model_folder_weights, but for what only reading tells.
+void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
+
 // Errors: those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 // Every header is checked before the first weight is read.
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);

@@ -117,22 +117,22 @@ void SafetensorsFile::parse_header(const std::string& header, std::uint64_t data
   if (position < data_size) invalid("there are bytes after the last tensor");
 }
 
-void SafetensorsFile::check(const TensorDestination& wanted) const {
-  const auto found = tensors_.find(wanted.name);
+void SafetensorsFile::check(const std::string& name, const std::vector<std::int64_t>& shape) const {
+  const auto found = tensors_.find(name);
   if (found == tensors_.end())
-    fail("model_tensor_missing", path_, wanted.name + " is missing", "use weights that belong to the folder's config.json");
+    fail("model_tensor_missing", path_, name + " is missing", "use weights that belong to the folder's config.json");
   const StoredTensor& tensor = found->second;
   if (!is_readable(tensor.type))
-    fail("model_tensor_type", path_, wanted.name + " is " + tensor.type + ", not F32, BF16 or F16",
+    fail("model_tensor_type", path_, name + " is " + tensor.type + ", not F32, BF16 or F16",
          "save the model in float32, bfloat16 or float16 (torch_dtype), without quantisation");
-  if (tensor.shape != wanted.shape)
-    fail("model_tensor_shape", path_, wanted.name + " has shape " + text(tensor.shape) + " instead of " + text(wanted.shape),
+  if (tensor.shape != shape)
+    fail("model_tensor_shape", path_, name + " has shape " + text(tensor.shape) + " instead of " + text(shape),
          "use weights that belong to the folder's config.json");
-  if (wanted.data.size() != (tensor.end - tensor.begin) / element_size(tensor.type)) throw std::invalid_argument("a destination's size isn't its shape's");
 }
 
 void SafetensorsFile::read(const TensorDestination& wanted) {
   const StoredTensor& tensor = tensors_.at(wanted.name);
+  if (wanted.data.size() != (tensor.end - tensor.begin) / element_size(tensor.type)) throw std::invalid_argument("a destination's size isn't its shape's");
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
   if (tensor.type == "BF16") read_widened(file_, wanted.data, widened_bfloat16);
   else if (tensor.type == "F16") read_widened(file_, wanted.data, from_float16);
@@ -144,7 +144,7 @@ void SafetensorsFile::read(const TensorDestination& wanted) {
 
 void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
   SafetensorsFile file(path);
-  for (const TensorDestination& wanted : required) file.check(wanted);
+  for (const TensorDestination& wanted : required) file.check(wanted.name, wanted.shape);
   for (const TensorDestination& wanted : required) file.read(wanted);
 }
 

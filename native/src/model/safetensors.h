@@ -36,7 +36,7 @@ class SafetensorsFile {
 
   // Whether the tensor is there as wanted, so that a whole model is checked before its first weight is read.
   // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
-  void check(const TensorDestination&) const;
+  void check(const std::string& name, const std::vector<std::int64_t>& shape) const;
   // Reads a tensor that check() accepts; BF16 and F16 become fp32 exactly. Errors: model_file_truncated, model_weights_non_finite.
   void read(const TensorDestination&);
 

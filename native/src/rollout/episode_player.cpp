@@ -61,6 +61,8 @@ std::string EpisodePlayer::user_message(const std::string& text, const std::stri
 
 void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
   length_ += static_cast<int>(context_ids.size());
+  reply_limit_ = rules_.rollout.max_response_tokens;
+  if (rules_.reply_limit) reply_limit_ = std::clamp(rules_.reply_limit(episode_.spec, static_cast<int>(episode_.turns.size())), 1, reply_limit_);
   Turn turn;
   turn.state = environment_->observation();
   turn.context_ids = std::move(context_ids);
@@ -75,7 +77,7 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   ++length_;
 
   const bool reply_end = rules_.chat.ends_reply(id);
-  turn.truncated = !reply_end && static_cast<int>(turn.ids.size()) == rules_.rollout.max_response_tokens;
+  turn.truncated = !reply_end && static_cast<int>(turn.ids.size()) == reply_limit_;
   if (!reply_end && !turn.truncated) return {};
 
   finish_turn();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace starpo {
 
+// Most tokens of a turn's reply where a measurement wants lengths of its own; rollout.max_response_tokens stays the largest. Turns count from 0.
+using ReplyLimit = std::function<int(const EpisodeSpec&, int turn)>;
+
 // What all episodes of one environment share.
 struct EpisodeRules {
   const EnvironmentConfig& environment;
@@ -21,6 +25,7 @@ struct EpisodeRules {
   const RewardConfig& reward;
   const Tokenizer& tokenizer;
   const ChatFormat& chat;
+  ReplyLimit reply_limit = {};  // null: rollout.max_response_tokens
 };
 
 // One episode as a conversation (RAGEN, arXiv 2504.20073, section 3.1): ids in, ids out, turn by turn, whoever chooses them: the policy or a solver.
@@ -37,7 +42,7 @@ class EpisodePlayer {
   std::vector<std::int32_t> accept(std::int32_t id, float logprob, float entropy);
 
   bool finished() const { return finished_; }
-  int reply_tokens_left() const { return rules_.rollout.max_response_tokens - static_cast<int>(episode_.turns.back().ids.size()); }
+  int reply_tokens_left() const { return reply_limit_ - static_cast<int>(episode_.turns.back().ids.size()); }
   int length() const { return length_; }  // tokens of the conversation so far
   const Environment& environment() const { return *environment_; }
   Episode take() { return std::move(episode_); }
@@ -54,6 +59,7 @@ class EpisodePlayer {
   Episode episode_;
   int executed_ = 0;
   int length_ = 0;
+  int reply_limit_ = 0;
   bool environment_done_ = false;
   bool finished_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithm/logprob_gap.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
@@ -78,7 +79,7 @@ class PolicyUpdate {
   void measure_gap(std::span<const Sequence> sequences) {
     auto logprob = logprobs_.begin();
     for (const Sequence& sequence : sequences)
-      for (const float at_rollout : sequence.rollout_logprobs) gap_ += std::abs(static_cast<double>(*logprob++) - at_rollout), ++gap_tokens_;
+      for (const float at_rollout : sequence.rollout_logprobs) gap_.add(static_cast<double>(*logprob++) - at_rollout);
   }
 
   int longest_trajectory() const {
@@ -107,7 +108,10 @@ class PolicyUpdate {
     set(metric::actor_clip_fraction_high, totals_.clipped_high / tokens);
     set(metric::actor_approximate_kl, totals_.log_ratio / tokens);
     set(metric::actor_learning_rate, learning_rate_);
-    set(metric::rollout_logprob_gap, gap_ / static_cast<double>(gap_tokens_));
+    const double gap_tokens = static_cast<double>(gap_.tokens);
+    set(metric::rollout_logprob_gap, gap_.sum / gap_tokens);
+    set(metric::rollout_logprob_gap_max, gap_.largest);
+    set(metric::rollout_logprob_gap_kl, gap_.kl / gap_tokens);
     return metrics;
   }
 
@@ -121,8 +125,8 @@ class PolicyUpdate {
   std::vector<float> logprobs_, entropies_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;
-  double gap_ = 0, learning_rate_ = 0;
-  long gap_tokens_ = 0;
+  LogprobGap gap_;
+  double learning_rate_ = 0;
   int steps_done_ = 0, steps_in_total_ = 0;
 };
 

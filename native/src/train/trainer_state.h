@@ -19,6 +19,9 @@ namespace starpo {
 // A configuration's `threads`: 0 means one for each core.
 int thread_count(int configured);
 
+// Errors: model_tokenizer_mismatch.
+void check_vocabulary(const Tokenizer&, const ModelConfig&);
+
 // All that lives as long as a run's process: configuration, environments, device, policy, critic.
 struct TrainerState {
   // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
@@ -31,6 +34,7 @@ struct TrainerState {
   std::map<std::string, std::string> published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
   ChatFormat chat;
   std::unique_ptr<Engine> engine;
+  std::optional<MemoryPlan> memory_plan;  // of a device that plans
   std::unique_ptr<Network> policy;
   std::unique_ptr<Critic> critic;      // null without one
   std::unique_ptr<Network> reference;  // null without a KL term

@@ -11,6 +11,7 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
+#include "train/engine_needs.h"
 #include "train/estimate_advantages.h"
 #include "train/evaluation.h"
 #include "train/levels.h"
@@ -42,17 +43,18 @@ void TrainingRun::load(const RunConfig& config) {
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
   started.isa = state_->engine->instructions();
   started.device = state_->engine->device();
+  started.device_name = state_->engine->device_name();
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
   journal_.started(started);
+  if (state_->memory_plan) journal_.memory_plan(*state_->memory_plan);
   journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
-  const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
-  generator_ = state_->policy->make_generator(std::min(config.rollout.slots, episodes), config.rollout.context);
+  generator_ = state_->policy->make_generator(generator_slots(config), config.rollout.context);
   pass_ = state_->policy->make_pass();
   if (state_->reference) {
     load_reference(config);
@@ -75,7 +77,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       resumed_ = true;
       return skipped;
     } catch (const Error& error) {
-      if (error.code() == "config_invalid" || error.code() == "precision_unsupported") throw;  // no fault of the checkpoint
+      if (error.code() == "config_invalid" || error.code() == "precision_unsupported" || error.code() == "device_unavailable") throw;  // no fault of the checkpoint
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
     }
   }
@@ -144,6 +146,14 @@ std::string TrainingRun::run() {
   }
   control_.finish();
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
+}
+
+void TrainingRun::rehearse(int iterations, const ReplyLimit& reply_limit) {
+  for (EpisodeRules& rules : state_->rules) rules.reply_limit = reply_limit;
+  for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
+    control_.at_iteration(++iteration_);
+    train_iteration();
+  }
 }
 
 void TrainingRun::train_iteration() {

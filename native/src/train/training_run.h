@@ -26,6 +26,9 @@ class TrainingRun {
   // Runs to the end or a stop. Returns why it stopped: completed, command, signal.
   std::string run();
 
+  // For measurements: some iterations with replies of given lengths, without evaluations and checkpoints, whatever `iterations` says. To be called after load().
+  void rehearse(int iterations, const ReplyLimit&);
+
   int iteration() const { return iteration_; }  // the one under way, or the last whole one
 
  private:

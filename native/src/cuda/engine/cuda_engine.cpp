@@ -8,6 +8,7 @@
 #include "cuda/engine/make_engine.h"
 #include "cuda/engine/memory_plan.h"
 #include "cuda/engine/training_pass.h"
+#include "engine/device_choice.h"
 #include "model/rope.h"
 
 namespace starpo::cuda {
@@ -96,21 +97,16 @@ std::unique_ptr<Network> CudaEngine<T>::make_network(const ModelConfig& config, 
 
 std::unique_ptr<Engine> make_engine(const EngineSettings& settings) {
   const DeviceList list = list_devices();
-  const Device* chosen = nullptr;
-  std::optional<Unavailable> reason = list.unavailable;
-  for (const Device& device : list.devices) {
-    const bool named = settings.device == "cuda:" + std::to_string(device.index);
-    if (!named && settings.device.starts_with("cuda:")) continue;
-    if (device.unavailable) reason = device.unavailable;
-    else if (chosen == nullptr) chosen = &device;
+  std::vector<DeviceFacts> facts;
+  for (const Device& device : list.devices)
+    facts.push_back({"cuda:" + std::to_string(device.index), device.name, !device.unavailable, device.unavailable ? device.unavailable->message : ""});
+  const ChosenDevice chosen = choose_device(settings.device, facts, list.unavailable ? list.unavailable->message : "there is no GPU");
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].id != chosen.id) continue;
+    if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(list.devices[i], settings.exactness);
+    return std::make_unique<CudaEngine<float>>(list.devices[i], settings.exactness);
   }
-  if (chosen != nullptr) {
-    if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(*chosen, settings.exactness);
-    return std::make_unique<CudaEngine<float>>(*chosen, settings.exactness);
-  }
-  if (settings.device == "auto") return nullptr;
-  if (!reason) reason = Unavailable{"", "there is no device " + settings.device, "starpo-trainer devices lists those there are"};
-  throw Error("device_unavailable", settings.device + " can't be used: " + reason->message, reason->hint);
+  return nullptr;
 }
 
 template class CudaEngine<Bf16>;

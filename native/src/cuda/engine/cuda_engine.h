@@ -15,6 +15,7 @@ class CudaEngine final : public Engine {
   CudaEngine(const Device&, Exactness);
 
   std::string device() const override { return "cuda:" + std::to_string(device_.index); }
+  std::string device_name() const override { return device_.name; }
   std::string instructions() const override;
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;

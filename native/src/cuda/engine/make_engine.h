@@ -6,8 +6,7 @@
 
 namespace starpo::cuda {
 
-// The engine of a CUDA device: "cuda:1" that one, "cuda" the first that can be used, "auto" the same or, where there is none, null.
-// Errors: device_unavailable, with the reason.
+// The engine of the GPU that settings.device means (engine/device_choice.h); null where that is the processor. Errors: device_unavailable.
 std::unique_ptr<Engine> make_engine(const EngineSettings&);
 
 }  // namespace starpo::cuda

@@ -51,7 +51,7 @@ MemoryPlan plan_memory(const EngineNeeds& needs) {
   if (needs.reads_reference) add("reference", MemoryLifetime::run, network(ModelHead::language, NetworkUse::read));
   add("workspace", MemoryLifetime::run, static_cast<std::int64_t>(kProductPartials * sizeof(float)));
   const std::int64_t cache = cache_bytes<T>(needs), logits = logits_bytes<T>(needs);
-  add("key_value_cache", MemoryLifetime::rollout, cache);
+  add("kv_cache", MemoryLifetime::rollout, cache);
   add("rollout_buffers", MemoryLifetime::rollout, generator_bytes<T>(needs) - cache);
   add("activations", MemoryLifetime::update, pass_bytes<T>(needs) - logits);
   add("logits", MemoryLifetime::update, logits);

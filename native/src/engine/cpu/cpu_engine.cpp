@@ -1,9 +1,12 @@
 #include "engine/cpu/cpu_engine.h"
 
+#include "cli/processor.h"
 #include "engine/cpu/cpu_network.h"
 #include "model/instructions.h"
 
 namespace starpo {
+
+std::string CpuEngine::device_name() const { return describe_processor().name; }
 
 std::string CpuEngine::instructions() const { return instructions_name(precision_); }
 

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ModelState } from '../api/contract.ts';
+import { asFailure, Failure } from '../api/failure.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { downloadCommand, findPublishedModel } from './find.ts';
+import { publishedModel } from './published.ts';
+
+/** Whether a run could begin from a published model's folder: the named one, or wherever it is found. Throws `model_unknown`. */
+export async function inspectModel(
+  { home, trainer }: { home: string; trainer: Pick<Trainer, 'inspect'> },
+  name: string,
+  chosen?: string,
+): Promise<ModelState> {
+  const model = publishedModel(name);
+  const download = downloadCommand(home, model);
+  let folder: string | null = null;
+  try {
+    folder = chosen ? existing(resolve(chosen)) : findPublishedModel(home, model);
+    const { parameters } = await trainer.inspect(folder);
+    return { folder, parameters, problem: null, download };
+  } catch (error) {
+    return { folder, parameters: null, problem: asFailure(error).toApiError(), download };
+  }
+}
+
+function existing(folder: string): string {
+  if (existsSync(join(folder, 'config.json'))) return folder;
+  throw new Failure(
+    'model_missing',
+    `The model folder ${folder} has no config.json.`,
+    'Name the folder that holds config.json, tokenizer.json and model.safetensors.',
+  );
+}

@@ -1,0 +1,176 @@
+#include "golden.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "model/config.h"
+#include "model/decoder.h"
+#include "model/model.h"
+
+namespace starpo {
+namespace {
+
+using nlohmann::json;
+
+// Uniform in [-1, 1), the same in make.py: splitmix64 of the tensor's number and the element's.
+double golden_value(std::uint64_t tensor, std::uint64_t element) {
+  std::uint64_t z = (tensor << 40) + element + 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 40) / 8388608 - 1;
+}
+
+// Norms around 1, biases around 0, matrices that keep the size of what they multiply; embeddings, which are the head too, a distribution far from uniform.
+std::vector<float> golden_weights(const ParameterLayout& layout) {
+  std::vector<float> weights(layout.size());
+  for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
+    const TensorSlot& tensor = layout.tensors()[index];
+    const bool vector = tensor.shape.size() == 1, norm = vector && !tensor.name.ends_with(".bias");
+    const bool vocabulary = tensor.shape.front() == layout.config().vocab_size && !vector;
+    const double spread = vector ? 0.25 : (vocabulary ? 2 : 1) * std::sqrt(3.0 / static_cast<double>(tensor.shape.back()));
+    for (std::size_t i = 0; i < tensor.size; ++i) weights[tensor.offset + i] = static_cast<float>((norm ? 1 : 0) + spread * golden_value(index, i));
+  }
+  return weights;
+}
+
+// The elements of a tensor whose gradient and change the file holds.
+std::size_t sampled_element(std::size_t sample, std::size_t size) { return static_cast<std::size_t>((sample * 2654435761ull + 12345) % size); }
+
+ModelConfig golden_model(const json& c) {
+  ModelConfig config;
+  config.vocab_size = c.at("vocab_size");
+  config.hidden_size = c.at("hidden_size");
+  config.intermediate_size = c.at("intermediate_size");
+  config.num_hidden_layers = c.at("num_hidden_layers");
+  config.num_attention_heads = c.at("num_attention_heads");
+  config.num_key_value_heads = c.at("num_key_value_heads");
+  config.head_dim = c.at("head_dim");
+  config.max_position_embeddings = c.at("max_position_embeddings");
+  config.rope_theta = c.at("rope_theta");
+  config.rms_norm_eps = c.at("rms_norm_eps");
+  config.tie_word_embeddings = c.at("tie_word_embeddings");
+  return config;
+}
+
+// Sums of squares over all numbers of one kind.
+struct Difference {
+  double error = 0, size = 0;
+
+  void add(double ours, double theirs) {
+    error += (ours - theirs) * (ours - theirs);
+    size += theirs * theirs;
+  }
+  double relative() const { return std::sqrt(error / size); }
+};
+
+class GoldenRun {
+ public:
+  GoldenRun(const json& golden, Engine& engine)
+      : golden_(golden), network_(engine.make_network(golden_model(golden.at("config")), ModelHead::language, NetworkUse::trained)),
+        before_(golden_weights(network_->layout())), batch_{golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")} {
+    network_->parameters().write(StateVector::weights, before_);
+  }
+
+  std::map<std::string, Difference> compare() {
+    const json& o = golden_.at("optimizer");
+    const AdamWSettings settings{o.at("learning_rate"), o.at("beta1"), o.at("beta2"), o.at("epsilon"), o.at("weight_decay"), o.at("gradient_clip")};
+    Trainable& parameters = network_->parameters();
+    std::vector<float> state(parameters.size());
+    for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
+      parameters.clear_gradients();
+      differences_["losses"].add(learn(step == 0), golden_["losses"][step]);
+      const double norm = golden_.at("gradient_norms").at(step);
+      differences_["gradient_norms"].add(parameters.step(settings).gradient_norm, norm);
+      if (step > 0) continue;
+      // AdamW's first moment after its first step is (1 - beta1) times the clipped gradient.
+      parameters.read(StateVector::first_moment, state);
+      compare_samples("gradients", "gradient", state, (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
+    }
+    parameters.read(StateVector::weights, state);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i] -= before_[i];
+    compare_samples("weight_changes", "change", state, 1);
+    return differences_;
+  }
+
+ private:
+  // Adds to the network's gradients; gives the loss.
+  double learn(bool compared) {
+    const std::vector<float> rollout = golden_.at("rollout_logprobs");
+    std::vector<double> advantages;
+    BatchLoss loss{Objective::policy, {}, {}, {}};
+    loss.policy.clip_low = golden_.at("loss").at("clip_low");
+    loss.policy.clip_high = golden_.at("loss").at("clip_high");
+    loss.policy.entropy_coefficient = golden_.at("loss").at("entropy_coefficient");
+    const std::size_t targets = batch_.targets.size();
+    advantages.reserve(targets);
+    for (std::size_t s = 0; s + 1 < batch_.sequence_starts.size(); ++s) {
+      const std::size_t first = advantages.size();
+      const auto end = static_cast<std::size_t>(std::ranges::lower_bound(batch_.targets, batch_.sequence_starts[s + 1]) - batch_.targets.begin());
+      advantages.resize(end, golden_.at("advantages").at(s));
+      loss.sequences.push_back({std::span(rollout).subspan(first, end - first), std::span(advantages).subspan(first, end - first), {}, golden_.at("token_weights").at(s)});
+    }
+    std::vector<float> logprobs(targets), entropies(targets);
+    PolicyLossSums sums;
+    network_->make_pass()->learn(batch_, golden_.at("temperature"), loss, logprobs, entropies, sums);
+    for (std::size_t t = 0; compared && t < targets; ++t) {
+      differences_["logprobs"].add(logprobs[t], golden_.at("logprobs").at(t));
+      differences_["entropies"].add(entropies[t], golden_.at("entropies").at(t));
+    }
+    return sums.loss;
+  }
+
+  void compare_samples(const std::string& kind, const char* key, const std::vector<float>& values, double scale) {
+    const auto& tensors = network_->layout().tensors();
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+      const json& theirs = golden_.at("tensors").at(index);
+      if (theirs.at("name") != tensors[index].name) throw std::runtime_error("the golden file has another tensor in the place of " + tensors[index].name);
+      for (std::size_t i = 0; i < theirs.at(key).size(); ++i)
+        differences_[kind].add(values[tensors[index].offset + sampled_element(i, tensors[index].size)], scale * theirs[key][i].get<double>());
+    }
+  }
+
+  const json& golden_;
+  std::unique_ptr<Network> network_;
+  std::vector<float> before_;
+  PackedBatch batch_;
+  std::map<std::string, Difference> differences_;
+};
+
+// The logits after each sequence, which no engine shows: the processor's own decoder.
+Difference compare_logits(const json& golden, ThreadPool& pool, Precision precision) {
+  Model model(golden_model(golden.at("config")), pool, precision);
+  std::ranges::copy(golden_weights(model.layout()), model.mutable_weights().begin());
+  model.weights_changed();
+  const std::vector<std::int32_t> tokens = golden.at("tokens"), starts = golden.at("sequence_starts");
+  const int vocab = model.layout().config().vocab_size, sequences = static_cast<int>(starts.size()) - 1;
+  Decoder decoder(model, sequences, static_cast<int>(tokens.size()));
+  std::vector<SlotTokens> entries;
+  for (int s = 0; s < sequences; ++s) entries.push_back({s, std::span(tokens).subspan(starts[s], starts[s + 1] - starts[s])});
+  std::vector<float> logits(static_cast<std::size_t>(sequences) * vocab);
+  decoder.extend(entries, logits);
+  Difference difference;
+  const json &ids = golden.at("logit_ids"), &rows = golden.at("last_logits");
+  for (int s = 0; s < sequences; ++s)
+    for (std::size_t i = 0; i < ids.size(); ++i) difference.add(logits[static_cast<std::size_t>(s) * vocab + ids[i].get<std::size_t>()], rows.at(s).at(i));
+  return difference;
+}
+
+}  // namespace
+
+std::map<std::string, double> compare_with_golden(const std::filesystem::path& file, Engine& engine, ThreadPool& pool) {
+  std::ifstream stream(file);
+  const json golden = json::parse(stream, nullptr, false);
+  if (!golden.is_object() || !golden.contains("made_by")) throw std::runtime_error(file.string() + " is no golden file");
+  auto differences = GoldenRun(golden, engine).compare();
+  if (engine.device() == "cpu") differences["logits"] = compare_logits(golden, pool, Precision::fp32);
+  std::map<std::string, double> errors;
+  for (const auto& [name, difference] : differences) errors[name] = difference.relative();
+  return errors;
+}
+
+}  // namespace starpo
