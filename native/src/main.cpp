@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/devices.h"
 #include "cli/evaluate.h"
 #include "ops/cpu/isa.h"
 #include "train/train.h"
@@ -29,7 +30,7 @@ int report(const std::string& code, const std::string& message, const std::strin
 
 // What went wrong while running, rather than with what was given.
 bool is_failure(const std::string& code) {
-  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory", "evaluation_cancelled"};
+  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory", "evaluation_cancelled", "gpu_out_of_memory", "gpu_failed"};
   return std::find(failures.begin(), failures.end(), code) != failures.end() || code.starts_with("non_finite_");
 }
 

@@ -10,11 +10,9 @@
 #include "config/run_config.h"
 #include "env/environment.h"
 #include "env/protocol.h"
-#include "journal/build_info.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
 #include "model/folder.h"
-#include "ops/cpu/isa.h"
 
 namespace starpo {
 namespace {
@@ -60,20 +58,6 @@ int status_command(const std::filesystem::path& run_directory, bool json) {
   if (holder) std::cout << "trainer: process " << holder->pid << " on " << holder->host << "\n";
   else std::cout << "trainer: none\n";
   std::cout << "iteration: " << iteration << "\nlast event: " << (last_seq < 0 ? "none" : std::to_string(last_seq)) << "\n";
-  return 0;
-}
-
-int devices_command(bool json) {
-  const auto processor = describe_processor();
-  const std::string isa = isa_name(selected_isa());
-  if (json) {
-    const Json cpu{{"id", "cpu"},         {"name", processor.name}, {"available", true},
-                   {"reason", nullptr},   {"threads", processor.threads}, {"isa", isa},
-                   {"memory_bytes", processor.memory_bytes}};
-    print({{"build", build_version()}, {"devices", Json::array({cpu})}});
-  } else {
-    std::cout << "cpu  " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
-  }
   return 0;
 }
 

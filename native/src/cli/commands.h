@@ -9,7 +9,6 @@ namespace starpo {
 int validate_command(const std::filesystem::path& run_json, bool json);
 int schema_command();
 int status_command(const std::filesystem::path& run_directory, bool json);
-int devices_command(bool json);
 int score_command(const std::filesystem::path& model_folder);
 int tokenize_command(const std::filesystem::path& model_folder);
 int env_command(const std::string& type, const std::string& config_json);

@@ -9,17 +9,17 @@ namespace starpo::cuda {
 
 // Why something can't be used, for programs and for people.
 struct Unavailable {
-  std::string code;     // built_without_cuda, driver_missing, driver_too_old, no_gpu, gpu_too_old or gpu_failed
+  std::string code;  // built_without_cuda, driver_missing, driver_too_old, no_gpu, gpu_too_old or gpu_failed
   std::string message;
   std::string hint;
 };
 
 struct Device {
-  int index;
+  int index = 0;
   std::string name;
-  std::int64_t memory_bytes;
-  int compute_major, compute_minor;
-  int multiprocessors;
+  std::int64_t memory_bytes = 0;
+  int compute_major = 0, compute_minor = 0;
+  int multiprocessors = 0;
   std::optional<Unavailable> unavailable;
 };
 
@@ -30,7 +30,10 @@ struct DeviceList {
   std::optional<Unavailable> unavailable;  // why there is no device at all
 };
 
-// Asks the driver, which takes a moment; never throws.
+// Asks the driver, which takes a moment; never throws for what it answers.
 DeviceList list_devices();
+
+// The device where it can be used; else throws Error device_unavailable, which says why and what to do.
+const Device& require_device(const DeviceList& list, int index);
 
 }  // namespace starpo::cuda
