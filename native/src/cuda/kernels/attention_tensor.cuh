@@ -42,12 +42,9 @@ struct TensorAttention {
 #pragma unroll
         for (int e = 0; e < 4; ++e) out[t][j][e] = 0.0f;
 #pragma unroll
-      for (int h = 0; h < Halves; ++h) {
-        softmax[t][h] = RunningSoftmax();
-        limit_[t][h] = rows.limit(row + 16 * t + 8 * h + lane_index() / 4);
-      }
+      for (int h = 0; h < Halves; ++h) softmax[t][h] = RunningSoftmax();
     }
-    const int lowest = -warp_highest(-1), highest = row < rows.count ? warp_highest(1) : -1;
+    const int lowest = -highest_limit(rows, -1), highest = row < rows.count ? highest_limit(rows, 1) : -1;
     const float log2_scale = scale * kLog2E;
 
     int stage = 0, free_stage = Stages - 1;
@@ -66,7 +63,7 @@ struct TensorAttention {
       if (block * kKeyBlock <= highest) {
         float scores[Tiles][8][4];
         multiply_keys(scores, queries, keys, row);
-        if (block * kKeyBlock + kKeyBlock - 1 > lowest) mask(scores, block * kKeyBlock);
+        if (block * kKeyBlock + kKeyBlock - 1 > lowest) mask(scores, rows, block * kKeyBlock);
         weigh(scores, log2_scale);
         add_values(scores, keys + kKeyBlock * HeadDim);
       }
@@ -142,14 +139,10 @@ struct TensorAttention {
   }
 
   // The highest of sign * limit over the warp's rows.
-  __device__ __forceinline__ int warp_highest(int sign) const {
-    int highest = sign * limit_[0][0];
+  static __device__ __forceinline__ int highest_limit(const QueryRows<Bf16>& rows, int sign) {
+    int highest = sign * rows.limit(first_row() + lane_index() % (Halves == 1 ? 8 : Tiles * 16));
 #pragma unroll
-    for (int t = 0; t < Tiles; ++t)
-#pragma unroll
-      for (int h = 0; h < Halves; ++h) highest = max(highest, sign * limit_[t][h]);
-#pragma unroll
-    for (int distance = 4; distance < 32; distance *= 2) highest = max(highest, __shfl_xor_sync(every_lane, highest, distance));
+    for (int distance = 16; distance > 0; distance /= 2) highest = max(highest, __shfl_xor_sync(every_lane, highest, distance));
     return highest;
   }
 
@@ -186,14 +179,15 @@ struct TensorAttention {
     }
   }
 
-  __device__ __forceinline__ void mask(float (&scores)[Tiles][8][4], int first) {
+  __device__ __forceinline__ void mask(float (&scores)[Tiles][8][4], const QueryRows<Bf16>& rows, int first) {
+    for_each_row([&](int t, int h, int i) {
+      const int limit = rows.limit(i) - first - 2 * (lane_index() % 4);
 #pragma unroll
-    for (int t = 0; t < Tiles; ++t)
-#pragma unroll
-      for (int j = 0; j < 8; ++j)
-#pragma unroll
-        for (int e = 0; e < 2 * Halves; ++e)
-          if (first + 8 * j + 2 * (lane_index() % 4) + e % 2 > limit_[t][e / 2]) scores[t][j][e] = -INFINITY;
+      for (int j = 0; j < 8; ++j) {
+        if (8 * j > limit) scores[t][j][2 * h] = -INFINITY;
+        if (8 * j + 1 > limit) scores[t][j][2 * h + 1] = -INFINITY;
+      }
+    });
   }
 
   // Turns scores into weights, and shrinks what was summed to the new top.
@@ -246,7 +240,6 @@ struct TensorAttention {
     }
   }
 
-  int limit_[Tiles][Halves];
   unsigned held_[kHoldQueries ? Tiles : 1][kHoldQueries ? HeadDim / 16 : 1][4];
 };
 

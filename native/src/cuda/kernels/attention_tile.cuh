@@ -24,7 +24,7 @@ struct SharedRows {
   template <int Rows, int Threads, class Address>
   static __device__ __forceinline__ void copy(Bf16* tile, int valid, Address row) {
     constexpr int kCopies = Rows * kChunks;
-    constexpr int kUnrolled = kCopies <= 8 * Threads ? 8 : 4;  // many addresses at a time cost many registers
+    [[maybe_unused]] constexpr int kUnrolled = kCopies <= 4 * Threads ? 4 : 2;  // many addresses at a time cost many registers
 #pragma unroll kUnrolled
     for (int first = 0; first < kCopies; first += Threads) {
       const int copy = first + static_cast<int>(threadIdx.x);
