@@ -47,8 +47,7 @@ __device__ __forceinline__ void store_pair(const GemmResult& result, int row, in
   }
   const std::size_t at = static_cast<std::size_t>(row) * result.ldc + column;
   if (result.bf16) {
-    const unsigned bits = from_float<Bf16>(first).bits | static_cast<unsigned>(from_float<Bf16>(second).bits) << 16;
-    *reinterpret_cast<unsigned*>(static_cast<Bf16*>(result.c) + at) = bits;
+    *reinterpret_cast<unsigned*>(static_cast<Bf16*>(result.c) + at) = pack_bf16(first, second);
   } else {
     float2* const c = reinterpret_cast<float2*>(static_cast<float*>(result.c) + at);
     *c = result.accumulate ? make_float2(c->x + first, c->y + second) : make_float2(first, second);
