@@ -11,8 +11,8 @@ namespace starpo::cuda {
 
 constexpr int kMostRowThreads = 1024;
 
-// A function of the vocabulary alone: the order of summation depends on it.
-inline int row_threads(int vocab) { return std::clamp((vocab + 31) / 32 * 8 / 32 * 32, 32, kMostRowThreads); }
+// Four groups of eight for each, where there are so many. A function of the vocabulary alone: the order of summation depends on it.
+inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMostRowThreads); }
 
 // With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m) exp(z - m), begun anew whenever a thread's m grows.
 struct RowSums {
