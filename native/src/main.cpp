@@ -77,9 +77,15 @@ int main(int argc, char** argv) {
 
   add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
 
-  add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] { return starpo::score_command(path); })
-      ->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")
-      ->required();
+  starpo::EngineSettings engine;
+  std::string precision = "fp32";
+  auto* score = add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] {
+    engine.precision = starpo::precision_from_name(precision);
+    return starpo::score_command(path, engine);
+  });
+  score->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")->required();
+  score->add_option("--device", engine.device, "auto, cpu, cuda or cuda:N");
+  score->add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
 
   add("tokenize", "Texts to token ids and back, as JSON lines on standard input and output", [&] { return starpo::tokenize_command(path); })
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")

@@ -63,10 +63,13 @@ int status_command(const std::filesystem::path& run_directory, bool json) {
   return 0;
 }
 
-int score_command(const std::filesystem::path& model_folder) {
+int score_command(const std::filesystem::path& model_folder, const EngineSettings& settings) {
   ThreadPool threads(describe_processor().threads);
-  const auto engine = make_engine({}, threads);
-  const auto network = engine->make_network(read_model_folder_config(model_folder), ModelHead::language, NetworkUse::read);
+  const auto engine = make_engine(settings, threads);
+  EngineNeeds needs{.model = read_model_folder_config(model_folder)};
+  needs.pass_tokens = needs.model.max_position_embeddings;
+  engine->reserve(needs);
+  const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
   load_weights(model_folder, *network);
   score_sequences(*network, std::cin, std::cout);
   return 0;

@@ -38,7 +38,7 @@ namespace starpo::cuda {
 namespace {
 
 constexpr std::size_t alignment = 256;
-std::atomic<std::size_t> memory_bytes{std::size_t{8} << 30};
+std::atomic<std::size_t> memory_bytes{emulated::default_device_memory};
 std::atomic<std::size_t> used_bytes{0};
 
 // In front of each allocation, in a stretch as long as the alignment.
