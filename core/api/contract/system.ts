@@ -5,7 +5,11 @@ export const device = z.object({
   name: z.string(),
   available: z.boolean(),
   reason: z.string().nullable(),
+  /** All that it has. */
+  memory_bytes: z.number().nullish(),
 });
+
+export type Device = z.infer<typeof device>;
 
 export const systemInfo = z.object({
   version: z.string(),
