@@ -96,7 +96,7 @@ test('each task has one card, and what it says and starts follows the chosen alg
     'Bandit',
     'Several environments',
   ]);
-  expect(host.querySelectorAll('article')).toHaveLength(5);
+  expect(host.querySelectorAll('.preset-groups article')).toHaveLength(5);
   const radios = [...card.querySelectorAll<HTMLInputElement>('input[type="radio"]')];
   const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);
   expect(radios).toHaveLength(4);
@@ -131,7 +131,9 @@ test('the presets of a published model need a GPU and its folder, and say what i
   await shown(withText('.model-section [role="status"]', /can’t start here: the trainer finds no GPU/));
   await shown(withText('.model-section', /isn't on this machine.*model_missing.*hf download/s));
   const start = () =>
-    section.querySelector<HTMLButtonElement>('button[aria-label="Start Sokoban, StarPO-S (PPO)"]')!;
+    section.querySelector<HTMLButtonElement>(
+      'button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]',
+    )!;
   expect(start().disabled).toBe(true);
   expect(section.textContent).toMatch(/Needs about \d+ GB of GPU memory/);
 
@@ -150,7 +152,7 @@ test('with a GPU and a model folder they start from what the person named', asyn
   await open('#/start', core);
   const start = await shown(() => {
     const button = host.querySelector<HTMLButtonElement>(
-      '.model-section button[aria-label="Start Bandit, StarPO-S (PPO)"]',
+      '.model-section button[aria-label="Start Bandit, Qwen2.5 0.5B, StarPO-S (PPO)"]',
     );
     return button?.disabled === false ? button : null;
   });

@@ -28,6 +28,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
   const name = card.alias ?? card.id;
+  const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
 
   /** Whoever queues wants to queue more, perhaps: the page stays. */
   async function make(how: 'start' | 'queue'): Promise<void> {
@@ -50,7 +51,10 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
       </div>
       <div className="preset-body">
         <div className="preset-title">
-          <h3 id={`task-${card.task}`}>{card.title}</h3>
+          <h3 id={`task-${card.task}`}>
+            {card.title}
+            {card.model && <span className="visually-hidden">, {card.model.title}</span>}
+          </h3>
           <code className="faint preset-id" title={name}>
             {name}
           </code>
@@ -76,7 +80,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
             icon="play"
             onClick={() => make('start')}
             disabled={busy !== null || blocked}
-            label={`Start ${card.title}, ${card.algorithm}`}
+            label={`Start ${title}, ${card.algorithm}`}
           >
             {busy === 'start' ? 'Starting…' : 'Start'}
           </Button>
@@ -85,7 +89,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
               icon="queue"
               onClick={() => make('queue')}
               disabled={busy !== null || blocked}
-              label={`Add ${card.title}, ${card.algorithm}, to the queue`}
+              label={`Add ${title}, ${card.algorithm}, to the queue`}
               title="It starts when the runs before it have ended"
             >
               Add to queue
