@@ -6,6 +6,8 @@ export const device = z.object({
   available: z.boolean(),
   reason: z.string().nullable(),
   hint: z.string().nullish().describe('what to do where it is not available'),
+  /** All that it has. */
+  memory_bytes: z.number().nullish(),
 });
 
 /** What became of NVIDIA's GPUs: `problem` says why there is none (docs/formats/devices.md). */
@@ -14,6 +16,8 @@ export const cudaState = z.object({
   driverVersion: z.string().nullable(),
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
 });
+
+export type Device = z.infer<typeof device>;
 
 export const systemInfo = z.object({
   version: z.string(),
