@@ -39,12 +39,12 @@ void Decoder::copy(int from, int to, int length) { state_->slots.copy(from, to, 
 
 void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows, few enough for the
-  // caches; there are two to a thread where that leaves whole tiles, so that a thread that is held up delays less.
+  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows: as few as keep all threads at
+  // work, down to 64, since every task reads all weights.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
   const std::size_t threads = state_->model.threads().size();
-  const std::size_t tasks = std::max(total / 128, threads * (threads > 1 && total >= 64 * threads ? 2 : 1));
+  const std::size_t tasks = std::max(total / 64, threads);
   struct Chunk {
     std::size_t first, count;
     int rows;
