@@ -9,6 +9,9 @@ import { capOf, findReports, readReports } from './lib/ptxas-report.mjs';
 
 const file = join(root, 'native/cuda-kernels.json');
 
+/** The hardware gives registers to a thread by eights, 255 at most. @param {number} registers */
+const capAbove = (registers) => Math.min(Math.ceil(registers / 8) * 8, 255);
+
 try {
   const { values } = parseArgs({ options: { cap: { type: 'boolean', default: false } } });
   const reports = findReports();
@@ -27,15 +30,13 @@ try {
   }
   if (values.cap) {
     const list = JSON.parse(readFileSync(file, 'utf8'));
-    const names = new Set(uses.map(({ kernel }) => kernel.replace(/<.*/s, '')));
-    const kept = Object.entries(list.registers).filter(([name]) => names.has(name.replace(/<.*/s, '')));
+    const template = (/** @type {string} */ name) => name.replace(/<.*/s, '');
+    const built = new Set(uses.flatMap(({ kernel }) => [kernel, template(kernel)]));
     /** @type {Record<string, number>} */
-    const caps = Object.fromEntries(kept);
-    for (const name of names) {
-      const instances = uses.filter(({ kernel }) => kernel.replace(/<.*/s, '') === name);
-      if (instances.every(({ kernel }) => capOf(caps, kernel) !== undefined)) continue;
-      caps[name] = Math.ceil(Math.max(...instances.map(({ registers }) => registers)) / 8) * 8;
-    }
+    const caps = Object.fromEntries(Object.entries(list.registers).filter(([name]) => built.has(name)));
+    const uncapped = uses.filter(({ kernel }) => capOf(caps, kernel) === undefined);
+    for (const { kernel, registers } of uncapped)
+      caps[kernel] = Math.max(caps[kernel] ?? 0, capAbove(registers));
     const sorted = Object.entries(caps).sort(([a], [b]) => (a < b ? -1 : 1));
     writeFileSync(file, `${JSON.stringify({ ...list, registers: Object.fromEntries(sorted) }, null, 2)}\n`);
   }
