@@ -13,6 +13,7 @@ import './styles/shell.css';
 import './styles/boards.css';
 import './styles/start.css';
 import './styles/run.css';
+import './styles/memory.css';
 import './styles/evaluations.css';
 import './styles/marks.css';
 import './styles/player.css';

@@ -13,6 +13,7 @@ const noticeNames: Record<NoticeName, true> = {
   run: true,
   removed: true,
   metrics: true,
+  memoryPlan: true,
   log: true,
   rollout: true,
   evaluation: true,

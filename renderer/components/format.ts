@@ -18,6 +18,12 @@ export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %` : '–';
 }
 
+/** `0.35 GB`, `36.2 GB`; of 10^9 bytes. */
+export function gigabytes(bytes: number): string {
+  const count = bytes / 1e9;
+  return `${count.toFixed(count >= 10 ? 1 : 2)} GB`;
+}
+
 /** A reward: sign, and no more digits than it needs. */
 export function signed(value: number): string {
   const rounded = Math.round(value * 1000) / 1000;

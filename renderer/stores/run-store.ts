@@ -1,5 +1,13 @@
 import { create } from 'zustand';
-import type { Alert, Evaluation, LogLine, Notice, RolloutFile, RunStorage } from '../../core/api/contract.ts';
+import type {
+  Alert,
+  Evaluation,
+  LogLine,
+  MemoryPlan,
+  Notice,
+  RolloutFile,
+  RunStorage,
+} from '../../core/api/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';
@@ -14,6 +22,8 @@ interface RunState {
   problem: unknown;
   config: unknown;
   folder: string;
+  /** What the trainer planned to take of a GPU's memory; null where it planned none. */
+  memoryPlan: MemoryPlan | null;
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
@@ -29,6 +39,7 @@ const empty = () => ({
   problem: null,
   config: null,
   folder: '',
+  memoryPlan: null,
   series: new RunSeries(),
   log: [],
   rollouts: [],
@@ -65,7 +76,7 @@ export function followRun(api: Api, runId: string): () => void {
       .catch(() => {});
   }
 
-  function load([{ config, folder }, series, log, rollouts, evaluations, alerts]: Answers): void {
+  function load([{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts]: Answers): void {
     if (!followed) return;
     useRun.getState().series.load(series);
     useRun.setState({
@@ -73,6 +84,7 @@ export function followRun(api: Api, runId: string): () => void {
       problem: null,
       config,
       folder,
+      memoryPlan,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
@@ -100,6 +112,9 @@ export function followRun(api: Api, runId: string): () => void {
     }),
     api.on('log', ({ runId: id, line }) => {
       if (id === runId) catchUp.notice(() => useRun.setState(({ log }) => ({ log: withLine(log, line) })));
+    }),
+    api.on('memoryPlan', ({ runId: id, plan }) => {
+      if (id === runId) catchUp.notice(() => useRun.setState({ memoryPlan: plan }));
     }),
     api.on('rollout', ({ runId: id, file }) => {
       if (id === runId)

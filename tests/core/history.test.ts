@@ -2,7 +2,13 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseFile, openDatabase } from '../../core/history/database.ts';
-import { eventsAfter, listRollouts, readLog, readSeries } from '../../core/history/queries.ts';
+import {
+  eventsAfter,
+  listRollouts,
+  readLog,
+  readMemoryPlan,
+  readSeries,
+} from '../../core/history/queries.ts';
 import { rebuildHistory } from '../../core/history/rebuild.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
@@ -64,6 +70,24 @@ describe('the history', { timeout: 60_000 }, () => {
       await core.supervisor.refresh(id);
     }
     expect(told).toMatchObject([{ line: { seq: -1, message: expect.stringContaining('skipped') } }]);
+  });
+
+  test('the last plan of memory counts, and is told when it comes', async () => {
+    const folder = world.run(id, [journal.started(0), journal.memoryPlan(1, 30e9)]);
+    const core = await world.core();
+    const planned = () => readMemoryPlan(core.database, id)?.total_bytes;
+    expect(planned()).toBe(30e9);
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'memoryPlan') told.push(payload);
+    });
+    appendFileSync(
+      join(folder, 'events.jsonl'),
+      `${journal.started(2, { checkpoint: 'checkpoints/000000', iteration: 0 })}\n${journal.memoryPlan(3, 20e9)}\n`,
+    );
+    await core.supervisor.refresh(id);
+    expect(planned()).toBe(20e9);
+    expect(told).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
   });
 
   test('a line that stands twice counts once', async () => {

@@ -50,9 +50,9 @@ describe('the tail of a journal', () => {
 });
 
 describe('an event', () => {
-  test('has one of thirteen types', () => {
+  test('has one of fourteen types', () => {
     expect([...eventTypes].sort()).toEqual(
-      'acknowledged checkpoint evaluation failed iteration log paused phase resumed rollout rollout_removed started stopped'.split(
+      'acknowledged checkpoint evaluation failed iteration log memory_plan paused phase resumed rollout rollout_removed started stopped'.split(
         ' ',
       ),
     );

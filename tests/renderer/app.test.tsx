@@ -9,7 +9,7 @@ import { useApp } from '../../renderer/stores/app-store.ts';
 import { useReplay } from '../../renderer/stores/replay-store.ts';
 import { useRun } from '../../renderer/stores/run-store.ts';
 import { evaluationOf, FakeCore } from './fake-core.ts';
-import { seriesOf } from './fake-data.ts';
+import { gpu, memoryPlan, processor, seriesOf } from './fake-data.ts';
 
 // jsdom has no canvas: the plots hold their data and draw nothing.
 vi.mock('uplot', () => ({
@@ -96,7 +96,7 @@ test('each task has one card, and what it says and starts follows the chosen alg
     'Bandit',
     'Several environments',
   ]);
-  expect(host.querySelectorAll('article')).toHaveLength(5);
+  expect(host.querySelectorAll('.preset-groups article')).toHaveLength(5);
   const radios = [...card.querySelectorAll<HTMLInputElement>('input[type="radio"]')];
   const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);
   expect(radios).toHaveLength(4);
@@ -123,6 +123,67 @@ test('a trainer that cannot be started says why and blocks the presets', async (
   await open('#/start', core);
   await shown(withText('[role="alert"]', /trainer_unavailable.*Build it first/));
   expect(host.querySelector<HTMLButtonElement>('button[aria-label^="Start "]')?.disabled).toBe(true);
+});
+
+test('the presets of a published model need a GPU and its folder, and say what is missing', async () => {
+  const core = await open('#/start');
+  const section = await shown(() => host.querySelector('.model-section'));
+  await shown(withText('.model-section [role="status"]', /can’t start here: the trainer finds no GPU/));
+  await shown(withText('.model-section', /isn't on this machine.*model_missing.*hf download/s));
+  const start = () =>
+    section.querySelector<HTMLButtonElement>(
+      'button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]',
+    )!;
+  expect(start().disabled).toBe(true);
+  expect(section.textContent).toMatch(/Needs about \d+ GB of GPU memory/);
+
+  await act(async () => withText('.model-section button', /^Look at the configuration$/)()!.click());
+  await shown(withText('.model-section pre', /"device": "cuda"/));
+  await act(async () => withText('.model-section button', /^3B$/)()!.click());
+  await shown(withText('.model-section', /Qwen2\.5-3B-Instruct isn't on this machine/));
+  expect(section.querySelector('code')?.textContent).toBeDefined();
+  expect(core.runs.some(({ preset }) => preset.startsWith('qwen'))).toBe(false);
+});
+
+test('with a GPU and a model folder they start from what the person named', async () => {
+  const core = new FakeCore();
+  core.devices = [processor, { ...gpu, memory_bytes: 24e9 }];
+  core.modelFolder = '/found';
+  await open('#/start', core);
+  const start = await shown(() => {
+    const button = host.querySelector<HTMLButtonElement>(
+      '.model-section button[aria-label="Start Bandit, Qwen2.5 0.5B, StarPO-S (PPO)"]',
+    );
+    return button?.disabled === false ? button : null;
+  });
+  const field = host.querySelector<HTMLInputElement>('.model-section .text-field')!;
+  expect(field.placeholder).toBe('/found');
+  expect(host.querySelector('.preset-need')?.textContent).toContain('and the one here has 24.0 GB');
+  await act(async () => {
+    field.value = '/elsewhere';
+    field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
+  });
+  await shown(() => !start.disabled || null);
+  await act(async () => start.click());
+  await shown(() => location.hash.startsWith('#/run/made-'));
+  expect(core.runs.at(-1)).toMatchObject({
+    preset: 'qwen2.5-0.5b-bandit-starpo-s',
+    marks: { tags: ['/elsewhere'] },
+  });
+  localStorage.clear();
+});
+
+test('a plan of memory is shown part by part, and not where there is none', async () => {
+  const core = await open('#/run/frozen-lake-7');
+  await shown(withText('summary', /^Configuration/));
+  expect(withText('summary', /^Memory/)()).toBeUndefined();
+  await act(async () => core.notify('memoryPlan', { runId: 'frozen-lake-7', plan: memoryPlan }));
+  await shown(withText('summary', /Memory29\.4 GB of 85\.0 GB on cuda:0/));
+  const rows = [...host.querySelectorAll('.memory tbody tr')].map(({ textContent }) => textContent);
+  expect(rows).toHaveLength(memoryPlan.parts.length);
+  expect(rows[2]).toBe('Keys and values of all episodeswhile playing5.70 GB');
+  const bars = [...host.querySelectorAll('.memory-bar')].map((bar) => bar.getAttribute('aria-label'));
+  expect(bars).toEqual(['while playing 24.6 GB, 29 %', 'while updating 29.4 GB, 35 %']);
 });
 
 test('an unknown run shows the code and the hint', async () => {

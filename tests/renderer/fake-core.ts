@@ -3,8 +3,11 @@ import type { Channel } from '../../core/api/client.ts';
 import {
   type Alert,
   type ApiError,
+  type Device,
   type Evaluation,
   type EvaluationChoices,
+  type MemoryPlan,
+  type ModelState,
   type Notice,
   type NoticeName,
   notices,
@@ -16,7 +19,7 @@ import {
   type RunStorage,
   type RunSummary,
 } from '../../core/api/contract.ts';
-import { log, presets, sampleRuns, seriesOf, storage } from './fake-data.ts';
+import { log, presets, processor, sampleRuns, seriesOf, storage } from './fake-data.ts';
 import { banditEpisode, lakeEpisode } from './fake-episodes.ts';
 import { sokobanEpisode } from './fake-sokoban.ts';
 
@@ -31,6 +34,10 @@ export class FakeCore {
   readonly commands: string[] = [];
   readonly evaluations: Evaluation[] = [];
   storage: RunStorage = storage;
+  devices: Device[] = [processor];
+  memoryPlan: MemoryPlan | null = null;
+  /** Where the published model is; null: nowhere. */
+  modelFolder: string | null = null;
   alerts: Alert[] = [];
   #rpc: { notice: (name: string, payload: unknown) => unknown } | null = null;
 
@@ -76,6 +83,18 @@ export class FakeCore {
     });
   }
 
+  #model(model: string, chosen: string | undefined): ModelState {
+    const folder = chosen ?? this.modelFolder;
+    const download = `hf download Qwen/${model} --local-dir ~/.local/share/starpo-studio/models/${model}`;
+    if (folder !== null) return { folder, parameters: 494_032_768, problem: null, download };
+    const problem = {
+      code: 'model_missing',
+      message: `${model} isn't on this machine: neither in ~/.local/share/starpo-studio/models/${model} nor in Hugging Face's cache ~/.cache/huggingface/hub.`,
+      hint: `Download it with \`${download}\`, or set start.model to where it is.`,
+    };
+    return { folder: null, parameters: null, problem, download };
+  }
+
   #queued(): string[] {
     const waiting = this.runs.filter(({ queuePosition }) => queuePosition !== null);
     return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!).map(({ id }) => id);
@@ -117,6 +136,9 @@ export class FakeCore {
       alertId: string;
       state: Alert['state'];
       queue?: boolean;
+      model: string;
+      folder?: string;
+      set?: Record<string, string>;
       addTags?: string[];
       removeTags?: string[];
     } & Partial<RunMarks>,
@@ -138,7 +160,8 @@ export class FakeCore {
             version: '0.1.0',
             dataFolder: '~/.local/share/starpo',
             trainer: { path: 'starpo-trainer', build: '0.1.0', problem: this.trainerProblem },
-            devices: [{ id: 'cpu', name: 'CPU (AVX2)', available: true, reason: null }],
+            devices: this.devices,
+            cuda: null,
             cores: 8,
           },
         };
@@ -149,6 +172,10 @@ export class FakeCore {
         throw new Error(`No page asks for ${name}.`);
       case 'presets.list':
         return { value: this.presets };
+      case 'presets.config':
+        return { value: { config: { version: 1, preset: input.preset, device: 'cuda' } } };
+      case 'models.inspect':
+        return { value: this.#model(input.model, input.folder) };
       case 'runs.list':
         return { value: this.runs };
       case 'runs.get':
@@ -164,6 +191,7 @@ export class FakeCore {
               rollout: { groups, group_size: groupSize },
             },
             folder: `~/.local/share/starpo/runs/${run!.id}`,
+            memoryPlan: this.memoryPlan,
           },
         };
       case 'runs.create': {
@@ -172,6 +200,7 @@ export class FakeCore {
           id: `made-${this.runs.length}`,
           name: `${input.preset} ${this.runs.length}`,
           preset: input.preset,
+          marks: { tags: Object.values(input.set ?? {}), note: '', starred: false, archived: false },
           iteration: 0,
           createdAt: Date.now(),
           latest: {},

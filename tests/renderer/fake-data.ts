@@ -1,11 +1,14 @@
 import type {
+  Device,
   LogLine,
+  MemoryPlan,
   PresetCard,
   RunMarks,
   RunStorage,
   RunSummary,
   Series,
 } from '../../core/api/contract.ts';
+import { publishedPresets } from '../../core/run-config/published-presets.ts';
 import { random } from './fake-episodes.ts';
 
 const now = Date.now() - 163_000;
@@ -143,15 +146,55 @@ const algorithms = [
   },
 ];
 
-export const presets: PresetCard[] = tasks.flatMap((task) =>
+const starters: PresetCard[] = tasks.flatMap((task) =>
   algorithms.map(({ suffix, ...algorithm }) => ({
     ...task,
     ...algorithm,
     id: `starter-${task.task}-${suffix}`,
     alias: suffix === 'starpo-s' ? `starter-${task.task}` : null,
     expects: algorithm.baseline ? 'a level to compare with' : task.expects,
+    model: null,
+    deviceBytes: null,
   })),
 );
+
+/** The presets of published models are those that there are. */
+const published: PresetCard[] = publishedPresets.map(({ config, hidden: _, ...card }) => ({
+  ...card,
+  iterations: config.iterations,
+}));
+
+export const presets: PresetCard[] = [...starters, ...published];
+
+export const processor: Device = { id: 'cpu', name: 'CPU (AVX2)', available: true, reason: null };
+export const gpu: Device = {
+  id: 'cuda:0',
+  name: 'NVIDIA H100 80GB HBM3',
+  available: true,
+  reason: null,
+  memory_bytes: 85e9,
+};
+export const oldGpu: Device = {
+  ...gpu,
+  available: false,
+  reason: 'its driver is 550, and CUDA 13 wants 580 or newer',
+};
+
+/** RAGEN's default with the smallest model on one H100. */
+export const memoryPlan: MemoryPlan = {
+  device: 'cuda:0',
+  device_bytes: 85e9,
+  free_bytes: 84.4e9,
+  total_bytes: 29.4e9,
+  parts: [
+    { name: 'policy', lifetime: 'run', bytes: 8.9e9 },
+    { name: 'critic', lifetime: 'run', bytes: 8.9e9 },
+    { name: 'kv_cache', lifetime: 'rollout', bytes: 5.7e9 },
+    { name: 'activations', lifetime: 'update', bytes: 9.3e9 },
+    { name: 'logits', lifetime: 'update', bytes: 1.2e9 },
+    { name: 'workspace', lifetime: 'run', bytes: 1.1e9 },
+  ],
+};
 
 export function sampleRuns(): RunSummary[] {
   const base: RunSummary = {

@@ -39,6 +39,8 @@ class Engine {
   // Once, before any network is made. Nothing for a device that takes memory as it goes. Errors: gpu_out_of_memory, with a setting that would fit;
   // model_unsupported.
   virtual std::optional<MemoryPlan> reserve(const EngineNeeds&) = 0;
+  // After reserve: what a person may want to change about the device's set-up.
+  virtual std::optional<std::string> warning() const { return std::nullopt; }
 
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;
 };

@@ -53,6 +53,7 @@ void TrainingRun::load(const RunConfig& config) {
   if (!state_->memory_plan) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
+  if (const auto warning = state_->engine->warning()) journal_.warning(*warning);
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   generator_ = state_->policy->make_generator(generator_slots(config), config.rollout.context);

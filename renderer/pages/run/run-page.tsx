@@ -14,6 +14,7 @@ import { EvaluationCards } from './evaluation-cards.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { LogPanel } from './log-panel.tsx';
+import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
 
@@ -54,6 +55,7 @@ export function RunPage({ runId }: { runId: string }) {
       <Charts run={run} />
       {run.status !== 'created' && <EvaluationsSection run={run} />}
       <LogPanel />
+      <MemoryPanel />
       <ConfigPanel />
     </div>
   );

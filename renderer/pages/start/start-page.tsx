@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
+import { ModelSection } from './model-section.tsx';
 import { environmentHeadings, groupPresets } from './preset-groups.ts';
 import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
@@ -10,6 +11,8 @@ export function StartPage() {
   const presets = useApp((state) => state.presets);
   const system = useApp((state) => state.system);
   const problem = system?.trainer.problem;
+  const starters = (presets ?? []).filter(({ model }) => model === null);
+  const published = (presets ?? []).flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   useEffect(() => {
     document.title = 'Start · StarPO Studio';
   }, []);
@@ -31,7 +34,7 @@ export function StartPage() {
         <Empty title="No presets">The installation has none. Run the set-up again.</Empty>
       )}
       <div className="preset-groups">
-        {groupPresets(presets ?? []).map(({ environment, tasks }) => (
+        {groupPresets(starters).map(({ environment, tasks }) => (
           <section key={environment} aria-labelledby={`group-${environment}`}>
             <div className="section-head">
               <h2 id={`group-${environment}`}>{environmentHeadings[environment].title}</h2>
@@ -45,6 +48,7 @@ export function StartPage() {
           </section>
         ))}
       </div>
+      {published.length > 0 && <ModelSection cards={published} blocked={Boolean(problem)} />}
       <QueuePanel />
       <RecentRuns />
       <SystemLine />

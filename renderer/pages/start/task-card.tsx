@@ -2,14 +2,25 @@ import { useId, useState } from 'react';
 import type { PresetCard } from '../../../core/api/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
+import { gigabytes } from '../../components/format.ts';
 import { isDeviceTaken } from '../../components/run-facts.ts';
 import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { Illustration } from './illustration.tsx';
 import { defaultOf, type TaskPresets } from './preset-groups.ts';
 
-/** A task with the choice of the algorithm that learns it. `blocked`: nothing can be started now. */
-export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: boolean }) {
+interface TaskCardProps {
+  presets: TaskPresets;
+  /** Nothing can be started now. */
+  blocked: boolean;
+  /** Keys of run.json that differ from the preset's. */
+  set?: Record<string, string>;
+  /** Bytes of the GPU that it would run on; null where there is none, or it isn't known. */
+  deviceMemory?: number | null;
+}
+
+/** A task with the choice of the algorithm that learns it. */
+export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: TaskCardProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const taken = useApp(({ runs }) => isDeviceTaken(runs));
@@ -17,13 +28,14 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
   const name = card.alias ?? card.id;
+  const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
 
   /** Whoever queues wants to queue more, perhaps: the page stays. */
   async function make(how: 'start' | 'queue'): Promise<void> {
     setBusy(how);
     try {
       const queue = how === 'queue';
-      const { runId } = await api.call('runs.create', { preset: card.id, start: !queue, queue });
+      const { runId } = await api.call('runs.create', { preset: card.id, set, start: !queue, queue });
       if (queue) setBusy(null);
       else navigate({ page: 'run', runId });
     } catch (cause) {
@@ -39,7 +51,10 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
       </div>
       <div className="preset-body">
         <div className="preset-title">
-          <h3 id={`task-${card.task}`}>{card.title}</h3>
+          <h3 id={`task-${card.task}`}>
+            {card.title}
+            {card.model && <span className="visually-hidden">, {card.model.title}</span>}
+          </h3>
           <code className="faint preset-id" title={name}>
             {name}
           </code>
@@ -58,13 +73,14 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
             </div>
           ))}
         </div>
+        {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
         <div className="preset-foot">
           <Button
             kind="primary"
             icon="play"
             onClick={() => make('start')}
             disabled={busy !== null || blocked}
-            label={`Start ${card.title}, ${card.algorithm}`}
+            label={`Start ${title}, ${card.algorithm}`}
           >
             {busy === 'start' ? 'Starting…' : 'Start'}
           </Button>
@@ -73,7 +89,7 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
               icon="queue"
               onClick={() => make('queue')}
               disabled={busy !== null || blocked}
-              label={`Add ${card.title}, ${card.algorithm}, to the queue`}
+              label={`Add ${title}, ${card.algorithm}, to the queue`}
               title="It starts when the runs before it have ended"
             >
               Add to queue
@@ -81,8 +97,51 @@ export function TaskCard({ presets, blocked }: { presets: TaskPresets; blocked: 
           )}
           <span className="faint">{card.iterations} iterations</span>
         </div>
+        {card.model && <PresetConfig preset={card.id} />}
       </div>
     </article>
+  );
+}
+
+/** About what it takes of a GPU's memory, and whether the one here has that. */
+function DeviceNeed({ bytes, available }: { bytes: number; available: number | null }) {
+  const small = available !== null && available < bytes;
+  return (
+    <p className="preset-need" data-small={small || undefined}>
+      <span>Needs</span> about {Math.ceil(bytes / 1e9)} GB of GPU memory
+      {small && `, and the one here has ${gigabytes(available)}`}
+    </p>
+  );
+}
+
+/** run.json as the preset has it, for looking at before there is a run. */
+function PresetConfig({ preset }: { preset: string }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [shown, setShown] = useState<{ preset: string; text: string } | null>(null);
+  const load = () =>
+    api
+      .call('presets.config', { preset })
+      .then(({ config }) => setShown({ preset, text: JSON.stringify(config, null, 2) }))
+      .catch(report);
+  const open = shown?.preset === preset;
+  return (
+    <div className="preset-config">
+      <button
+        type="button"
+        className="link"
+        aria-expanded={open}
+        onClick={() => (open ? setShown(null) : void load())}
+      >
+        {open ? 'Hide the configuration' : 'Look at the configuration'}
+      </button>
+      {open && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        <section className="config" tabIndex={0} aria-label={`Configuration of ${preset}`}>
+          <pre>{shown.text}</pre>
+        </section>
+      )}
+    </div>
   );
 }
 

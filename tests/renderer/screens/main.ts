@@ -1,5 +1,6 @@
 import { channelPair } from '../../../core/api/channel.ts';
 import { FakeCore } from '../fake-core.ts';
+import { gpu, memoryPlan, oldGpu, processor } from '../fake-data.ts';
 
 // The page under test runs unchanged; only its bridge leads to a made-up core in the same window.
 const { left, right } = channelPair();
@@ -16,6 +17,13 @@ Object.assign(window, {
 if (new URLSearchParams(location.search).has('trainer-missing')) {
   core.trainerProblem = 'native/build/starpo-trainer is missing: run `npm run setup`.';
 }
+const asked = new URLSearchParams(location.search);
+if (asked.has('gpu')) {
+  core.devices = [processor, gpu];
+  core.modelFolder = '~/.local/share/starpo-studio/models/Qwen2.5-0.5B-Instruct';
+  core.memoryPlan = memoryPlan;
+}
+if (asked.has('old-gpu')) core.devices = [processor, oldGpu];
 core.runs.push({
   ...core.runs.find(({ id }) => id === 'bandit-5')!,
   id: 'sokoban-8',

@@ -13,11 +13,15 @@ const only = process.argv[4];
 const pages = [
   ['start', '#/start'],
   ['start-baseline', '#/start', chooseBaselines],
+  ['start-published', '?gpu#/start', scrollToPublished],
+  ['start-published-no-gpu', '?old-gpu#/start', scrollToPublished],
+  ['start-published-config', '?gpu#/start', openPresetConfig],
   ['start-empty', '?empty#/start'],
   ['start-trainer-missing', '?trainer-missing#/start'],
   ['run', '#/run/frozen-lake-7'],
   ['run-zoomed', '#/run/frozen-lake-7', zoomAndPoint],
   ['run-panels', '#/run/frozen-lake-7', openPanels],
+  ['run-memory', '?gpu#/run/frozen-lake-7', openMemory],
   ['run-queued', '#/run/bandit-8'],
   ['run-marked', '#/run/bandit-5', writeNote],
   ['run-warned', '#/run/frozen-lake-7', warn],
@@ -107,6 +111,22 @@ async function openPanels(page) {
   await page.locator('summary', { hasText: 'Log' }).click();
   await page.locator('summary', { hasText: 'Configuration' }).click();
   await page.locator('.config').scrollIntoViewIfNeeded();
+}
+
+async function openMemory(page) {
+  await page.locator('summary', { hasText: 'Memory' }).click();
+  await page.locator('.memory').scrollIntoViewIfNeeded();
+}
+
+async function scrollToPublished(page) {
+  await page.locator('.model-section h2').evaluate((heading) => heading.scrollIntoView());
+}
+
+/** Of the largest model, whose parts don't all fit. */
+async function openPresetConfig(page) {
+  await page.getByRole('button', { name: '3B', exact: true }).click();
+  await page.getByRole('button', { name: 'Look at the configuration' }).first().click();
+  await page.locator('.model-section .config').scrollIntoViewIfNeeded();
 }
 
 /** By the keyboard: the arrows move through the choice of an algorithm. */

@@ -85,9 +85,17 @@ std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
   cosines_ = DeviceBuffer<float>(stream_, table.cosines);
   sines_ = DeviceBuffer<float>(stream_, table.sines);
-  partials_ = DeviceBuffer<float>(kProductPartials);
+  workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
+  const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32 : exact() ? MatmulMode::exact : MatmulMode::fast;
+  matmul_ = std::make_unique<Matmul>(stream_, mode, GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
   arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
   return plan;
+}
+
+template <class T>
+std::optional<std::string> CudaEngine<T>::warning() const {
+  const bool falls_back = std::is_same_v<T, Bf16> && !exact() && !matmul_->uses_library();
+  return falls_back ? std::optional("exactness is fast, but " + matmul_->choice()) : std::nullopt;
 }
 
 template <class T>

@@ -18,13 +18,14 @@ class CudaEngine final : public Engine {
   std::string device_name() const override { return device_.name; }
   std::string instructions() const override;
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
+  std::optional<std::string> warning() const override;
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
   // What its networks share.
   Stream& stream() { return stream_; }
   std::byte* arena() { return arena_.data(); }
   RotaryTables rotary() const { return {cosines_.data(), sines_.data()}; }
-  Products<T> products() { return {stream_, exact(), {partials_.data(), partials_.size(), device_.multiprocessors}}; }
+  Products<T> products() { return {stream_, *matmul_, exact()}; }
   bool exact() const { return exactness_ == Exactness::exact; }
   const EngineNeeds& needs() const { return needs_; }
 
@@ -34,7 +35,8 @@ class CudaEngine final : public Engine {
   Stream stream_;
   EngineNeeds needs_;
   DeviceBuffer<std::byte> arena_;
-  DeviceBuffer<float> partials_, cosines_, sines_;
+  DeviceBuffer<float> workspace_, cosines_, sines_;
+  std::unique_ptr<Matmul> matmul_;
 };
 
 extern template class CudaEngine<Bf16>;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cuda/engine/arena.h"
 #include "cuda/engine/layer.h"
 #include "cuda/kernels/attention.h"
 #include "cuda/kernels/decode_state.h"

@@ -26,10 +26,12 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
   const int lane = lane_index(), warps = static_cast<int>(blockDim.x / 32);
   // Each step halves the numbers that a lane looks after: it keeps one half's, and gets its partner's sums of the same.
 #pragma unroll
-  for (int half = kDigits / 2; half > 0; half /= 2) {
+  for (int step = 0; step < 4; ++step) {
+    const int half = kDigits / 2 >> step;
     const bool upper = lane & half;
 #pragma unroll
-    for (int i = 0; i < half; ++i) {
+    for (int i = 0; i < kDigits / 2; ++i) {
+      if (i >= half) break;
       const float given = upper ? mass[i] : mass[i + half], kept = upper ? mass[i + half] : mass[i];
       mass[i] = kept + __shfl_xor_sync(every_lane, given, half);
     }

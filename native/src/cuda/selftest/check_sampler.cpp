@@ -118,6 +118,18 @@ double corner_cases(Stream& stream) {
   return right ? 0 : 1;
 }
 
+// Each warp of the block can have the winner.
+double many_warps(Stream& stream) {
+  constexpr int vocab = 4099;
+  const std::vector<std::int32_t> winners{40, 296, 552, 808, 4098};
+  std::vector<float> logits(winners.size() * vocab, 0);
+  for (std::size_t r = 0; r < winners.size(); ++r) logits[r * vocab + winners[r]] = 40;
+  bool right = true;
+  for (const SamplingSettings& sampling : {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.9f, 0, 0}, SamplingSettings{1, 1, 1, 0}})
+    right = right && draw(stream, logits, vocab, vocab, sampling).ids == winners;
+  return right ? 0 : 1;
+}
+
 // A row's choice is its own: alone it is what it is among others, and in another place of memory.
 double independent_rows(Stream& stream) {
   constexpr int vocab = 331, rows = 3;
@@ -146,6 +158,7 @@ std::vector<Check> sampler_checks() {
           {"sample fp32, with the loss's bits", exactly, [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
           {"sample bf16, with the loss's bits", exactly, [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
           {"sample of corner cases", exactly, corner_cases},
+          {"sample over many warps", exactly, many_warps},
           {"sample row by row", exactly, independent_rows}};
 }
 

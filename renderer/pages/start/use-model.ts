@@ -1,0 +1,53 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { ModelState } from '../../../core/api/contract.ts';
+import { asFailure } from '../../../core/api/failure.ts';
+import { useApi } from '../../api/context.ts';
+
+const keyOf = (model: string) => `starpo.model-folder.${model}`;
+
+export interface ChosenModel {
+  /** What the person has named; empty: wherever it is found. */
+  folder: string;
+  setFolder: (folder: string) => void;
+  /** Null while it is looked at. */
+  state: ModelState | null;
+  lookAgain: () => void;
+}
+
+/** A published model's folder as the person names it, remembered by this browser, and whether a run could begin from it. */
+export function useModel(model: string): ChosenModel {
+  const api = useApi();
+  const [folders, setFolders] = useState<Record<string, string>>({});
+  const folder = folders[model] ?? localStorage.getItem(keyOf(model)) ?? '';
+  const [looked, setLooked] = useState<{ at: string; state: ModelState } | null>(null);
+  const [round, setRound] = useState(0);
+  const at = `${round} ${model} ${folder}`;
+
+  useEffect(() => {
+    let wanted = true;
+    api.call('models.inspect', { model, ...(folder === '' ? {} : { folder }) }).then(
+      (state) => wanted && setLooked({ at, state }),
+      (cause) => {
+        const problem = asFailure(cause).toApiError();
+        if (wanted) setLooked({ at, state: { folder: null, parameters: null, problem, download: '' } });
+      },
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [api, model, folder, at]);
+
+  const setFolder = useCallback(
+    (chosen: string) => {
+      localStorage.setItem(keyOf(model), chosen);
+      setFolders((all) => ({ ...all, [model]: chosen }));
+    },
+    [model],
+  );
+  return {
+    folder,
+    setFolder,
+    state: looked?.at === at ? looked.state : null,
+    lookAgain: () => setRound((last) => last + 1),
+  };
+}

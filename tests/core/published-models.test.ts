@@ -1,0 +1,189 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Failure } from '../../core/api/failure.ts';
+import { deviceMemoryParts, totalBytes } from '../../core/models/device-memory.ts';
+import { downloadCommand, findPublishedModel, modelFolder } from '../../core/models/find.ts';
+import { inspectModel } from '../../core/models/inspect.ts';
+import { parameterCount, publishedModel, publishedModels } from '../../core/models/published.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
+import { publishedPresets } from '../../core/run-config/published-presets.ts';
+import { createRun } from '../../core/runs/create-run.ts';
+import { mayShareDevice } from '../../core/runs/queue.ts';
+
+const small = publishedModel('Qwen2.5-0.5B-Instruct');
+const preset = 'qwen2.5-0.5b-sokoban';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'starpo-models-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function putModel(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
+    writeFileSync(join(folder, file), '{}');
+  return folder;
+}
+
+async function failureOf(action: () => unknown): Promise<Failure> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}
+
+describe('a published model', () => {
+  test('has as many parameters as its makers say', () => {
+    expect(publishedModels.map(({ shape }) => parameterCount(shape))).toEqual([
+      494_032_768, 1_543_714_304, 3_085_938_688,
+    ]);
+  });
+
+  test('is found in the data folder, else as the newest in the cache', async () => {
+    const environment = { HF_HOME: join(home, 'hugging-face') };
+    const missing = await failureOf(() => findPublishedModel(home, small, environment));
+    expect(missing.code).toBe('model_missing');
+    expect(missing.message).toContain(join(home, 'hugging-face/hub'));
+    expect(missing.hint).toContain(`hf download Qwen/${small.name} --local-dir ${modelFolder(home, small)}`);
+
+    const snapshots = join(home, 'hugging-face/hub/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots');
+    const old = putModel(join(snapshots, 'a1'));
+    utimesSync(old, 1000, 1000);
+    const newest = putModel(join(snapshots, 'b2'));
+    expect(findPublishedModel(home, small, environment)).toBe(newest);
+    expect(findPublishedModel(home, small, { HF_HUB_CACHE: join(home, 'hugging-face/hub') })).toBe(newest);
+    const own = putModel(modelFolder(home, small));
+    expect(findPublishedModel(home, small, environment)).toBe(own);
+  });
+
+  test('is put where a shell means it, whatever the data folder is called', () => {
+    expect(downloadCommand("/home/o'neil data", small)).toContain("'/home/o'\\''neil data/models/");
+  });
+
+  test('is inspected by the trainer, whose finding is told', async () => {
+    const asked: string[] = [];
+    const finds = (answer: Error | null) => ({
+      home,
+      trainer: {
+        inspect: async (folder: string) => {
+          asked.push(folder);
+          if (answer) throw answer;
+          return { parameters: 494_032_768 };
+        },
+      },
+    });
+    const nowhere = await inspectModel(finds(null), small.name, join(home, 'nothing'));
+    expect(nowhere).toMatchObject({ folder: null, parameters: null, problem: { code: 'model_missing' } });
+    expect(asked).toEqual([]);
+    const own = putModel(modelFolder(home, small));
+    expect(await inspectModel(finds(null), small.name)).toMatchObject({
+      folder: own,
+      parameters: 494_032_768,
+      problem: null,
+    });
+    const bad = new Failure('model_unsupported', 'model_type is "llama"', 'Use a Qwen2 model.');
+    expect(await inspectModel(finds(bad), small.name, own)).toMatchObject({
+      folder: own,
+      problem: bad.toApiError(),
+    });
+    expect((await failureOf(() => inspectModel(finds(null), 'Qwen3'))).code).toBe('model_unknown');
+  });
+});
+
+describe('a run of a published model', () => {
+  const parts = (inspect: () => Promise<{ parameters: number }>) => ({
+    home,
+    resources: join(home, 'resources'),
+    trainer: { inspect },
+  });
+  const fine = async () => ({ parameters: 1 });
+
+  test('begins from the folder that is found, or that was named', async () => {
+    const own = putModel(modelFolder(home, small));
+    const elsewhere = putModel(join(home, 'elsewhere'));
+    const modelOf = async (set: Record<string, string>) => {
+      const id = await createRun(parts(fine), { preset, set });
+      return JSON.parse(readFileSync(join(home, 'runs', id, 'run.json'), 'utf8')).start;
+    };
+    expect(await modelOf({})).toMatchObject({ model: own, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await modelOf({ 'start.model': elsewhere })).toMatchObject({ model: elsewhere });
+  });
+
+  test('is not made from a folder that the trainer refuses, but without a trainer it is', async () => {
+    putModel(modelFolder(home, small));
+    const refuses = (code: string) => async () => {
+      throw new Failure(code, 'No.', 'Another.');
+    };
+    const failure = await failureOf(() => createRun(parts(refuses('model_unsupported')), { preset }));
+    expect(failure.code).toBe('model_unsupported');
+    expect(await createRun(parts(refuses('trainer_missing')), { preset })).toMatch(/^qwen2-5-0-5b-sokoban/);
+  });
+});
+
+describe('the presets of published models', () => {
+  test('are RAGEN’s default configuration', () => {
+    const { config } = findPreset(preset);
+    expect(config).toMatchObject({
+      device: 'cuda',
+      precision: 'bf16',
+      iterations: 200,
+      rollout: { groups: 8, group_size: 16, max_response_tokens: 400, temperature: 1 },
+      filter: { strategy: 'fraction', keep: 0.25 },
+      policy_loss: {
+        clip_low: 0.2,
+        clip_high: 0.28,
+        dual_clip: 3,
+        entropy_coefficient: 0.001,
+        mini_batch: 32,
+      },
+      optimizer: { learning_rate: 1e-6 },
+      critic: { model: 'full', learning_rate: 1e-5 },
+      reward: { format_penalty: -0.1 },
+    });
+    const [environment] = config.environments;
+    expect(environment).toMatchObject({ max_turns: 5, max_actions_per_turn: 5, max_actions: 10 });
+  });
+
+  test('tell the rules, the state and the form of a reply', () => {
+    for (const { config } of publishedPresets) {
+      const { first, system } = config.environments[0]!.prompt;
+      expect(system).not.toBe('');
+      expect(first).toMatch(/\{state\}|\{arm_1\}/);
+      expect(first).toContain('<think>');
+      expect(first).toContain('</think><answer>');
+    }
+  });
+
+  test('say what they take of a GPU: more with a critic, less where blocks are computed again', () => {
+    const { config } = findPreset(preset);
+    const bytes = (changes: object) => totalBytes(deviceMemoryParts({ ...config, ...changes }, small.shape));
+    const alone = bytes({ critic: { ...config.critic, model: 'none' } });
+    expect(bytes({}) - alone).toBe(18 * parameterCount(small.shape));
+    const recompute = (level: string) => bytes({ optimizer: { ...config.optimizer, recompute: level } });
+    expect(recompute('block')).toBeLessThan(recompute('elementwise'));
+    expect(recompute('elementwise')).toBeLessThan(recompute('none'));
+    // Rollout and update take turns: a larger cache costs nothing until it is the larger of the two.
+    expect(bytes({ rollout: { ...config.rollout, slots: 64 } })).toBe(bytes({}));
+    for (const each of publishedPresets) expect(each.deviceBytes).toBeGreaterThan(5e9);
+  });
+});
+
+test.each([
+  ['cpu', 'cpu', true],
+  ['cpu', 'cuda', false],
+  ['cpu', 'cuda:0', false],
+  ['cuda:0', 'cuda:1', false],
+  ['cuda:0', 'cuda:0', true],
+  ['cuda', 'cuda:1', true],
+  ['auto', 'cpu', true],
+  ['auto', 'cuda:1', true],
+])('runs on %s and on %s may share a device: %s', (a, b, share) => {
+  expect(mayShareDevice(a, b)).toBe(share);
+  expect(mayShareDevice(b, a)).toBe(share);
+});
