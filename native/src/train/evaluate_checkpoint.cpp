@@ -95,7 +95,7 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   } catch (const Json::exception& error) {
     throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (error.code() == "precision_unsupported" || error.code().starts_with("checkpoint_")) throw;  // no fault of the checkpoint, or said already
+    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_")) throw;  // the latter are said already
     throw unusable(run_directory, checkpoint, error.what());
   }
 }

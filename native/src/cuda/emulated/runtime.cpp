@@ -3,16 +3,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "cuda/emulated/failure.h"
 #include "cuda/emulated/memory.h"
 #include "cuda/runtime/devices.h"
 #include "cuda/runtime/event.h"
+#include "cuda/runtime/failure.h"
 #include "cuda/runtime/graph.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/memory.h"
@@ -41,6 +43,17 @@ constexpr std::size_t alignment = 256;
 std::atomic<std::size_t> memory_bytes{emulated::default_device_memory};
 std::atomic<std::size_t> used_bytes{0};
 
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+std::atomic<std::int64_t> calls{0}, failing_call{never};
+std::atomic<emulated::Failure> failure{emulated::Failure::device};
+
+void count_call() {
+  const std::int64_t call = calls++;
+  if (call < failing_call) return;
+  if (failure == emulated::Failure::device) throw device_failed("an emulated call");
+  if (call == failing_call) throw memory_used_up("an emulated call");
+}
+
 // In front of each allocation, in a stretch as long as the alignment.
 struct Header {
   std::size_t bytes;
@@ -51,6 +64,14 @@ struct Header {
 namespace emulated {
 
 void set_device_memory(std::size_t bytes) { memory_bytes = bytes; }
+
+FailAfter::FailAfter(std::int64_t more, Failure kind) {
+  failure = kind;
+  failing_call = calls + more;
+}
+FailAfter::~FailAfter() { failing_call = never; }
+
+std::int64_t device_calls() { return calls; }
 
 }  // namespace emulated
 
@@ -67,18 +88,22 @@ Stream::~Stream() { delete handle_; }
 
 void Stream::synchronize() {
   if (handle_->recording) throw std::logic_error("what is recorded into a graph can't be waited for");
+  if (failure == emulated::Failure::device && calls > failing_call) throw device_failed("waiting for the emulated device");
 }
 
 void submit(Stream& stream, Work work) {
   if (auto* recording = stream.handle()->recording) recording->push_back(std::move(work));
-  else work();
+  else {
+    count_call();
+    work();
+  }
 }
 
 DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }
 
 void* allocate_on_device(std::size_t bytes) {
-  if (bytes > device_memory().free_bytes)
-    throw Error("gpu_out_of_memory", "the device has no " + std::to_string(bytes) + " bytes left", "use a smaller model or smaller batches");
+  count_call();
+  if (bytes > device_memory().free_bytes) throw memory_used_up("an allocation of " + std::to_string(bytes) + " bytes");
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, alignment + bytes) != 0) throw std::bad_alloc();
   static_cast<Header*>(memory)->bytes = bytes;

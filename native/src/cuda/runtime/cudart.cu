@@ -2,9 +2,9 @@
 
 #include <new>
 
-#include "base/error.h"
 #include "cuda/runtime/devices.h"
 #include "cuda/runtime/event.h"
+#include "cuda/runtime/failure.h"
 #include "cuda/runtime/graph.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/memory.h"
@@ -34,9 +34,7 @@ void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // an error that spoils no context stays until it is read
   const std::string message = std::string(what) + ": " + describe(error);
-  if (error == cudaErrorMemoryAllocation)
-    throw Error("gpu_out_of_memory", "the GPU's memory is used up: " + message, "use fewer rollout.slots or a smaller optimizer.micro_batch_tokens, or end other programs on the GPU");
-  throw Error("gpu_failed", "the GPU failed at " + message, "check nvidia-smi and the kernel's messages (dmesg); the run goes on from its last checkpoint when it is started again");
+  throw error == cudaErrorMemoryAllocation ? memory_used_up(message) : device_failed(message);
 }
 
 void allow_dynamic_shared(const void* kernel, std::size_t bytes, const char* name) {
