@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/devices.h"
 #include "cli/evaluate.h"
+#include "cli/self_test.h"
 #include "ops/cpu/isa.h"
 #include "train/train.h"
 
@@ -75,6 +76,12 @@ int main(int argc, char** argv) {
   status->add_flag("--json", json);
 
   add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
+
+  std::string device = "auto", filter;
+  auto* self_test = add("selftest", "Check the engine's operations on a device against exact references", [&] { return starpo::self_test_command(device, filter, json); });
+  self_test->add_option("--device", device, "cpu, cuda:N or auto");
+  self_test->add_option("--filter", filter, "only checks whose name contains this");
+  self_test->add_flag("--json", json, "results as JSON lines");
 
   add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] { return starpo::score_command(path); })
       ->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")

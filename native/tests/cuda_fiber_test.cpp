@@ -1,6 +1,8 @@
 // The emulation itself: that barriers, shuffles, tensor cores and asynchronous copies do what the PTX ISA says, and that it finds what is
 // wrong with a kernel.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <numeric>
@@ -166,6 +168,14 @@ __global__ void add_one(float* values, int count) {
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+__global__ void fill_shared() {
+  STARPO_DYNAMIC_SHARED(float, shared);
+  shared[threadIdx.x] = 1;
+  __syncthreads();
+}
+#endif
+
 std::string message_of(const std::function<void()>& work) {
   try {
     work();
@@ -317,6 +327,27 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
     CHECK(fetch(stream, buffer) == std::vector<float>(64, 1.0f));
   });
 }
+
+#ifdef __SANITIZE_ADDRESS__
+TEST_CASE("emulated kernels: AddressSanitizer sees what goes beyond shared and device memory") {
+  const auto ends_badly = [](const std::function<void(Stream&)>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(STDERR_FILENO);
+      Stream stream;
+      work(stream);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  };
+  CHECK_FALSE(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 64 * sizeof(float), fill_shared); }));
+  CHECK(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 63 * sizeof(float), fill_shared); }));
+  DeviceBuffer<float> values(63);
+  CHECK(ends_badly([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
+}
+#endif
 
 TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time") {
   Stream stream;

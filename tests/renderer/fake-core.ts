@@ -139,6 +139,7 @@ export class FakeCore {
             dataFolder: '~/.local/share/starpo',
             trainer: { path: 'starpo-trainer', build: '0.1.0', problem: this.trainerProblem },
             devices: [{ id: 'cpu', name: 'CPU (AVX2)', available: true, reason: null }],
+            cuda: null,
             cores: 8,
           },
         };

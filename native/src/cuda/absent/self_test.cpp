@@ -4,6 +4,6 @@
 
 namespace starpo::cuda {
 
-void self_test(int device, const std::string&, const OnResult&) { require_device(list_devices(), device); }
+void self_test(int device, const std::string&, const OnCheckResult&) { require_device(list_devices(), device); }
 
 }  // namespace starpo::cuda

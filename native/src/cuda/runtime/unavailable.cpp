@@ -2,7 +2,7 @@
 
 #include <fstream>
 #include <iterator>
-#include <regex>
+#include <sstream>
 
 #include "base/error.h"
 
@@ -20,8 +20,10 @@ constexpr const char* train_on_cpu = "or train on the CPU (--device cpu)";
 std::string cuda_version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
 
 std::string parse_kernel_driver(const std::string& text) {
-  std::smatch match;
-  return std::regex_search(text, match, std::regex(R"(NVRM version:.*?\s(\d+\.\d+(\.\d+)?)\s)")) ? match[1].str() : "";
+  std::istringstream words(text.substr(0, text.find('\n')));
+  for (std::string word; words >> word;)
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  return "";
 }
 
 std::string read_kernel_driver() {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check_result.h"
 #include "cuda/runtime/stream.h"
 
 namespace starpo::cuda {
@@ -21,18 +22,6 @@ constexpr double fp32_tolerance = 1e-7;
 constexpr double bf16_tolerance = 5e-4;
 constexpr double exactly = 0;
 
-// NaN in either place makes it NaN, which no tolerance admits. An all-zero reference asks for exact zeros.
-template <class Values, class Reference>
-double normalised_mean_square_error(const Values& values, const Reference& reference) {
-  double difference = 0, scale = 0;
-  auto expected = reference.begin();
-  for (const double value : values) {
-    const double distance = value - *expected;
-    difference += distance * distance;
-    scale += *expected * *expected;
-    ++expected;
-  }
-  return scale > 0 ? difference / scale : difference;
-}
+using starpo::normalised_mean_square_error;
 
 }  // namespace starpo::cuda

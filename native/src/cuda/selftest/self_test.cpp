@@ -7,7 +7,7 @@
 
 namespace starpo::cuda {
 
-void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnResult& on_result) {
+void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnCheckResult& on_result) {
   for (const auto& check : checks) {
     if (check.name.find(filter) == std::string::npos) continue;
     CheckResult result{check.name, std::numeric_limits<double>::quiet_NaN(), check.tolerance, false, ""};
@@ -21,7 +21,7 @@ void run_checks(const std::vector<Check>& checks, const std::string& filter, Str
   }
 }
 
-void self_test(int device, const std::string& filter, const OnResult& on_result) {
+void self_test(int device, const std::string& filter, const OnCheckResult& on_result) {
   require_device(list_devices(), device);
   Stream stream(device);
   run_checks(every_check(), filter, stream, on_result);

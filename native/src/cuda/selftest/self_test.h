@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,20 +7,10 @@
 
 namespace starpo::cuda {
 
-struct CheckResult {
-  std::string name;
-  double error;  // NaN where the check threw
-  double tolerance;
-  bool ok;
-  std::string failure;  // what it threw; else empty
-};
-
-using OnResult = std::function<void(const CheckResult&)>;
-
 // Runs the checks whose name contains `filter`, and tells of each as it ends. One that throws has failed and the next still runs.
-void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnResult& on_result);
+void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnCheckResult& on_result);
 
-// run_checks with every check, on a device of the machine. Throws Error device_unavailable.
-void self_test(int device, const std::string& filter, const OnResult& on_result);
+// run_checks with every check, on device cuda:N. Throws Error device_unavailable.
+void self_test(int device, const std::string& filter, const OnCheckResult& on_result);
 
 }  // namespace starpo::cuda
