@@ -3,6 +3,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "cuda/kernels/swiglu.h"
 #include "cuda/selftest/check.h"
 #include "cuda/selftest/gemm_problem.h"
 
@@ -116,6 +117,28 @@ double parts_agree(Stream& stream) {
   return 0;
 }
 
+// What decode gets from one kernel has the bits of the update's two.
+template <typename T>
+double swiglu_agrees(Stream& stream) {
+  constexpr int m = 19, n = 40, k = 72;
+  GemmProblem<T, T> both(stream, GemmLayout::nt, m, 2 * n, k, 0);
+  Gemm<T> gate_up = both.gemm();
+  gate_up.exact = true;
+  gemm_nt(stream, gate_up);
+  DeviceBuffer<T> expected(static_cast<std::size_t>(m) * n);
+  swiglu(stream, m, n, both.device_c.data(), expected.data());
+  std::vector<T> expected_bits(expected.size()), bits(expected.size());
+  expected.download(stream, expected_bits);
+  for (const GemmTile tile : kGemmTiles) {
+    DeviceBuffer<T> hidden(expected.size());
+    hidden.fill_poison(stream);
+    gemm_swiglu_planned(stream, {m, n, k, both.device_a.data(), both.lda, both.device_b.data(), both.ldb, hidden.data(), n}, {tile});
+    hidden.download(stream, bits);
+    if (std::memcmp(bits.data(), expected_bits.data(), hidden.size_bytes()) != 0) return 1;
+  }
+  return 0;
+}
+
 double split_repeats(Stream& stream) {
   const auto once = [&] {
     GemmProblem<Bf16, float> problem(stream, GemmLayout::nt, 19, 37, 520);
@@ -169,6 +192,8 @@ std::vector<Check> gemm_checks() {
   checks.push_back({"gemm_swiglu fp32 5x37x24", fp32_tolerance, [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
   checks.push_back({"gemm_nt bf16 exact, parts have the whole's bits", exactly, parts_agree<Bf16>});
   checks.push_back({"gemm_nt fp32 exact, parts have the whole's bits", exactly, parts_agree<float>});
+  checks.push_back({"gemm_swiglu bf16, the bits of gemm_nt and swiglu", exactly, swiglu_agrees<Bf16>});
+  checks.push_back({"gemm_swiglu fp32, the bits of gemm_nt and swiglu", exactly, swiglu_agrees<float>});
   checks.push_back({"gemm_nt bf16 split, the same bits again", exactly, split_repeats});
   return checks;
 }
