@@ -8,7 +8,7 @@ namespace {
 
 // A few neighbouring lanes for each row and head.
 template <class T, int HeadDim>
-__global__ void delta_kernel(int tokens, int heads, const T* attended, const T* attended_gradient, float* delta) {
+__global__ void attention_delta_kernel(int tokens, int heads, const T* attended, const T* attended_gradient, float* delta) {
   constexpr int kLanes = HeadDim / Vector<T>::size;
   const std::ptrdiff_t of = (static_cast<std::ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kLanes, all = static_cast<std::ptrdiff_t>(tokens) * heads;
   const int column = threadIdx.x % kLanes * Vector<T>::size;
@@ -25,7 +25,7 @@ __global__ void delta_kernel(int tokens, int heads, const T* attended, const T* 
 
 // Grid: (heads, sequences, row tiles of the longest sequence), the tiles that see most keys first.
 template <class Engine>
-__global__ void __launch_bounds__(Engine::kThreads, 2) query_gradient_kernel(AttentionGradient<typename Engine::Number, Engine::kHeadDim> of) {
+__global__ void __launch_bounds__(Engine::kThreads, Engine::kHeadDim <= 64 ? 3 : 2) attention_query_gradient_kernel(AttentionGradient<typename Engine::Number, Engine::kHeadDim> of) {
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int start = of.sequences.starts[blockIdx.y], length = of.sequences.starts[blockIdx.y + 1] - start;
   const int tile = (length + Engine::kRows - 1) / Engine::kRows - 1 - static_cast<int>(blockIdx.z), first = tile * Engine::kRows;
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(Engine::kThreads, 2) query_gradient_kernel(Att
 
 // Grid: (kv_heads, sequences, key tiles of the longest sequence), the keys that most queries see first.
 template <class Engine>
-__global__ void __launch_bounds__(Engine::kThreads, 2) key_gradient_kernel(AttentionGradient<typename Engine::Number, Engine::kHeadDim> of) {
+__global__ void __launch_bounds__(Engine::kThreads, 2) attention_key_gradient_kernel(AttentionGradient<typename Engine::Number, Engine::kHeadDim> of) {
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int start = of.sequences.starts[blockIdx.y], length = of.sequences.starts[blockIdx.y + 1] - start;
   const int first = blockIdx.z * Engine::kRows;
@@ -68,11 +68,11 @@ void attention_backward(Stream& stream, const AttentionShape& shape, const Packe
     using Key = typename GradientEngines<T, HeadDim>::Key;
     constexpr int kRowsOfBlock = 256 / (HeadDim / Vector<T>::size);
     const std::int64_t rows = static_cast<std::int64_t>(sequences.tokens) * shape.heads;
-    STARPO_LAUNCH(stream, static_cast<unsigned>((rows + kRowsOfBlock - 1) / kRowsOfBlock), 256, 0, (delta_kernel<T, HeadDim>), sequences.tokens, shape.heads,
+    STARPO_LAUNCH(stream, static_cast<unsigned>((rows + kRowsOfBlock - 1) / kRowsOfBlock), 256, 0, (attention_delta_kernel<T, HeadDim>), sequences.tokens, shape.heads,
                   attended, attended_gradient, delta);
     const AttentionGradient<T, HeadDim> of{shape, sequences, qkv, attended_gradient, log_sum_exp, delta, qkv_gradient};
-    STARPO_LAUNCH(stream, grid_of<Query>(shape.heads, sequences), Query::kThreads, Query::kSharedBytes, (query_gradient_kernel<Query>), of);
-    STARPO_LAUNCH(stream, grid_of<Key>(shape.kv_heads, sequences), Key::kThreads, Key::kSharedBytes, (key_gradient_kernel<Key>), of);
+    STARPO_LAUNCH(stream, grid_of<Query>(shape.heads, sequences), Query::kThreads, Query::kSharedBytes, (attention_query_gradient_kernel<Query>), of);
+    STARPO_LAUNCH(stream, grid_of<Key>(shape.kv_heads, sequences), Key::kThreads, Key::kSharedBytes, (attention_key_gradient_kernel<Key>), of);
   });
 }
 

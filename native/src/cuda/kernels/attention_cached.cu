@@ -22,7 +22,7 @@ __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head
 // Grid: (tiles of `tokens` rows, kv_heads * head parts, pieces of the keys). Neighbouring rows of one slot are walked together, those of another slot after them.
 template <class Engine>
 __global__ void __launch_bounds__(Engine::kThreads, 2)
-    cached_kernel(AttentionShape shape, KvCache<typename Engine::Number> cache, CachedRows rows, int tokens, const typename Engine::Number* qkv,
+    cached_attention_kernel(AttentionShape shape, KvCache<typename Engine::Number> cache, CachedRows rows, int tokens, const typename Engine::Number* qkv,
                   typename Engine::Number* attended, KeySplits splits) {
   using T = typename Engine::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
 
 // A warp for each row and head: the pieces of its keys in their order. Pieces that the row doesn't reach were never written.
 template <class T, int HeadDim>
-__global__ void merge_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits, int pieces) {
+__global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits, int pieces) {
   const int of = blockIdx.x * (blockDim.x / 32) + warp_index(), all = rows.rows * shape.heads;
   if (of >= all) return;
   const int row = of / shape.heads;
@@ -110,7 +110,7 @@ void launch_walk(Stream& stream, const AttentionShape& shape, const KvCache<type
   // A lane looks after each token of a tile.
   const int tokens = rows.decoding ? 1 : std::min(32, Engine::kRows / std::min(kHeadsOfBlock, shape.group()));
   const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), pieces_of(splits));
-  STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (cached_kernel<Engine>), shape, cache, rows, tokens, qkv, attended, splits);
+  STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (cached_attention_kernel<Engine>), shape, cache, rows, tokens, qkv, attended, splits);
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache
     launch_walk<typename Engines<T, HeadDim>::Decode>(stream, shape, cache, rows, qkv, attended, splits);
     if (splits.length == 0) return;
     constexpr int kWarps = 4;
-    STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0, (merge_kernel<T, HeadDim>), shape, rows, attended, splits,
+    STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0, (merge_key_splits_kernel<T, HeadDim>), shape, rows, attended, splits,
                   pieces_of(splits));
   });
 }

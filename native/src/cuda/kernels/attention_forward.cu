@@ -8,7 +8,7 @@ namespace {
 
 // Grid: (heads, sequences, row tiles of the longest sequence). The tiles that see most keys come first, so that the last blocks to start are short.
 template <class Engine>
-__global__ void __launch_bounds__(Engine::kThreads, 2) forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
+__global__ void __launch_bounds__(Engine::kThreads, 2) attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
                                                                    typename Engine::Number* attended, float* log_sum_exp) {
   using T = typename Engine::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
@@ -57,7 +57,7 @@ void attention_forward(Stream& stream, const AttentionShape& shape, const Packed
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
     using Engine = typename Engines<T, HeadDim>::Forward;
     const dim3 grid(shape.heads, sequences.sequences, (sequences.longest + Engine::kRows - 1) / Engine::kRows);
-    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (forward_kernel<Engine>), shape, sequences, qkv, attended, log_sum_exp);
+    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (attention_forward_kernel<Engine>), shape, sequences, qkv, attended, log_sum_exp);
   });
 }
 

@@ -25,6 +25,8 @@ struct AttentionGradient {
   __device__ __forceinline__ const T* output_gradient(int head, int token) const {
     return attended_gradient + (static_cast<std::ptrdiff_t>(token) * shape.heads + head) * HeadDim;
   }
+  __device__ __forceinline__ std::ptrdiff_t qkv_stride() const { return shape.qkv_width(); }
+  __device__ __forceinline__ std::ptrdiff_t output_stride() const { return shape.heads * HeadDim; }
   __device__ __forceinline__ std::ptrdiff_t row(int head, int token) const { return static_cast<std::ptrdiff_t>(head) * sequences.tokens + token; }
 };
 

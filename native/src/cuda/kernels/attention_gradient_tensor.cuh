@@ -1,82 +1,10 @@
 #pragma once
 
 #include "cuda/kernels/attention_gradient.cuh"
+#include "cuda/kernels/attention_gradient_tile.cuh"
 #include "cuda/kernels/attention_softmax.cuh"
-#include "cuda/kernels/attention_tile.cuh"
 
 namespace starpo::cuda {
-
-// What both backward walks on tensor cores share: four warps of 16 rows each against blocks of 64 rows, which come in two stages, 32 at a time.
-template <int HeadDim>
-struct TensorGradientTile {
-  using Rows = SharedRows<HeadDim>;
-  static constexpr int kWarps = 4, kThreads = kWarps * 32, kRows = kWarps * 16;
-  static constexpr int kStages = 2, kPart = 32;
-  static constexpr int kTileBytes = (2 * kRows + kStages * 2 * kKeyBlock) * HeadDim * static_cast<int>(sizeof(Bf16));
-
-  // products = left rows (16 of the warp) times the transpose of 32 rows of the block.
-  template <class Left>
-  static __device__ __forceinline__ void multiply(float (&products)[4][4], Left left, const Bf16* tile, int first) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) products[j][e] = 0.0f;
-#pragma unroll
-    for (int step = 0; step < HeadDim / 16; ++step) {
-      unsigned a[4];
-      left(a, step);
-#pragma unroll
-      for (int pair = 0; pair < 2; ++pair) {
-        unsigned b[2][2];
-        Rows::load_transposed(b, tile, first + 16 * pair, step);
-        mma_m16n8k16(products[2 * pair], a, b[0]);
-        mma_m16n8k16(products[2 * pair + 1], a, b[1]);
-      }
-    }
-  }
-
-  // sums += weights (16 rows of the warp) times 32 rows of the block.
-  static __device__ __forceinline__ void add_weighted(float (&sums)[HeadDim / 8][4], const float (&weights)[4][4], const Bf16* tile, int first) {
-#pragma unroll
-    for (int step = 0; step < 2; ++step) {
-      unsigned a[4];
-      as_left(a, weights[2 * step], weights[2 * step + 1]);
-#pragma unroll
-      for (int pair = 0; pair < HeadDim / 16; ++pair) {
-        unsigned b[2][2];
-        Rows::load_right(b, tile, first + 16 * step, pair);
-        mma_m16n8k16(sums[2 * pair], a, b[0]);
-        mma_m16n8k16(sums[2 * pair + 1], a, b[1]);
-      }
-    }
-  }
-
-  static __device__ __forceinline__ void clear(float (&sums)[HeadDim / 8][4]) {
-#pragma unroll
-    for (int j = 0; j < HeadDim / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[j][e] = 0.0f;
-  }
-
-  // Writes the warp's rows, up to `count`, through its part of `staging`, a tile of kRows that other warps don't touch there.
-  template <class Address>
-  static __device__ __forceinline__ void write(Bf16* staging, const float (&sums)[HeadDim / 8][4], float scale, int count, Address address) {
-    const int row = warp_index() * 16, lane = lane_index();
-    __syncwarp();
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int j = 0; j < HeadDim / 8; ++j)
-        *reinterpret_cast<unsigned*>(staging + Rows::offset(row + 8 * h + lane / 4, j) + 2 * (lane % 4)) =
-            pack_bf16(sums[j][2 * h] * scale, sums[j][2 * h + 1] * scale);
-    __syncwarp();
-#pragma unroll 4
-    for (int copy = lane; copy < 16 * Rows::kChunks; copy += 32) {
-      const int i = row + copy / Rows::kChunks, chunk = copy % Rows::kChunks;
-      if (i < count) Vector<Bf16>::load(staging + Rows::offset(i, chunk)).store(address(i) + chunk * 8);
-    }
-  }
-};
 
 // dQ of 64 queries of one head: walks the keys they see.
 template <int HeadDim>
@@ -95,12 +23,12 @@ struct TensorQueryGradient {
     const auto copy_block = [&](int block) {
       Bf16* const keys = stages + block % Tile::kStages * kStage;
       const int key = block * kKeyBlock;
-      Rows::template copy<kKeyBlock, kThreads>(keys, key_end - key, [&](int i) { return of.qkv + of.key(kv_head, start + key + i); });
-      Rows::template copy<kKeyBlock, kThreads>(keys + kKeyBlock * HeadDim, key_end - key, [&](int i) { return of.qkv + of.value(kv_head, start + key + i); });
+      Rows::template copy_spaced<kKeyBlock, kThreads>(keys, key_end - key, of.qkv + of.key(kv_head, start + key), of.qkv_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(keys + kKeyBlock * HeadDim, key_end - key, of.qkv + of.value(kv_head, start + key), of.qkv_stride());
     };
 
-    Rows::template copy<kRows, kThreads>(queries, count, [&](int i) { return of.qkv + of.query(head, start + first + i); });
-    Rows::template copy<kRows, kThreads>(gradients, count, [&](int i) { return of.output_gradient(head, start + first + i); });
+    Rows::template copy_spaced<kRows, kThreads>(queries, count, of.qkv + of.query(head, start + first), of.qkv_stride());
+    Rows::template copy_spaced<kRows, kThreads>(gradients, count, of.output_gradient(head, start + first), of.output_stride());
     copy_block(0);
     cp_async_commit();
 
@@ -182,8 +110,8 @@ struct TensorKeyGradient {
     const auto copy_block = [&](int iteration) {
       const int head = kv_head * group + iteration / blocks, query = (first_block + iteration % blocks) * kKeyBlock;
       Bf16* const queries = stages + iteration % Tile::kStages * kStage;
-      Rows::template copy<kKeyBlock, kThreads>(queries, length - query, [&](int i) { return of.qkv + of.query(head, start + query + i); });
-      Rows::template copy<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query, [&](int i) { return of.output_gradient(head, start + query + i); });
+      Rows::template copy_spaced<kKeyBlock, kThreads>(queries, length - query, of.qkv + of.query(head, start + query), of.qkv_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query, of.output_gradient(head, start + query), of.output_stride());
     };
     // One for each thread. Queries past the end add nothing whatever they weigh: their rows are zeros.
     const auto statistic = [&](int iteration) {
@@ -194,8 +122,8 @@ struct TensorKeyGradient {
     };
     static_assert(kThreads == 2 * kKeyBlock);
 
-    Rows::template copy<kRows, kThreads>(keys, count, [&](int i) { return of.qkv + of.key(kv_head, start + first + i); });
-    Rows::template copy<kRows, kThreads>(values, count, [&](int i) { return of.qkv + of.value(kv_head, start + first + i); });
+    Rows::template copy_spaced<kRows, kThreads>(keys, count, of.qkv + of.key(kv_head, start + first), of.qkv_stride());
+    Rows::template copy_spaced<kRows, kThreads>(values, count, of.qkv + of.value(kv_head, start + first), of.qkv_stride());
     copy_block(0);
     cp_async_commit();
     statistics[threadIdx.x] = statistic(0);

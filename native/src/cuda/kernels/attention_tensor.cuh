@@ -126,8 +126,14 @@ struct TensorAttention {
   static __device__ __forceinline__ void copy_keys(void* shared, const KeyRows<Bf16>& source, int block, int stage, int key_end) {
     const int first = block * kKeyBlock;
     Bf16* const keys = stage_keys(shared, stage);
-    Rows::template copy<kKeyBlock, kThreads>(keys, key_end - first, [&](int i) { return source.key(first + i); });
-    Rows::template copy<kKeyBlock, kThreads>(keys + kKeyBlock * HeadDim, key_end - first, [&](int i) { return source.value(first + i); });
+    Bf16* const values = keys + kKeyBlock * HeadDim;
+    if (source.prefix == 0 || first >= source.prefix || first + kKeyBlock <= source.prefix) {
+      Rows::template copy_spaced<kKeyBlock, kThreads>(keys, key_end - first, source.key(first), source.stride);
+      Rows::template copy_spaced<kKeyBlock, kThreads>(values, key_end - first, source.value(first), source.stride);
+    } else {
+      Rows::template copy<kKeyBlock, kThreads>(keys, key_end - first, [&](int i) { return source.key(first + i); });
+      Rows::template copy<kKeyBlock, kThreads>(values, key_end - first, [&](int i) { return source.value(first + i); });
+    }
   }
 
   template <class Use>
