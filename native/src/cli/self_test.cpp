@@ -1,37 +1,19 @@
 #include "cli/self_test.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "base/error.h"
-#include "cuda/runtime/devices.h"
 #include "cuda/selftest/self_test.h"
+#include "engine/choose_gpu.h"
 #include "ops/cpu/self_test.h"
 
 namespace starpo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The GPU's index; none: the processor.
-std::optional<int> choose(const std::string& device) {
-  if (device == "cpu") return {};
-  if (device == "auto") {
-    for (const auto& gpu : cuda::list_devices().devices)
-      if (!gpu.unavailable) return gpu.index;
-    return {};
-  }
-  const std::string prefix = "cuda:";
-  int index = device == "cuda" ? 0 : -1;
-  if (device.starts_with(prefix)) std::from_chars(device.data() + prefix.size(), device.data() + device.size(), index);
-  if (index < 0 || (device != "cuda" && device != prefix + std::to_string(index)))
-    throw Error("device_unavailable", "there is no device " + device, "name cpu, cuda:0, cuda:1, ... or auto; starpo-trainer devices lists them");
-  return index;
-}
 
 void print_json(const CheckResult& result) {
   const Json line{{"name", result.name}, {"error", std::isfinite(result.error) ? Json(result.error) : Json(nullptr)}, {"tolerance", result.tolerance}, {"ok", result.ok},
@@ -60,17 +42,17 @@ void print_row(const CheckResult& result) {
 }  // namespace
 
 int self_test_command(const std::string& device, const std::string& filter, bool json) {
-  const auto gpu = choose(device);
+  const auto gpu = choose_gpu(device);
   int passed = 0, failed = 0;
   const auto on_result = [&](const CheckResult& result) {
     if (!json && passed + failed == 0) std::cout << row_text("", "operation", "error", "tolerance");
     (result.ok ? passed : failed) += 1;
     json ? print_json(result) : print_row(result);
   };
-  if (gpu) cuda::self_test(*gpu, filter, on_result);
+  if (gpu) cuda::self_test(gpu->index, filter, on_result);
   else cpu_self_test(filter, on_result);
   if (passed + failed == 0) throw Error("check_unknown", "no check's name contains '" + filter + "'", "run selftest without --filter to see the names");
-  const std::string name = gpu ? "cuda:" + std::to_string(*gpu) : "cpu";
+  const std::string name = gpu ? "cuda:" + std::to_string(gpu->index) : "cpu";
   if (json) std::cout << Json{{"device", name}, {"passed", passed}, {"failed", failed}}.dump() << "\n";
   else std::cout << name << ": " << passed << " passed, " << failed << " failed\n";
   return failed == 0 ? 0 : 1;

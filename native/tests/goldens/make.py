@@ -1,9 +1,10 @@
 """Goldens: what PyTorch makes of a Qwen2 model with made-up weights, for native/tests/goldens_test.cpp and `starpo-bench golden`.
 
-make.py SHAPE FILE [--implementation transformers|plain]
+make.py SHAPE FILE [--implementation transformers|plain] [--dtype float64|float32]
 
-SHAPE: tiny, untied (small ones, for CI) or 0.5b (Qwen2.5-0.5B's, some 20 GB of memory). All is computed in float64 on the processor. `transformers` is Hugging Face's
-Qwen2ForCausalLM; `plain` a few lines of PyTorch below, written from the architecture's description, for machines without it."""
+SHAPE: tiny, untied (small ones, for CI) or 0.5b (Qwen2.5-0.5B's: 17 GB of memory in float64, 9 GB in float32). All is computed on the processor. `transformers` is Hugging
+Face's Qwen2ForCausalLM, whose norms and rotary embeddings are float32 whatever the rest is; `plain` a few lines of PyTorch below, written from the architecture's
+description, for machines without it, and float64 throughout."""
 
 import argparse
 import json
@@ -51,7 +52,7 @@ def tensor_shapes(c):
     return shapes
 
 
-def golden_weights(c):
+def golden_weights(c, dtype):
     weights = {}
     for index, (name, shape) in enumerate(tensor_shapes(c).items()):
         vector = len(shape) == 1
@@ -59,7 +60,7 @@ def golden_weights(c):
         spread = 0.25 if vector else (2 if shape[0] == c["vocab_size"] else 1) * math.sqrt(3 / shape[-1])
         count, chunk = math.prod(shape), 1 << 24
         flat = np.concatenate([(center + spread * golden_values(index, min(chunk, count - first), first)).astype(np.float32) for first in range(0, count, chunk)])
-        weights[name] = torch.from_numpy(flat).view(shape).double().requires_grad_()
+        weights[name] = torch.from_numpy(flat).view(shape).to(dtype).requires_grad_()
     return weights
 
 
@@ -67,10 +68,10 @@ def plain_logits(c, w, tokens):
     """[length] -> [length, vocabulary]"""
     length, dim, heads, kv_heads = len(tokens), c["head_dim"], c["num_attention_heads"], c["num_key_value_heads"]
     angles = torch.outer(torch.arange(length, dtype=torch.float64), c["rope_theta"] ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim))
-    cosines, sines = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+    cosines, sines = (rows.repeat(1, 2).to(w["model.norm.weight"].dtype) for rows in (angles.cos(), angles.sin()))
     rotated = lambda x: x * cosines + torch.cat([-x[..., dim // 2 :], x[..., : dim // 2]], -1) * sines
     norm = lambda x, weight: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + c["rms_norm_eps"]) * weight
-    mask = torch.full((length, length), -math.inf, dtype=torch.float64).triu(1)
+    mask = torch.full((length, length), -math.inf).triu(1)
     x = F.embedding(torch.tensor(tokens), w["model.embed_tokens.weight"])
     for layer in range(c["num_hidden_layers"]):
         p = lambda name: w[f"model.layers.{layer}.{name}"]
@@ -95,10 +96,15 @@ def transformers_model(c, w):
         assert (getattr(config, "rope_parameters", None) or {}).get("rope_theta") == c["rope_theta"]
     except (TypeError, AssertionError):  # transformers 4
         config = Qwen2Config(**settings, head_dim=c["head_dim"], rope_theta=c["rope_theta"], attn_implementation="eager")
-    model = Qwen2ForCausalLM(config).double()
-    model.load_state_dict({name: tensor.detach() for name, tensor in w.items()}, strict=False)
+    with torch.device("meta"):
+        model = Qwen2ForCausalLM(config)
+    model.load_state_dict({name: tensor.detach() for name, tensor in w.items()}, strict=False, assign=True)
+    model.model.rotary_emb = type(model.model.rotary_emb)(config)
+    model.tie_weights()
     own = dict(model.named_parameters())
-    assert set(own) == set(w), set(own) ^ set(w)
+    assert set(own) == set(w) and not any(each.is_meta for each in own.values()), set(own) ^ set(w)
+    for tensor in own.values():
+        tensor.requires_grad_()
     return own, lambda tokens: model(input_ids=torch.tensor([tokens])).logits[0]
 
 
@@ -107,9 +113,11 @@ def main():
     parser.add_argument("shape", choices=SHAPES)
     parser.add_argument("file")
     parser.add_argument("--implementation", choices=["transformers", "plain"], default="transformers")
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
     options = parser.parse_args()
     c, lengths = SHAPES[options.shape]
-    w = golden_weights(c)
+    dtype = getattr(torch, options.dtype)
+    w = golden_weights(c, dtype)
     if options.implementation == "transformers":
         import transformers
 
@@ -137,22 +145,21 @@ def main():
         chosen = torch.tensor([token for tokens in sequences for token in tokens[3:]])
         return logits, logs.gather(-1, chosen[:, None]).squeeze(-1), -(logs.exp() * logs).sum(-1)
 
-    weight = torch.cat([torch.full((count,), value, dtype=torch.float64) for count, value in zip(trained, weights)])
-    advantage = torch.cat([torch.full((count,), value, dtype=torch.float64) for count, value in zip(trained, advantages)])
+    weight = torch.cat([torch.full((count,), value, dtype=dtype) for count, value in zip(trained, weights)])
+    advantage = torch.cat([torch.full((count,), value, dtype=dtype) for count, value in zip(trained, advantages)])
     rollout = None
     golden = {"losses": [], "gradient_norms": []}
-    before = {name: tensor.detach().clone() for name, tensor in w.items()}
     optimizer = torch.optim.AdamW(
         [{"params": [t for t in w.values() if t.dim() > 1], "weight_decay": OPTIMIZER["weight_decay"]}, {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0}],
         lr=OPTIMIZER["learning_rate"], betas=(OPTIMIZER["beta1"], OPTIMIZER["beta2"]), eps=OPTIMIZER["epsilon"])
     picked = lambda tensor: tensor.reshape(-1)[[(i * 2654435761 + 12345) % tensor.numel() for i in range(SAMPLES)]].tolist()
-    gradients = {}
+    before, gradients = {name: picked(tensor.detach()) for name, tensor in w.items()}, {}
     for step in range(STEPS):
         optimizer.zero_grad(set_to_none=True)
         logits, logprobs, entropies = forward()
         if rollout is None:
             # Ratios on either side of both clips, none near them.
-            rollout = (logprobs.detach() - torch.tensor(np.round(draws[sum(lengths) : sum(lengths) + len(targets)] * 4) / 10)).float().double()
+            rollout = (logprobs.detach() - torch.tensor(np.round(draws[sum(lengths) : sum(lengths) + len(targets)] * 4) / 10)).float().to(dtype)
             ids = [int(i) for i in np.linspace(0, c["vocab_size"] - 1, 16)]
             golden |= {"last_logits": [rows[-1][ids].tolist() for rows in logits], "logprobs": logprobs.tolist(), "entropies": entropies.tolist()}
         ratio = (logprobs - rollout).exp()
@@ -164,10 +171,10 @@ def main():
         golden["losses"].append(loss.item())
         golden["gradient_norms"].append(torch.nn.utils.clip_grad_norm_(list(w.values()), OPTIMIZER["gradient_clip"]).item())
         optimizer.step()
-    head = {"made_by": f"make.py {options.shape}, {version}, {platform.machine()}", "config": c, "tokens": [t for s in sequences for t in s], "sequence_starts": starts,
+    head = {"made_by": f"make.py {options.shape}, {version}, {options.dtype}, {platform.machine()}", "config": c, "tokens": [t for s in sequences for t in s], "sequence_starts": starts,
             "targets": targets, "temperature": TEMPERATURE, "loss": LOSS, "token_weights": weights, "advantages": advantages, "rollout_logprobs": rollout.tolist(),
             "optimizer": OPTIMIZER, "logit_ids": ids}
-    golden["tensors"] = [{"name": name, "gradient": gradients[name], "change": picked(w[name].detach() - before[name])} for name in tensor_shapes(c)]
+    golden["tensors"] = [{"name": name, "gradient": gradients[name], "change": [after - own for after, own in zip(picked(w[name].detach()), before[name])]} for name in tensor_shapes(c)]
     short = lambda value: float(f"{value:.9g}") if isinstance(value, float) else [short(v) for v in value] if isinstance(value, list) else {k: short(v) for k, v in value.items()} if isinstance(value, dict) else value
     lines = [f" {json.dumps(key)}: {json.dumps(short(value))}" for key, value in (head | golden).items() if key != "tensors"]
     lines.append(' "tensors": [\n' + ",\n".join("  " + json.dumps(short(t)) for t in golden["tensors"]) + "\n ]")

@@ -1,13 +1,9 @@
 #include "cuda/engine/make_engine.h"
 
-#include "cuda/runtime/devices.h"
-#include "engine/device_choice.h"
+#include <stdexcept>
 
 namespace starpo::cuda {
 
-std::unique_ptr<Engine> make_engine(const EngineSettings& settings) {
-  choose_device(settings.device, {}, list_devices().unavailable->message);
-  return nullptr;
-}
+std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&) { throw std::logic_error("this trainer was built without CUDA"); }
 
 }  // namespace starpo::cuda

@@ -8,7 +8,6 @@
 #include "cuda/engine/make_engine.h"
 #include "cuda/engine/memory_plan.h"
 #include "cuda/engine/training_pass.h"
-#include "engine/device_choice.h"
 #include "model/rope.h"
 
 namespace starpo::cuda {
@@ -103,18 +102,9 @@ std::unique_ptr<Network> CudaEngine<T>::make_network(const ModelConfig& config, 
   return std::make_unique<CudaNetwork<T>>(*this, config, head, use);
 }
 
-std::unique_ptr<Engine> make_engine(const EngineSettings& settings) {
-  const DeviceList list = list_devices();
-  std::vector<DeviceFacts> facts;
-  for (const Device& device : list.devices)
-    facts.push_back({"cuda:" + std::to_string(device.index), device.name, !device.unavailable, device.unavailable ? device.unavailable->message : ""});
-  const ChosenDevice chosen = choose_device(settings.device, facts, list.unavailable ? list.unavailable->message : "there is no GPU");
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].id != chosen.id) continue;
-    if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(list.devices[i], settings.exactness);
-    return std::make_unique<CudaEngine<float>>(list.devices[i], settings.exactness);
-  }
-  return nullptr;
+std::unique_ptr<Engine> make_engine(const Device& device, const EngineSettings& settings) {
+  if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(device, settings.exactness);
+  return std::make_unique<CudaEngine<float>>(device, settings.exactness);
 }
 
 template class CudaEngine<Bf16>;

@@ -102,8 +102,14 @@ void Generator<T>::generate(std::span<const ReplyRequest> requests, const DrawSe
   const int rows = decode_bucket(static_cast<int>(requests.size())), stop_count = static_cast<int>(draws.stop_ids.size());
   feed(requests, rows, draws);
   Graph& step = steps_[{rows, stop_count}];
-  if (!step) step = Graph(stream_, [&] { decode_step(rows, stop_count); });
-  for (int i = 0; i < longest; ++i) step.launch(stream_);
+  int steps = 0;
+  if (!step) {
+    // A kernel's first launch loads it, which a recording can't: the first step runs as it is.
+    decode_step(rows, stop_count);
+    ++steps;
+    step = Graph(stream_, [&] { decode_step(rows, stop_count); });
+  }
+  for (; steps < longest; ++steps) step.launch(stream_);
   collect(requests, rows, choices);
 }
 

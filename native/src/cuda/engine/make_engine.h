@@ -2,11 +2,12 @@
 
 #include <memory>
 
+#include "cuda/runtime/devices.h"
 #include "engine/engine.h"
 
 namespace starpo::cuda {
 
-// The engine of the GPU that settings.device means (engine/device_choice.h); null where that is the processor. Errors: device_unavailable.
-std::unique_ptr<Engine> make_engine(const EngineSettings&);
+// The engine of a GPU.
+std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&);
 
 }  // namespace starpo::cuda

@@ -185,12 +185,12 @@ struct TensorKeyGradient {
       Rows::template copy<kKeyBlock, kThreads>(queries, length - query, [&](int i) { return of.qkv + of.query(head, start + query + i); });
       Rows::template copy<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query, [&](int i) { return of.output_gradient(head, start + query + i); });
     };
-    // Of one query a thread. Queries past the end weigh nothing.
-    const int of_thread = threadIdx.x % kKeyBlock;
+    // One for each thread. Queries past the end add nothing whatever they weigh: their rows are zeros.
     const auto statistic = [&](int iteration) {
-      const int head = kv_head * group + iteration / blocks, query = (first_block + iteration % blocks) * kKeyBlock + of_thread;
-      if (threadIdx.x < kKeyBlock) return query < length ? of.log_sum_exp[of.row(head, start + query)] * kLog2E : INFINITY;
-      return query < length ? of.delta[of.row(head, start + query)] : 0.0f;
+      const int head = kv_head * group + iteration / blocks, query = (first_block + iteration % blocks) * kKeyBlock + static_cast<int>(threadIdx.x) % kKeyBlock;
+      if (query >= length) return 0.0f;
+      const std::ptrdiff_t row = of.row(head, start + query);
+      return threadIdx.x < kKeyBlock ? of.log_sum_exp[row] * kLog2E : of.delta[row];
     };
     static_assert(kThreads == 2 * kKeyBlock);
 

@@ -48,6 +48,7 @@ struct WarpTile {
   static constexpr int fragments_m = Shape::warp_m / 16, fragments_n = Shape::warp_n / 8;
 
   float sum[fragments_m][fragments_n][4];
+  unsigned a[2][fragments_m][4], b[2][fragments_n / 2][4];
   int row, column;  // of this warp in the block's tile
 
   __device__ __forceinline__ WarpTile() {
@@ -62,33 +63,24 @@ struct WarpTile {
         for (float& element : j) element = 0;
   }
 
-  // The products of one tile of a and b; while one step's are under way, the next step's fragments are read.
+  // Two sets of fragments: the next step's are read while this step's products are under way.
   template <class A, class B>
-  __device__ __forceinline__ void multiply(const Bf16* a_tile, const Bf16* b_tile) {
-    constexpr int steps = Shape::k / 16;
-    unsigned a[2][fragments_m][4], b[2][fragments_n / 2][4];
-    load<A, B>(a[0], b[0], a_tile, b_tile, 0);
+  __device__ __forceinline__ void load(int set, const Bf16* stage, int step) {
 #pragma unroll
-    for (int step = 0; step < steps; ++step) {
-      if (step + 1 < steps) load<A, B>(a[(step + 1) % 2], b[(step + 1) % 2], a_tile, b_tile, step + 1);
+    for (int i = 0; i < fragments_m; ++i) A::load_a(a[set][i], stage, row + i * 16, step);
 #pragma unroll
-      for (int i = 0; i < fragments_m; ++i)
-#pragma unroll
-        for (int j = 0; j < fragments_n; ++j) {
-          const unsigned(&pair)[4] = b[step % 2][j / 2];
-          const unsigned column_fragment[2] = {pair[j % 2 * 2], pair[j % 2 * 2 + 1]};
-          mma_m16n8k16(sum[i][j], a[step % 2][i], column_fragment);
-        }
-    }
+    for (int j = 0; j < fragments_n / 2; ++j) B::load_b(b[set][j], stage + Shape::m * Shape::k, column + j * 16, step);
   }
 
-  template <class A, class B>
-  __device__ __forceinline__ void load(unsigned (&a)[fragments_m][4], unsigned (&b)[fragments_n / 2][4], const Bf16* a_tile, const Bf16* b_tile,
-                                       int step) const {
+  __device__ __forceinline__ void multiply(int set) {
 #pragma unroll
-    for (int i = 0; i < fragments_m; ++i) A::load_a(a[i], a_tile, row + i * 16, step);
+    for (int i = 0; i < fragments_m; ++i)
 #pragma unroll
-    for (int j = 0; j < fragments_n / 2; ++j) B::load_b(b[j], b_tile, column + j * 16, step);
+      for (int j = 0; j < fragments_n; ++j) {
+        const unsigned(&both)[4] = b[set][j / 2];
+        const unsigned fragment[2] = {both[j % 2 * 2], both[j % 2 * 2 + 1]};
+        mma_m16n8k16(sum[i][j], a[set][i], fragment);
+      }
   }
 
   // use(row, i, j, first) for the thread's pairs of sums in fragments j < FragmentsN: the pair is sum[i][j][first] and its neighbour, of that row of
@@ -122,27 +114,41 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
   const int tiles = (k_end - k_begin + Shape::k - 1) / Shape::k;
 
   const auto stage = [&](int index) { return shared + index % Shape::stages * Shape::stage_elements; };
+  // Past the last tile: zeros, which nobody uses.
   const auto copy = [&](int index) {
-    if (index < tiles) {
-      const int k = k_begin + index * Shape::k;
-      Bf16* const a_tile = stage(index);
-      Bf16* const b_tile = a_tile + Shape::m * Shape::k;
-      A::copy(a_tile, p.a, p.lda, first_row, result.m, k, k_end, [&](int row) { return first_row + row; });
-      if constexpr (epilogue == GemmEpilogue::swiglu)
-        B::copy(b_tile, p.b, p.ldb, 0, 2 * result.n, k, k_end, [&](int row) { return swiglu_row<Shape::warp_n>(row, first_column, result.n); });
-      else
-        B::copy(b_tile, p.b, p.ldb, first_column, result.n, k, k_end, [&](int row) { return first_column + row; });
-    }
+    const int k = k_begin + index * Shape::k;
+    Bf16* const a_tile = stage(index);
+    Bf16* const b_tile = a_tile + Shape::m * Shape::k;
+    A::copy(a_tile, p.a, p.lda, first_row, result.m, k, k_end, [&](int row) { return first_row + row; });
+    if constexpr (epilogue == GemmEpilogue::swiglu)
+      B::copy(b_tile, p.b, p.ldb, 0, 2 * result.n, k, k_end, [&](int row) { return swiglu_row<Shape::warp_n>(row, first_column, result.n); });
+    else
+      B::copy(b_tile, p.b, p.ldb, first_column, result.n, k, k_end, [&](int row) { return first_column + row; });
     cp_async_commit();
   };
 
+  // Before a tile's last step all fragments of the tile have been read: behind the barrier there the next tile is everybody's, and the place of this
+  // one is free for the copies that the next round begins.
+  constexpr int steps = Shape::k / 16;
+  static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;
   for (int i = 0; i < Shape::stages - 1; ++i) copy(i);
+  cp_async_wait<Shape::stages - 2>();
+  __syncthreads();
+  warp.template load<A, B>(0, stage(0), 0);
   for (int i = 0; i < tiles; ++i) {
-    cp_async_wait<Shape::stages - 2>();
-    __syncthreads();  // everybody's part of tile i is there, and nobody reads tile i - 1 any more, whose place the next copy takes
     copy(i + Shape::stages - 1);
-    warp.template multiply<A, B>(stage(i), stage(i) + Shape::m * Shape::k);
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      if (step + 1 < steps) {
+        warp.template load<A, B>((step + 1) % 2, stage(i), step + 1);
+      } else {
+        cp_async_wait<Shape::stages - 2>();
+        __syncthreads();
+        warp.template load<A, B>(0, stage(i + 1), 0);
+      }
+      warp.multiply(step % 2);
+    }
   }
   cp_async_wait<0>();
 

@@ -46,8 +46,9 @@ __device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld
     const int index = i * Threads + static_cast<int>(threadIdx.x);
     const int row = index / Layout::chunks, chunk = index % Layout::chunks;
     const int source_row = row_of(row), source_column = first_column + chunk * kChunk;
-    const bool valid = source_row < rows && source_column < columns;
-    cp_async_16(tile + Layout::offset(row, chunk), valid ? source + static_cast<std::size_t>(source_row) * ld + source_column : source, valid);
+    // No branch: the address outside isn't read.
+    const bool valid = (source_row < rows) & (source_column < columns);
+    cp_async_16(tile + Layout::offset(row, chunk), source + static_cast<std::ptrdiff_t>(source_row) * ld + source_column, valid);
   }
 }
 

@@ -94,15 +94,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <bool gather>
-__global__ void __launch_bounds__(kThreads) move_rows_kernel(int columns, const float* from, const std::int32_t* index, float* to) {
+template <class T, bool gather>
+__global__ void __launch_bounds__(kThreads) move_rows_kernel(int columns, const T* from, const std::int32_t* index, T* to) {
   const std::size_t listed = blockIdx.x, named = index[blockIdx.x];
-  const std::size_t source = (gather ? named : listed) * columns, target = (gather ? listed : named) * columns;
-  for (int group = threadIdx.x; group < columns / 8; group += kThreads) {
-    float values[8];
-    load_eight(from + source + group * 8, values);
-    store_eight(to + target + group * 8, values);
-  }
+  const T* const source = from + (gather ? named : listed) * columns;
+  T* const target = to + (gather ? listed : named) * columns;
+  for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kThreads * Vector<T>::size) Vector<T>::load(source + i).store(target + i);
 }
 
 int backward_blocks(int rows) { return std::min(rows, kBackwardBlocks); }
@@ -124,17 +121,23 @@ void norm_backward(Stream& stream, int rows, int columns, const float* x, const 
 
 std::size_t norm_backward_partials(int rows, int columns) { return static_cast<std::size_t>(backward_blocks(rows)) * columns; }
 
-void gather_rows(Stream& stream, int rows, int columns, const float* from, const std::int32_t* index, float* to) {
-  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<true>), columns, from, index, to);
+template <class T>
+void gather_rows(Stream& stream, int rows, int columns, const T* from, const std::int32_t* index, T* to) {
+  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<T, true>), columns, from, index, to);
 }
 
-void scatter_rows(Stream& stream, int rows, int columns, const float* from, const std::int32_t* index, float* to) {
-  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<false>), columns, from, index, to);
+template <class T>
+void scatter_rows(Stream& stream, int rows, int columns, const T* from, const std::int32_t* index, T* to) {
+  STARPO_LAUNCH(stream, rows, kThreads, 0, (move_rows_kernel<T, false>), columns, from, index, to);
 }
 
 template void residual_norm(Stream&, int, int, const float*, const float*, float*, const float*, float, float*, float*);
 template void residual_norm(Stream&, int, int, const float*, const Bf16*, float*, const float*, float, Bf16*, float*);
 template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const float*, float*, float*, float*);
 template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, float*, float*);
+template void gather_rows(Stream&, int, int, const float*, const std::int32_t*, float*);
+template void gather_rows(Stream&, int, int, const Bf16*, const std::int32_t*, Bf16*);
+template void scatter_rows(Stream&, int, int, const float*, const std::int32_t*, float*);
+template void scatter_rows(Stream&, int, int, const Bf16*, const std::int32_t*, Bf16*);
 
 }  // namespace starpo::cuda

@@ -5,7 +5,7 @@
 
 #include "cuda/runtime/stream.h"
 
-// RMSNorm (Zhang & Sennrich, arXiv 1910.07467) on the fp32 residual stream, and moving its rows. T: Bf16 or float. columns: a multiple of 8.
+// RMSNorm (Zhang & Sennrich, arXiv 1910.07467) on the fp32 residual stream, and moving rows. T: Bf16 or float. columns: a multiple of 8.
 // All pointers are device memory, aligned to 16 bytes. A row's results depend on that row alone.
 namespace starpo::cuda {
 
@@ -27,8 +27,10 @@ void norm_backward(Stream&, int rows, int columns, const float* x, const float* 
                    float* weight_gradient, float* partials);
 std::size_t norm_backward_partials(int rows, int columns);
 
-// to[i] = from[index[i]] and to[index[i]] = from[i], for rows of fp32 columns; index: [rows], of scatter_rows without repetitions. Rows that none names stay as they are.
-void gather_rows(Stream&, int rows, int columns, const float* from, const std::int32_t* index, float* to);
-void scatter_rows(Stream&, int rows, int columns, const float* from, const std::int32_t* index, float* to);
+// to[i] = from[index[i]] and to[index[i]] = from[i], for rows of so many columns; index: [rows], of scatter_rows without repetitions. Rows that none names stay as they are.
+template <class T>
+void gather_rows(Stream&, int rows, int columns, const T* from, const std::int32_t* index, T* to);
+template <class T>
+void scatter_rows(Stream&, int rows, int columns, const T* from, const std::int32_t* index, T* to);
 
 }  // namespace starpo::cuda

@@ -105,11 +105,12 @@ __global__ void __launch_bounds__(kMostRowThreads) sample_kernel(Logits<const T>
 
   if (truncates && sums.valid()) {
     Truncation truncation{0, 0};
-    if (counts)
-      truncation.least_key = mass_threshold<Mass::count>(row, vocab, aligned, inverse_temperature, sums.maximum, truncation, static_cast<float>(sampling.top_k), threshold_scratch);
+    const auto threshold = [&](Mass kind, float wanted) {
+      return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, wanted, threshold_scratch);
+    };
+    if (counts) truncation.least_key = threshold(Mass::count, static_cast<float>(sampling.top_k));
     truncation.least_weight = sampling.min_p;
-    if (sampling.top_p < 1)
-      truncation.least_key = max(truncation.least_key, mass_threshold<Mass::weight>(row, vocab, aligned, inverse_temperature, sums.maximum, truncation, sampling.top_p, threshold_scratch));
+    if (sampling.top_p < 1) truncation.least_key = max(truncation.least_key, threshold(Mass::weight, sampling.top_p));
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float z[8];
       load_eight_of(row, group, vocab, aligned, -INFINITY, z);

@@ -51,8 +51,9 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 enum class Mass { count, weight };
 
 // The largest key such that the kept tokens from it up have the wanted mass: `wanted` tokens, or that share of the kept ones' weight. A radix search from the top digit.
-template <Mass kind, class T>
-__device__ unsigned mass_threshold(const T* row, int vocab, bool aligned, float inverse_temperature, float maximum, const Truncation& truncation, float wanted, float* scratch) {
+template <class T>
+__device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature, float maximum, const Truncation& truncation, float wanted,
+                                   float* scratch) {
   constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // below it bf16's keys don't differ
   const int groups = (vocab + 7) / 8;
   unsigned prefix = 0;
