@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -125,6 +126,21 @@ TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what
   CHECK_THROWS_AS(generator->begin(0, {}, -1, 0), std::invalid_argument);
   CHECK_THROWS_AS(generator->begin(0, std::vector<std::int32_t>(17, 1), -1, 0), std::out_of_range);
   CHECK_THROWS_AS(generator->append(1, std::vector<std::int32_t>(14, 1)), std::out_of_range);
+}
+
+TEST_CASE("a reply whose logits were not finite says so, and can't be gone on with") {
+  Fixture gpu;
+  std::vector<float> weights(gpu.network->layout().size(), std::numeric_limits<float>::quiet_NaN());
+  gpu.network->parameters().write(StateVector::weights, weights);
+  const auto generator = gpu.network->make_generator(3, 16);
+  const DrawSettings draws{{1, RandomStream::train_sampling}, 1, {1, 1, 0, 0}, {}};
+  const std::vector<ReplyRequest> requests{{0, 4}};
+  std::vector<std::vector<Choice>> choices;
+  generator->begin(0, std::vector<std::int32_t>{1, 2}, -1, 0);
+  generator->generate(requests, draws, choices);
+  REQUIRE(choices.at(0).size() == 1);
+  CHECK(choices[0][0].id == -1);
+  CHECK_THROWS_AS(generator->generate(requests, draws, choices), std::invalid_argument);
 }
 
 TEST_CASE("the setting that would fit changes only what must be") {

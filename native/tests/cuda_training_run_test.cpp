@@ -174,6 +174,9 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   config["advantage"]["estimator"] = "gae";
   config["critic"]["model"] = "full";
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
+  config["rollout"].update({{"groups", 3}, {"group_size", 4}, {"slots", 12}});  // steps of two sizes
+  config["policy_loss"]["mini_batch"] = 4;
+  config["environments"][0]["max_turns"] = 1;
   const RunConfig run_config = parse_run_config(config.dump());
   const auto state = tiny_state(run_config, model.path());
   state->critic->start_from(*state->policy);
@@ -264,6 +267,17 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that can't go on with a checkpoint doesn'
   }
   CHECK(train() == 0);
   CHECK(events("started").back().at("resume").at("iteration") == 1);
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "passing over a damaged checkpoint takes no memory for two runs") {
+  CHECK(train() == 0);
+  const auto whole = weights("000002");
+  write_text(run.path() / "checkpoints/000002/model.safetensors", whole.substr(0, whole.size() / 2));
+  cuda::emulated::set_device_memory(events("memory_plan").back().at("total_bytes").get<std::size_t>() * 5 / 4);
+  CHECK(train() == 0);
+  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  CHECK(events("started").back().at("resume").at("iteration") == 1);
+  CHECK(weights("000002") == whole);
 }
 
 TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on either device") {

@@ -234,6 +234,7 @@ void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std
     Seat& seat = seats_[requests[i].slot];
     seat.length += logged[i];
     seat.pending.assign(1, choices[i].back().id);
+    if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
   }
 }
 
