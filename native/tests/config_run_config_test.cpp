@@ -190,6 +190,13 @@ TEST_CASE("settings that are rarely meant give warnings") {
   };
   CHECK(warnings("/rollout/top_p", 0.9) == 1);
   CHECK(warnings("/rollout/group_size", 1) == 1);
+  CHECK(warnings("/exactness", "fast") == 1);
+  CHECK(warnings("/optimizer/recompute", "block") == 1);
+  auto on_gpu = example();
+  on_gpu["device"] = "auto";
+  on_gpu["exactness"] = "fast";
+  on_gpu["optimizer"]["recompute"] = "block";
+  CHECK(run_config_warnings(parse_run_config(on_gpu.dump())).empty());
   auto alone = example();
   alone["rollout"]["group_size"] = 1;
   alone["advantage"]["estimator"] = "rloo";  // whose advantage is then the score itself

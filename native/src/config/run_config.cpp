@@ -49,6 +49,9 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   const auto& rollout = config.rollout;
   if (rollout.max_response_tokens >= rollout.context)
     warnings.push_back("rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with context_too_small");
+  if (config.device == "cpu" && config.exactness == Exactness::fast) warnings.push_back("exactness fast changes nothing on the device cpu: a processor is always exact");
+  if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
+    warnings.push_back("optimizer.recompute saves nothing on the device cpu: a processor keeps everything");
   if (config.task == Task::warm_start) return warnings;
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
     warnings.push_back("rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of the whole one: the update is biased");

@@ -46,24 +46,33 @@ class DryStep {
 
   void read(NetworkPass& reference) { reference.forward(batch_, temperature_, logprobs_, entropies_); }
 
-  // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one.
+  // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one. Then ever fewer
+  // slots, since a device may keep something for each size of a step.
   void generate(Generator& generator) {
     const auto prompt = any_tokens(std::max(1, needs_.context - 1), needs_.model.vocab_size);
-    std::vector<ReplyRequest> requests;
-    generator.reset();
-    for (int slot = 0; slot < needs_.slots; ++slot) {
-      const bool whole = slot == 0 || needs_.groups > 0;
-      generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), needs_.groups > 0 ? 0 : -1, static_cast<std::uint32_t>(slot));
-      requests.push_back({slot, 1});
+    const int group = needs_.groups > 0 ? 0 : -1;
+    constexpr int closest_sizes = 8;
+    for (int busy = needs_.slots; busy > 0; busy -= closest_sizes) {
+      generator.reset();
+      std::vector<ReplyRequest> requests;
+      for (int slot = 0; slot < busy; ++slot) {
+        const bool whole = busy == needs_.slots && (slot == 0 || group >= 0);
+        generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), group, static_cast<std::uint32_t>(slot));
+        requests.push_back({slot, 1});
+      }
+      std::vector<std::vector<Choice>> choices;
+      generator.generate(requests, draws(), choices);
     }
-    const RolloutConfig& rollout = state_.config.rollout;
-    const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
-    std::vector<std::vector<Choice>> choices;
-    generator.generate(requests, {{state_.config.seed, RandomStream::train_sampling}, 0, sampling, state_.chat.stop_ids()}, choices);
     generator.reset();
   }
 
  private:
+  DrawSettings draws() const {
+    const RolloutConfig& rollout = state_.config.rollout;
+    const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+    return {{state_.config.seed, RandomStream::train_sampling}, 0, sampling, state_.chat.stop_ids()};
+  }
+
   BatchLoss loss() const {
     const RunConfig& config = state_.config;
     BatchLoss loss{config.task == Task::reinforce ? Objective::policy : Objective::likelihood, config.policy_loss, {}, {}};

@@ -24,7 +24,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
 
   std::vector<std::int32_t> place(batch.tokens.size()), rows, wanted;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    if (starts[i + 1] <= starts[i]) throw std::invalid_argument("a sequence is empty");
+    if (starts[i + 1] <= starts[i] || starts[i + 1] > tokens) throw std::invalid_argument("sequence_starts must ascend to the number of tokens");
     for (std::int32_t token = starts[i]; token < starts[i + 1]; ++token) place[token] = token - starts[i];
   }
   target_counts.assign(starts.size() - 1, 0);

@@ -25,6 +25,7 @@ template <class T>
 void Generator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
   if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("no such slot");
   if (prompt.empty()) throw std::invalid_argument("a prompt has a token at least");
+  check_tokens(prompt);
   end(slot);
   Seat& seat = seats_[slot];
   seat.episode = episode;
@@ -59,6 +60,7 @@ int Generator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
 template <class T>
 void Generator<T>::append(int slot, std::span<const std::int32_t> tokens) {
   check_room(slot, tokens.size());
+  check_tokens(tokens);
   auto& pending = seats_.at(slot).pending;
   pending.insert(pending.end(), tokens.begin(), tokens.end());
 }
@@ -75,6 +77,13 @@ template <class T>
 void Generator<T>::check_room(int seat, std::size_t more) const {
   const Seat& at = seats_.at(seat);
   if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context)) throw std::out_of_range("tokens beyond the context");
+}
+
+// What isn't in the embedding's table would be read from beyond it.
+template <class T>
+void Generator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
+  const int vocab = weights_.width().vocab;
+  if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; })) throw std::out_of_range("token outside the vocabulary");
 }
 
 template <class T>
@@ -225,6 +234,7 @@ void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std
     Seat& seat = seats_[requests[i].slot];
     seat.length += logged[i];
     seat.pending.assign(1, choices[i].back().id);
+    if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
   }
 }
 

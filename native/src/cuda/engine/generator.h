@@ -40,6 +40,7 @@ class Generator final : public starpo::Generator {
 
   int find_prefix(int group, std::span<const std::int32_t> prompt);  // seat; -1: all are in use
   void check_room(int seat, std::size_t more) const;
+  void check_tokens(std::span<const std::int32_t> tokens) const;
   void upload_prefixes();
   void prefill();
   void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions);

@@ -1,6 +1,7 @@
 #include "cuda/engine/memory_plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "cuda/engine/generator_buffers.h"
 #include "cuda/engine/training_buffers.h"
@@ -37,6 +38,17 @@ std::int64_t cache_bytes(const EngineNeeds& needs) {
   return needs.slots == 0 ? 0 : 2 * static_cast<std::int64_t>(sizeof(T)) * seats * (needs.context + 1) * Widths(needs.model).keys * needs.model.num_hidden_layers;
 }
 
+// The settings in which `changed` is not what is needed, as something to do.
+std::string said(const EngineNeeds& needs, const EngineNeeds& changed, const std::string& recompute) {
+  std::vector<std::string> settings;
+  if (changed.slots != needs.slots) settings.push_back("rollout.slots to " + std::to_string(changed.slots));
+  if (changed.pass_tokens != needs.pass_tokens) settings.push_back("optimizer.micro_batch_tokens to " + std::to_string(changed.pass_tokens));
+  if (changed.recompute != needs.recompute) settings.push_back("optimizer.recompute to " + recompute);
+  std::string text;
+  for (std::size_t i = 0; i < settings.size(); ++i) text += (i == 0 ? "set " : i + 1 == settings.size() ? " and " : ", ") + settings[i];
+  return text;
+}
+
 }  // namespace
 
 template <class T>
@@ -60,24 +72,18 @@ MemoryPlan plan_memory(const EngineNeeds& needs) {
 
 template <class T>
 std::string setting_that_fits(const EngineNeeds& needs, std::int64_t free_bytes) {
-  const auto fits = [&](const EngineNeeds& changed) { return plan_memory<T>(changed).total_bytes() <= free_bytes; };
+  constexpr std::array<const char*, 3> recompute_names{"none", "elementwise", "block"};
   EngineNeeds changed = needs;
-  for (const auto& [recompute, name] : {std::pair{needs.recompute, ""}, {Recompute::elementwise, "elementwise"}, {Recompute::block, "block"}}) {
-    if (recompute < needs.recompute) continue;
-    changed.recompute = recompute;
-    for (changed.pass_tokens = needs.pass_tokens; changed.pass_tokens >= needs.context && changed.pass_tokens > 0; changed.pass_tokens /= 2) {
-      if (!fits(changed)) continue;
-      std::string hint;
-      if (changed.pass_tokens != needs.pass_tokens) hint = "set optimizer.micro_batch_tokens to " + std::to_string(changed.pass_tokens);
-      if (recompute != needs.recompute) hint += std::string(hint.empty() ? "set" : " and") + " optimizer.recompute to " + name;
-      return hint;
+  for (changed.slots = needs.slots;; changed.slots /= 2) {
+    for (int recompute = static_cast<int>(needs.recompute); recompute < static_cast<int>(recompute_names.size()); ++recompute) {
+      changed.recompute = static_cast<Recompute>(recompute);
+      for (changed.pass_tokens = needs.pass_tokens;; changed.pass_tokens /= 2) {
+        if (plan_memory<T>(changed).total_bytes() <= free_bytes) return said(needs, changed, recompute_names[recompute]);
+        if (changed.pass_tokens / 2 < std::max(needs.context, 1)) break;
+      }
     }
+    if (changed.slots <= 1) break;
   }
-  changed.pass_tokens = std::min(needs.pass_tokens, needs.context);
-  for (changed.slots = needs.slots / 2; changed.slots > 0; changed.slots /= 2)
-    if (fits(changed))
-      return "set rollout.slots to " + std::to_string(changed.slots) + ", optimizer.micro_batch_tokens to " + std::to_string(changed.pass_tokens) +
-             " and optimizer.recompute to block";
   return "no setting of optimizer.micro_batch_tokens, optimizer.recompute or rollout.slots would do: use a smaller model, a smaller rollout.context, critic.model none, or a GPU with more memory";
 }
 

@@ -8,6 +8,13 @@
 #include "cuda/kernels/value_head.h"
 
 namespace starpo::cuda {
+namespace {
+
+void check_results(const PackedBatch& batch, std::span<const float> logprobs, std::span<const float> entropies) {
+  if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size()) throw std::invalid_argument("log-probabilities and entropies must be [targets]");
+}
+
+}  // namespace
 
 template <class T>
 TrainingPass<T>::TrainingPass(Stream& stream, DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const TrainingBuffers<T>& buffers,
@@ -16,8 +23,8 @@ TrainingPass<T>::TrainingPass(Stream& stream, DeviceWeights<T>& weights, const P
 
 template <class T>
 void TrainingPass<T>::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) {
-  if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size()) throw std::invalid_argument("log-probabilities and entropies must be [targets]");
-  run_blocks(batch);
+  check_results(batch, logprobs, entropies);
+  if (!run_blocks(batch)) return;
   for (int first = 0; first < buffers_.batch.targets; first += buffers_.chunk) {
     const int rows = std::min(buffers_.chunk, buffers_.batch.targets - first);
     logprob_entropy(stream_, chunk_logits(first, rows, temperature), buffers_.batch.target_ids + first, buffers_.logprobs + first, buffers_.entropies + first);
@@ -29,7 +36,8 @@ void TrainingPass<T>::forward(const PackedBatch& batch, float temperature, std::
 template <class T>
 void TrainingPass<T>::learn(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) {
   if (!backward_) throw std::logic_error("this network doesn't learn");
-  run_blocks(batch);
+  check_results(batch, logprobs, entropies);
+  if (!run_blocks(batch)) return;
   upload_loss(loss);
   TrainingBuffers<T>& b = buffers_;
   for (int first = 0; first < b.batch.targets; first += b.chunk) {
@@ -66,7 +74,7 @@ template <class T>
 void TrainingPass<T>::forward_values(const PackedBatch& batch, std::span<float> values) {
   if (weights_.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
   if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
-  run_blocks(batch);
+  if (!run_blocks(batch)) return;
   value_head(stream_, buffers_.batch.targets, weights_.width().hidden, buffers_.head_normed, weights_.master(weights_.offsets().head),
              weights_.master(weights_.offsets().head_bias), buffers_.values);
   download(stream_, buffers_.values, values);
@@ -77,6 +85,8 @@ void TrainingPass<T>::backward_values(std::span<const float> value_gradients) {
   if (!backward_) throw std::logic_error("this network doesn't learn");
   TrainingBuffers<T>& b = buffers_;
   const ModelOffsets& at = weights_.offsets();
+  if (value_gradients.size() != static_cast<std::size_t>(b.batch.targets)) throw std::invalid_argument("a slope for each value is needed");
+  if (value_gradients.empty()) return;
   upload(stream_, b.values, value_gradients);
   value_head_backward(stream_, b.batch.targets, weights_.width().hidden, b.head_normed, weights_.master(at.head), b.values, b.head_gradient, weights_.gradient(at.head),
                       weights_.gradient(at.head_bias), b.partials);
@@ -105,12 +115,14 @@ void TrainingPass<T>::run_one(int layer, const float* previous, const T* delta) 
   });
 }
 
+// False where the batch predicts nothing, so that there is nothing to run.
 template <class T>
-void TrainingPass<T>::run_blocks(const PackedBatch& batch) {
+bool TrainingPass<T>::run_blocks(const PackedBatch& batch) {
   TrainingBuffers<T>& b = buffers_;
   const Widths& width = weights_.width();
   b.batch.upload(stream_, batch, width.vocab);
   const int tokens = b.batch.tokens, targets = b.batch.targets;
+  if (targets == 0) return false;
   embed(stream_, tokens, width.hidden, b.batch.ids, weights_.matrix(weights_.offsets().embedding), b.layers[0].x);
   const float* previous = b.layers[0].x;
   const T* delta = nullptr;
@@ -124,6 +136,7 @@ void TrainingPass<T>::run_blocks(const PackedBatch& batch) {
   residual_norm(stream_, tokens, width.hidden, previous, delta, b.final_x, norm, epsilon, b.rounded, nullptr);
   gather_rows(stream_, targets, width.hidden, b.final_x, b.batch.target_rows, b.head_x);
   residual_norm(stream_, targets, width.hidden, b.head_x, static_cast<const T*>(nullptr), b.head_x, norm, epsilon, b.head_normed, b.head_rms);
+  return true;
 }
 
 template <class T>
@@ -145,6 +158,11 @@ void TrainingPass<T>::upload_loss(const BatchLoss& loss) {
     advantages_.insert(advantages_.end(), sequence.advantages.begin(), sequence.advantages.end());
     reference_logprobs_.insert(reference_logprobs_.end(), sequence.reference_logprobs.begin(), sequence.reference_logprobs.end());
   }
+  const std::size_t targets = loss_weights_.size();
+  const auto is_whole = [&](const std::vector<float>& values, bool needed) { return values.size() == targets || (values.empty() && !needed); };
+  const bool policy = loss.objective == Objective::policy;
+  if (!is_whole(rollout_logprobs_, policy) || !is_whole(advantages_, policy) || !is_whole(reference_logprobs_, policy && loss.kl.coefficient > 0))
+    throw std::invalid_argument("a loss needs numbers for each target");
   upload(stream_, buffers_.loss_weights, loss_weights_);
   upload(stream_, buffers_.rollout_logprobs, rollout_logprobs_);
   upload(stream_, buffers_.advantages, advantages_);

@@ -20,7 +20,7 @@ class TrainingPass final : public NetworkPass {
   void backward_values(std::span<const float> value_gradients) override;
 
  private:
-  void run_blocks(const PackedBatch&);
+  bool run_blocks(const PackedBatch&);
   void run_one(int layer, const float* previous, const T* delta);
   void attend(int layer, const float* bias);
   Logits<float> chunk_logits(int first, int rows, float temperature);

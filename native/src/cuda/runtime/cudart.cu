@@ -25,6 +25,12 @@ DriverFacts::Answer kind_of(cudaError_t error) {
   }
 }
 
+// A GPU that reads the host's own page tables copies ordinary memory in its own time, where others have it staged before the call returns.
+bool copies_ordinary_memory_late(int device) {
+  int answer = 0;
+  return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess && answer != 0;
+}
+
 // Where nothing can be thrown: a destructor's error was already that of the work before it.
 void ignore(cudaError_t) {}
 
@@ -83,6 +89,8 @@ void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
 
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
+  static const bool late = copies_ordinary_memory_late(stream.device());
+  if (late) stream.synchronize();
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream.handle()), "copying to the host");
