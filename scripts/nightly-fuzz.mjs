@@ -1,15 +1,32 @@
 // Fuzzes everything that reads bytes from outside, with libFuzzer under AddressSanitizer and UBSan. Not part of the tests, which replay native/fuzz/corpora.
-// Usage: npm run nightly:fuzz -- [--runs 1000000] [--target NAME] [--keep]
+// Usage: npm run nightly:fuzz -- [--runs 1000000] [--target NAME ...] [--seed N] [--keep] [--out FILE]
+//   --seed: for libFuzzer, which draws the same inputs again in an unchanged checkout; otherwise the time.
 //   --keep: afterwards the corpora are made again, of at most 40 inputs each that cover the most together.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+//   --out: what was run is written there, target by target; what the file says of other targets stays.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { machine } from '../benchmarks/machine.ts';
 import { fail, findProgram, root, run, SetupError } from './lib/process.mjs';
 
 const corpora = join(root, 'native/fuzz/corpora');
 const build = join(root, 'native/build-fuzz');
 const mostInputs = 40;
+
+/** The longest input in bytes: of lines, each of which costs, fewer; a tokenizer.json needs more. @type {Record<string, number>} */
+const longest = { 'control-lines': 1024, 'env-protocol': 1024, 'journal-tail': 2048 };
+const longestOfOthers = 4096;
 
 function findClang() {
   const names = ['clang++', ...[19, 18, 17, 16, 15, 14].map((version) => `clang++-${version}`)];
@@ -28,21 +45,31 @@ async function mustRun(program, args, env) {
   return output;
 }
 
-/** @param {string} target @param {string} runs @param {boolean} keep */
-async function fuzz(target, runs, keep) {
+/** @param {string} target @param {{ runs: string, seed: string, keep: boolean }} options */
+async function fuzz(target, { runs, seed, keep }) {
   const work = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'starpo-fuzz-'));
   const [grown, findings, least] = ['grown', 'findings', 'least'].map((name) => join(work, name));
   for (const folder of [grown, findings, least]) mkdirSync(/** @type {string} */ (folder));
   const program = join(build, `starpo-fuzz-${target}`);
-  const env = { ...process.env, TMPDIR: work };
-  const limits = [`-runs=${runs}`, '-max_len=4096', '-timeout=20', '-rss_limit_mb=3000'];
+  // A larger quarantine of freed memory would take a third of the time, for fresh pages.
+  const env = { ...process.env, TMPDIR: work, ASAN_OPTIONS: 'quarantine_size_mb=16' };
+  const length = longest[target] ?? longestOfOthers;
+  const limits = [
+    `-runs=${runs}`,
+    `-seed=${seed}`,
+    `-max_len=${length}`,
+    '-timeout=20',
+    '-rss_limit_mb=3000',
+  ];
+  const begin = performance.now();
   const { status, output } = await run(
     program,
     [...limits, `-artifact_prefix=${findings}/`, '-print_final_stats=1', `${grown}`, join(corpora, target)],
     { env },
   );
-  const executed = /number_of_executed_units: (\d+)/.exec(output)?.[1] ?? '?';
-  console.log(`${target}: ${executed} executions, ${status === 0 ? 'nothing found' : 'a finding'}`);
+  const seconds = Math.round((performance.now() - begin) / 1000);
+  const executions = Number(/number_of_executed_units: (\d+)/.exec(output)?.[1]);
+  console.log(`${target}: ${executions} executions, ${status === 0 ? 'nothing found' : 'a finding'}`);
   if (status !== 0) {
     throw new SetupError(
       `${target}: the input is in ${findings}.`,
@@ -59,6 +86,15 @@ async function fuzz(target, runs, keep) {
     keepInputs(/** @type {string} */ (least), join(corpora, target));
   }
   rmSync(work, { recursive: true });
+  return { executions, longest_input_bytes: length, seconds, seed: Number(seed) };
+}
+
+/** @param {string} file @param {string} target @param {object} result @param {object} conditions where and of which source it was run */
+function record(file, target, result, conditions) {
+  const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).targets : {};
+  const targets = { ...known, [target]: { ...result, ...conditions } };
+  const sorted = Object.fromEntries(Object.entries(targets).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(file, `${JSON.stringify({ command: 'npm run nightly:fuzz', targets: sorted }, null, 2)}\n`);
 }
 
 /** What was written first covers most; inputs with a name of their own are past findings and stay. @param {string} from @param {string} to */
@@ -74,18 +110,28 @@ try {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: '1000000' },
-      target: { type: 'string' },
+      target: { type: 'string', multiple: true },
+      seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
       keep: { type: 'boolean', default: false },
+      out: { type: 'string' },
     },
   });
   const clang = findClang();
-  const targets = values.target ? [values.target] : readdirSync(corpora);
+  const targets = values.target ?? readdirSync(corpora);
   await mustRun('cmake', [
     ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DSTARPO_FUZZ=ON'],
     ...['-DCMAKE_BUILD_TYPE=Release', `-DCMAKE_CXX_COMPILER=${clang}`],
   ]);
   await mustRun('ninja', ['-C', build, ...targets.map((target) => `starpo-fuzz-${target}`)]);
-  for (const target of targets) await fuzz(target, values.runs, values.keep);
+  const conditions = {
+    sanitizers: 'AddressSanitizer, UndefinedBehaviorSanitizer',
+    compiler: clang,
+    machine: machine(),
+  };
+  for (const target of targets) {
+    const result = await fuzz(target, values);
+    if (values.out) record(resolve(values.out), target, result, conditions);
+  }
 } catch (error) {
   fail(error);
 }

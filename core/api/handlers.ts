@@ -188,14 +188,15 @@ function presetCards(): PresetCard[] {
 export async function systemInfo({ version, home, trainer }: Core): Promise<SystemInfo> {
   const info = { version, dataFolder: home, cores: cpus().length };
   try {
-    const { devices, build } = await trainer.devices();
-    return { ...info, trainer: { path: trainer.path, build, problem: null }, devices };
+    const { devices, build, cuda } = await trainer.devices();
+    return { ...info, trainer: { path: trainer.path, build, problem: null }, devices, cuda };
   } catch (error) {
     const { message, hint } = asFailure(error);
     return {
       ...info,
       trainer: { path: trainer.path, build: null, problem: `${message} ${hint}` },
       devices: [],
+      cuda: null,
     };
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { device, type SystemInfo } from '../api/contract.ts';
+import { cudaState, device, type SystemInfo } from '../api/contract.ts';
 import { askTrainer } from './ask.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';
@@ -7,9 +7,24 @@ import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
 const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
 const modelFacts = z.looseObject({ parameters: z.number().int() });
-const deviceList = z.looseObject({ devices: z.array(device), build: z.string().nullish() });
+const deviceList = z.looseObject({
+  devices: z.array(device),
+  build: z.string().nullish(),
+  cuda: z.looseObject({
+    runtime_version: z.string().nullable(),
+    driver_version: z.string().nullable(),
+    problem: cudaState.shape.problem,
+  }),
+});
 
-export type Devices = Pick<SystemInfo, 'devices'> & { build: string | null };
+export type Devices = Pick<SystemInfo, 'devices' | 'cuda'> & { build: string | null };
+
+/** What `devices --json` prints (docs/formats/devices.md). */
+export function parseDevices(answer: unknown): Devices {
+  const { devices, build, cuda } = deviceList.parse(answer);
+  const { runtime_version: runtimeVersion, driver_version: driverVersion, problem } = cuda;
+  return { devices, build: build || null, cuda: { runtimeVersion, driverVersion, problem } };
+}
 
 /** The trainer's executable, as core uses it. Every method may throw `trainer_missing` or `trainer_unusable`. */
 export class Trainer {
@@ -42,8 +57,7 @@ export class Trainer {
   }
 
   async devices(): Promise<Devices> {
-    const answer = deviceList.parse(await askTrainer(findTrainer(this.candidates), ['devices', '--json']));
-    return { devices: answer.devices, build: answer.build || null };
+    return parseDevices(await askTrainer(findTrainer(this.candidates), ['devices', '--json']));
   }
 
   /** Whether a run can begin from a model folder. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */

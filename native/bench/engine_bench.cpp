@@ -214,7 +214,14 @@ int main(int argc, char** argv) {
     if (size.sequences % micro_batch != 0 || size.first_target >= size.length) throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
     ThreadPool pool(threads);
     const auto engine = make_engine(settings, pool);
-    const auto network = engine->make_network(shape.empty() ? workload_model() : read_model_folder_config(shape), ModelHead::language, NetworkUse::trained);
+    EngineNeeds needs{.model = shape.empty() ? workload_model() : read_model_folder_config(shape)};
+    needs.trains_policy = true;
+    needs.slots = size.groups * size.group_size;
+    needs.groups = size.groups;
+    needs.context = size.prompt + size.sampled;
+    needs.pass_tokens = std::max(micro_batch * size.length, needs.context);
+    engine->reserve(needs);
+    const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::trained);
     set_initial_weights(*network);
     const Workload work = make_workload(network->layout().config().vocab_size, size);
     if (!folder.empty()) return write_workload(work, *network, folder), 0;

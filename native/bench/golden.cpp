@@ -71,8 +71,13 @@ struct Difference {
 class GoldenRun {
  public:
   GoldenRun(const json& golden, Engine& engine)
-      : golden_(golden), network_(engine.make_network(golden_model(golden.at("config")), ModelHead::language, NetworkUse::trained)),
-        before_(golden_weights(network_->layout())), batch_{golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")} {
+      : golden_(golden), batch_{golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")} {
+    EngineNeeds needs{.model = golden_model(golden.at("config"))};
+    needs.trains_policy = true;
+    needs.pass_tokens = static_cast<int>(batch_.tokens.size());
+    engine.reserve(needs);
+    network_ = engine.make_network(needs.model, ModelHead::language, NetworkUse::trained);
+    before_ = golden_weights(network_->layout());
     network_->parameters().write(StateVector::weights, before_);
   }
 

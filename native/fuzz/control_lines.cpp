@@ -10,16 +10,19 @@ namespace starpo::fuzz {
 
 // The input is what core appends to control.jsonl.
 void control_lines(std::string_view input) {
-  TemporaryFolder run;
+  static const TemporaryFolder run;
+  const auto events = run.path() / "events.jsonl", control = run.path() / "control.jsonl";
+  std::filesystem::remove(events);
+  write_text(control, "");
   {
     Journal journal(run.path());
     ControlReader reader(run.path());
-    write_text(run.path() / "control.jsonl", std::string(input));
+    write_text(control, std::string(input));
     const auto commands = reader.poll(journal);
     for (const ControlCommand& command : commands) require(!command.id.empty(), "a command has an id");
     require(reader.poll(journal).empty(), "a command is read once");
   }
-  std::istringstream lines(read_text(run.path() / "events.jsonl"));
+  std::istringstream lines(read_text(events));
   for (std::string line; std::getline(lines, line);) require(nlohmann::json::accept(line), "the journal holds valid JSON");
 }
 

@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/devices.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
+#include "cli/self_test.h"
 #include "ops/cpu/isa.h"
 #include "train/train.h"
 
@@ -30,7 +32,7 @@ int report(const std::string& code, const std::string& message, const std::strin
 
 // What went wrong while running, rather than with what was given.
 bool is_failure(const std::string& code) {
-  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory", "evaluation_cancelled"};
+  constexpr std::array failures{"disk_full", "file_unwritable", "out_of_memory", "evaluation_cancelled", "gpu_out_of_memory", "gpu_failed"};
   return std::find(failures.begin(), failures.end(), code) != failures.end() || code.starts_with("non_finite_");
 }
 
@@ -76,9 +78,21 @@ int main(int argc, char** argv) {
 
   add("devices", "List what can be trained on", [&] { return starpo::devices_command(json); })->add_flag("--json", json);
 
-  add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] { return starpo::score_command(path); })
-      ->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")
-      ->required();
+  std::string device = "auto", filter;
+  auto* self_test = add("selftest", "Check the engine's operations on a device against exact references", [&] { return starpo::self_test_command(device, filter, json); });
+  self_test->add_option("--device", device, "cpu, cuda:N or auto");
+  self_test->add_option("--filter", filter, "only checks whose name contains this");
+  self_test->add_flag("--json", json, "results as JSON lines");
+
+  starpo::EngineSettings engine;
+  std::string precision = "fp32";
+  auto* score = add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] {
+    engine.precision = starpo::precision_from_name(precision);
+    return starpo::score_command(path, engine);
+  });
+  score->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")->required();
+  score->add_option("--device", engine.device, "auto, cpu, cuda or cuda:N");
+  score->add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
 
   add("tokenize", "Texts to token ids and back, as JSON lines on standard input and output", [&] { return starpo::tokenize_command(path); })
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")

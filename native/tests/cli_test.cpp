@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "journal/journal.h"
@@ -101,15 +102,71 @@ TEST_CASE("help is no error") {
   CHECK(help.out.find("warm-start") != std::string::npos);
 }
 
-TEST_CASE("schema and devices print JSON") {
-  CHECK(json::parse(run_trainer({"schema"}).out).at("fields").size() > 60);
+TEST_CASE("schema prints JSON") { CHECK(json::parse(run_trainer({"schema"}).out).at("fields").size() > 60); }
+
+namespace {
+
+// As on a machine without a GPU, whatever this one has.
+struct NoGpu {
+  NoGpu() { ::setenv("CUDA_VISIBLE_DEVICES", "-1", 1); }
+  ~NoGpu() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
+};
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("devices lists the processor and says why there is no GPU, as the example does") {
+  const NoGpu no_gpu;
+  const auto described = json::parse(read_text(STARPO_REPOSITORY "/docs/formats/examples/devices.json"));
   const auto devices = json::parse(run_trainer({"devices", "--json"}).out);
+  CHECK(keys(devices) == keys(described));
+  CHECK(keys(devices.at("cuda")) == keys(described.at("cuda")));
   const auto& cpu = devices.at("devices").at(0);
+  CHECK(keys(cpu) == keys(described.at("devices").at(0)));
   CHECK(cpu.at("id") == "cpu");
   CHECK(cpu.at("available") == true);
   CHECK(cpu.at("threads").get<int>() >= 1);
   CHECK(cpu.at("memory_bytes").get<std::int64_t>() > 0);
   CHECK_FALSE(cpu.at("isa").get<std::string>().empty());
+
+  CHECK(devices.at("devices").size() == 1);
+  const auto& problem = devices.at("cuda").at("problem");
+  const std::set<std::string> codes{"built_without_cuda", "driver_missing", "driver_too_old", "no_gpu", "gpu_failed"};
+  CHECK(codes.contains(problem.at("code").get<std::string>()));
+  const std::string text = run_trainer({"devices"}).out;
+  CHECK(text.starts_with("cpu     "));
+  CHECK(text.find("\ncuda    none: " + problem.at("message").get<std::string>() + "; " + problem.at("hint").get<std::string>() + "\n") != std::string::npos);
+}
+
+TEST_CASE("selftest checks the processor, and refuses a GPU that isn't there") {
+  const NoGpu no_gpu;
+  const auto passed = run_trainer({"selftest", "--device", "cpu"});
+  CHECK(passed.status == 0);
+  CHECK(passed.out.find("\nok      cpu scalar product ") != std::string::npos);
+  CHECK(passed.out.find(" passed, 0 failed\n") != std::string::npos);
+
+  const auto filtered = run_trainer({"selftest", "--json", "--filter", "scalar product"});
+  CHECK(filtered.status == 0);
+  std::istringstream lines(filtered.out);
+  std::string result, summary;
+  std::getline(lines, result);
+  std::getline(lines, summary);
+  CHECK(json::parse(result).at("ok") == true);
+  CHECK(json::parse(result).at("error").get<double>() < 1e-7);
+  CHECK(json::parse(summary) == json{{"device", "cpu"}, {"passed", 1}, {"failed", 0}});
+
+  for (const char* device : {"cuda:0", "cuda", "cuda:7", "cuda:", "cuda:-1", "gpu"}) {
+    const auto refused = run_trainer({"selftest", "--device", device});
+    CAPTURE(device);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("\n  code: device_unavailable\n  hint: ") != std::string::npos);
+  }
+  CHECK(run_trainer({"selftest", "--device", "cpu", "--filter", "nothing"}).err.find("code: check_unknown") != std::string::npos);
 }
 
 TEST_CASE("status says who holds the lock and how far the run is") {

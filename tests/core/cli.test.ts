@@ -172,7 +172,9 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test('doctor names what is amiss', async () => {
-    expect(await run('doctor')).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
+    const healthy = await run('doctor');
+    expect(healthy).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
+    expect(healthy.output).toMatch(/ok +GPU +none: a test double has no GPU; none is needed/);
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const sick = await starpo(['doctor'], environment).finished;
     expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });

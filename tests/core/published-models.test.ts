@@ -9,6 +9,7 @@ import { inspectModel } from '../../core/models/inspect.ts';
 import { parameterCount, publishedModel, publishedModels } from '../../core/models/published.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { publishedPresets } from '../../core/run-config/published-presets.ts';
+import type { RunConfig } from '../../core/run-config/schema.ts';
 import { createRun } from '../../core/runs/create-run.ts';
 import { mayShareDevice } from '../../core/runs/queue.ts';
 
@@ -164,7 +165,7 @@ describe('the presets of published models', () => {
     const { config } = findPreset(preset);
     const bytes = (changes: object) => totalBytes(deviceMemoryParts({ ...config, ...changes }, small.shape));
     const alone = bytes({ critic: { ...config.critic, model: 'none' } });
-    expect(bytes({}) - alone).toBe(18 * parameterCount(small.shape));
+    expect(bytes({}) - alone).toBe(18.125 * parameterCount(small.shape));
     const recompute = (level: string) => bytes({ optimizer: { ...config.optimizer, recompute: level } });
     expect(recompute('block')).toBeLessThan(recompute('elementwise'));
     expect(recompute('elementwise')).toBeLessThan(recompute('none'));
@@ -172,6 +173,30 @@ describe('the presets of published models', () => {
     expect(bytes({ rollout: { ...config.rollout, slots: 64 } })).toBe(bytes({}));
     for (const each of publishedPresets) expect(each.deviceBytes).toBeGreaterThan(5e9);
   });
+});
+
+test('what a run will take of a GPU is what the trainer plans, within two percent', () => {
+  const file = join(import.meta.dirname, '../../native/tests/vectors/memory-plans.json');
+  const { config } = findPreset(preset);
+  for (const plan of JSON.parse(readFileSync(file, 'utf8')).plans) {
+    const planned: RunConfig = {
+      ...config,
+      critic: { ...config.critic, model: plan.critic ? 'full' : 'none' },
+      kl: { ...config.kl, coefficient: plan.reference ? 0.001 : 0 },
+      rollout: { ...config.rollout, slots: plan.slots, groups: plan.groups, context: plan.context },
+      optimizer: {
+        ...config.optimizer,
+        micro_batch_tokens: plan.micro_batch_tokens,
+        recompute: plan.recompute,
+      },
+    };
+    const parts = deviceMemoryParts(planned, plan.shape);
+    expect(parts.map(({ name }) => name).sort()).toEqual(Object.keys(plan.parts).sort());
+    const error = totalBytes(parts) / plan.total_bytes - 1;
+    expect(Math.abs(error), `${plan.model}: ${error}`).toBeLessThan(0.02);
+    for (const { name, bytes } of parts)
+      expect(Math.abs(bytes / plan.parts[name] - 1), `${plan.model}: ${name}`).toBeLessThan(0.1);
+  }
 });
 
 test.each([

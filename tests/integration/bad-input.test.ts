@@ -208,7 +208,11 @@ test.each([
   ['a pattern of another dialect', splitRegex('\\w+'), 'tokenizer_unsupported'],
   ['a pattern that backtracks without end', splitRegex('(?:[^!]+)+[\\x01\\x02]'), 'tokenizer_regex_limit'],
   ['another normalizer', tokenizer('normalizer', { type: 'NFKC' }), 'tokenizer_unsupported'],
-  ['an added token that strips', tokenizer('added_tokens/0/lstrip', true), 'tokenizer_unsupported'],
+  [
+    'an added token that strips in no known way',
+    tokenizer('added_tokens/0/lstrip', 'yes'),
+    'tokenizer_invalid',
+  ],
   ['another architecture', modelConfig('architectures', ['LlamaForCausalLM']), 'model_unsupported'],
   ['a quantised model', modelConfig('quantization_config', {}), 'model_unsupported'],
   [

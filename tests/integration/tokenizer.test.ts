@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tokenizerSample } from './tokenizer-sample.ts';
 import { trainer } from './trainer-process.ts';
 
@@ -107,5 +108,40 @@ describe('the tokenizer of Qwen2.5', () => {
       Array(3).fill('token_out_of_vocabulary'),
     );
     expect(answers.slice(-2)).toEqual([{ text: '' }, { ids: [3346] }]);
+  });
+});
+
+describe('added tokens that strip white space', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'starpo-tokenizer-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each([false, true])('are recognised as by the published library, normalized: %s', (normalized) => {
+    const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
+    const flags = { normalized, special: false, single_word: false };
+    json.added_tokens.push(
+      { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
+      { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
+      { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
+    );
+    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
+    const reference = new Tokenizer(json, {});
+    const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
+      tokenizerSample()
+        .slice(0, 200)
+        // JavaScript's trim takes U+FEFF for white space and U+0085 for none; Unicode and the library's original have it the other way round.
+        .map(
+          (text) =>
+            `${text.replace(/[\uFEFF\u0085]/g, '')} \t${token}\u00A0 ${token}\u3000\n${token}go${token}`,
+        ),
+    );
+    const answers = tokenize(
+      folder,
+      texts.map((text) => ({ text, special: true })),
+    );
+    const different = answers.flatMap((answer, index) => {
+      const { ids } = reference.encode(texts[index] as string);
+      return JSON.stringify(answer.ids) === JSON.stringify(ids) ? [] : [{ text: texts[index], answer, ids }];
+    });
+    expect(different).toEqual([]);
   });
 });

@@ -161,6 +161,7 @@ export class FakeCore {
             dataFolder: '~/.local/share/starpo',
             trainer: { path: 'starpo-trainer', build: '0.1.0', problem: this.trainerProblem },
             devices: this.devices,
+            cuda: null,
             cores: 8,
           },
         };

@@ -5,8 +5,16 @@ export const device = z.object({
   name: z.string(),
   available: z.boolean(),
   reason: z.string().nullable(),
+  hint: z.string().nullish().describe('what to do where it is not available'),
   /** All that it has. */
   memory_bytes: z.number().nullish(),
+});
+
+/** What became of NVIDIA's GPUs: `problem` says why there is none (docs/formats/devices.md). */
+export const cudaState = z.object({
+  runtimeVersion: z.string().nullable(),
+  driverVersion: z.string().nullable(),
+  problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
 });
 
 export type Device = z.infer<typeof device>;
@@ -16,6 +24,7 @@ export const systemInfo = z.object({
   dataFolder: z.string(),
   trainer: z.object({ path: z.string(), build: z.string().nullable(), problem: z.string().nullable() }),
   devices: z.array(device),
+  cuda: cudaState.nullable().describe('null where the trainer can not be asked'),
   cores: z.number().int(),
 });
 export type SystemInfo = z.infer<typeof systemInfo>;

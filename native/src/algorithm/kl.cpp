@@ -1,19 +1,6 @@
 #include "algorithm/kl.h"
 
-#include "base/reproducible_math.h"
-
 namespace starpo {
-
-KlEstimate kl_estimate(KlEstimator estimator, double logprob, double reference_logprob) {
-  const double d = logprob - reference_logprob;
-  switch (estimator) {
-    case KlEstimator::k1: return {d, 1};
-    case KlEstimator::k2: return {d * d / 2, d};
-    case KlEstimator::k3: break;
-  }
-  const double ratio = reproducible_exp(-d);
-  return {ratio - 1 + d, 1 - ratio};
-}
 
 void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig& config, double weight, double& loss,
              std::span<float> logprob_gradients) {

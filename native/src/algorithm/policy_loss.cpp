@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/reproducible_math.h"
+#include "algorithm/token_loss.h"
 
 namespace starpo {
 
@@ -25,28 +25,15 @@ std::vector<double> token_weights(std::span<const int> trained_tokens, LossAvera
 void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, std::span<const double> advantages,
                  double weight, const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
   for (std::size_t t = 0; t < logprobs.size(); ++t) {
-    const double advantage = advantages[t];
     const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
-    const double ratio = reproducible_exp(log_ratio);
-    const double clipped = std::clamp(ratio, 1 - settings.clip_low, 1 + settings.clip_high);
+    const TokenLoss token = clipped_objective(log_ratio, advantages[t], settings.clip_low, settings.clip_high, settings.dual_clip);
+    if (token.clipped != 0) (token.clipped < 0 ? sums.clipped_low : sums.clipped_high) += 1;
 
-    double loss = -advantage * ratio;
-    double gradient = -advantage * ratio;  // d(ratio)/d(logprob) = ratio
-    if (-advantage * clipped > loss) {
-      loss = -advantage * clipped;
-      gradient = 0;
-      (ratio < 1 ? sums.clipped_low : sums.clipped_high) += 1;
-    }
-    if (settings.dual_clip > 0 && advantage < 0 && loss > -advantage * settings.dual_clip) {
-      loss = -advantage * settings.dual_clip;
-      gradient = 0;
-    }
-
-    sums.loss += weight * (loss - settings.entropy_coefficient * entropies[t]);
+    sums.loss += weight * (token.value - settings.entropy_coefficient * entropies[t]);
     sums.entropy += entropies[t];
     sums.log_ratio -= log_ratio;
     sums.tokens += 1;
-    logprob_gradients[t] = static_cast<float>(weight * gradient);
+    logprob_gradients[t] = static_cast<float>(weight * token.gradient);
     entropy_gradients[t] = static_cast<float>(-weight * settings.entropy_coefficient);
   }
 }

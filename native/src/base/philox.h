@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/host_device.h"
+
 namespace starpo {
 
 // What a random draw is for. Together with the run's seed it is the generator's key, so no two uses share a stream.
@@ -14,24 +16,29 @@ enum class RandomStream : std::uint32_t {
   environment_noise = 5,
 };
 
-// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit
-// counter. A draw is a pure function of what it is for, so sampling depends on no batch, thread or order.
+// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit counter, in place.
+STARPO_HOST_DEVICE inline void philox(std::uint32_t (&c)[4], std::uint32_t k0, std::uint32_t k1) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = 0xD2511F53ull * c[0], p1 = 0xCD9E8D57ull * c[2];
+    c[0] = static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k0;
+    c[1] = static_cast<std::uint32_t>(p1);
+    c[2] = static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k1;
+    c[3] = static_cast<std::uint32_t>(p0);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+}
+
+// A draw is a pure function of what it is for, so sampling depends on no batch, thread or order.
 struct Philox {
   std::uint32_t seed;
   RandomStream stream;
 
   std::array<std::uint32_t, 4> operator()(std::uint32_t iteration, std::uint32_t episode, std::uint32_t position,
                                           std::uint32_t draw) const {
-    std::array<std::uint32_t, 4> c{iteration, episode, position, draw};
-    std::uint32_t k0 = seed, k1 = static_cast<std::uint32_t>(stream);
-    for (int round = 0; round < 10; ++round) {
-      const std::uint64_t p0 = 0xD2511F53ull * c[0], p1 = 0xCD9E8D57ull * c[2];
-      c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(p1),
-           static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p0)};
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
-    }
-    return c;
+    std::uint32_t c[4] = {iteration, episode, position, draw};
+    philox(c, seed, static_cast<std::uint32_t>(stream));
+    return {c[0], c[1], c[2], c[3]};
   }
 };
 

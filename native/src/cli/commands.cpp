@@ -12,11 +12,9 @@
 #include "engine/load_weights.h"
 #include "env/environment.h"
 #include "env/protocol.h"
-#include "journal/build_info.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
 #include "model/folder.h"
-#include "ops/cpu/isa.h"
 
 namespace starpo {
 namespace {
@@ -65,24 +63,13 @@ int status_command(const std::filesystem::path& run_directory, bool json) {
   return 0;
 }
 
-int devices_command(bool json) {
-  const auto processor = describe_processor();
-  const std::string isa = isa_name(selected_isa());
-  if (json) {
-    const Json cpu{{"id", "cpu"},         {"name", processor.name}, {"available", true},
-                   {"reason", nullptr},   {"threads", processor.threads}, {"isa", isa},
-                   {"memory_bytes", processor.memory_bytes}};
-    print({{"build", build_version()}, {"devices", Json::array({cpu})}});
-  } else {
-    std::cout << "cpu  " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
-  }
-  return 0;
-}
-
-int score_command(const std::filesystem::path& model_folder) {
+int score_command(const std::filesystem::path& model_folder, const EngineSettings& settings) {
   ThreadPool threads(describe_processor().threads);
-  const auto engine = make_engine({}, threads);
-  const auto network = engine->make_network(read_model_folder_config(model_folder), ModelHead::language, NetworkUse::read);
+  const auto engine = make_engine(settings, threads);
+  EngineNeeds needs{.model = read_model_folder_config(model_folder)};
+  needs.pass_tokens = needs.model.max_position_embeddings;
+  engine->reserve(needs);
+  const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
   load_weights(model_folder, *network);
   score_sequences(*network, std::cin, std::cout);
   return 0;

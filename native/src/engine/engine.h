@@ -1,16 +1,31 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/thread_pool.h"
 #include "config/run_config.h"
 #include "engine/network.h"
+#include "journal/memory_plan.h"
 #include "model/precision.h"
 
 namespace starpo {
 
 enum class NetworkUse { trained, read };  // read: no gradients, no optimiser
+
+// All that networks on a device will be asked for, so that a device with little memory can plan it, and take it once.
+struct EngineNeeds {
+  ModelConfig model;
+  bool trains_policy = false;
+  bool trains_critic = false;  // a full one
+  bool reads_reference = false;
+  int slots = 0;        // of the generator; 0: there is none
+  int groups = 0;       // whose prompts are shared at a time
+  int context = 0;      // most tokens of a slot
+  int pass_tokens = 0;  // most tokens of a micro-batch
+  Recompute recompute = Recompute::none;
+};
 
 // A device that networks live on.
 class Engine {
@@ -21,12 +36,19 @@ class Engine {
   virtual std::string device_name() const = 0;   // what its maker calls it
   virtual std::string instructions() const = 0;  // the processor's instruction set or the GPU's architecture that its products use
 
+  // Once, before any network is made. Nothing for a device that takes memory as it goes. Errors: gpu_out_of_memory, with a setting that would fit;
+  // model_unsupported.
+  virtual std::optional<MemoryPlan> reserve(const EngineNeeds&) = 0;
+  // After reserve: what a person may want to change about the device's set-up.
+  virtual std::optional<std::string> warning() const { return std::nullopt; }
+
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;
 };
 
 struct EngineSettings {
   std::string device = "cpu";  // as in run.json: also "auto" and "cuda"
   Precision precision = Precision::fp32;
+  Exactness exactness = Exactness::exact;
 };
 
 EngineSettings engine_settings(const RunConfig&);

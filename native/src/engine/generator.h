@@ -38,6 +38,9 @@ class Generator {
   virtual int slots() const = 0;
   virtual int context() const = 0;  // most tokens a slot can hold
 
+  // Ends every slot and forgets what groups share: before a rollout, since the weights may have changed.
+  virtual void reset() = 0;
+
   // A slot begins an episode with its prompt. Slots of the same group (not negative) that have the same prompt compute it once.
   virtual void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) = 0;
   // What follows a slot's last reply: the next turn's context.

@@ -1,30 +1,28 @@
 #include "model/decoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "model/block_forward.h"
-#include "model/key_value_cache.h"
+#include "model/decode_attention.h"
+#include "model/decoder_slots.h"
 #include "ops/cpu/kernels.h"
 
 namespace starpo {
 
 struct Decoder::State {
-  State(const Model& m, int slots, int context_length)
-      : model(m), context(context_length), cache(m.layout().config(), slots, context_length, m.precision()), lengths(slots, 0) {
+  State(const Model& m, int count, int context_length)
+      : model(m), context(context_length), slots(m.layout().config(), count, context_length, m.precision()) {
     rotary.extend_to(m.layout().config(), context_length);
   }
 
   void check(std::span<const SlotTokens> entries, std::span<const float> logits) const;
   void run(std::span<const SlotTokens> entries, int rows, float* logits);
-  void attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch, float* keys, float* values);
 
   const Model& model;
   int context;
-  KeyValueCache cache;
+  DecoderSlots slots;
   RotaryTable rotary;
-  std::vector<int> lengths;
 };
 
 Decoder::Decoder(const Model& model, int slots, int context) {
@@ -33,25 +31,20 @@ Decoder::Decoder(const Model& model, int slots, int context) {
 }
 Decoder::~Decoder() = default;
 
-int Decoder::slots() const { return static_cast<int>(state_->lengths.size()); }
+int Decoder::slots() const { return state_->slots.count(); }
 int Decoder::context() const { return state_->context; }
-int Decoder::length(int slot) const { return state_->lengths.at(slot); }
-void Decoder::clear(int slot) { state_->lengths.at(slot) = 0; }
-
-void Decoder::copy(int from, int to, int length) {
-  if (length < 0 || length > state_->lengths.at(from)) throw std::out_of_range("slot holds fewer tokens than are to be copied");
-  state_->lengths.at(to) = length;
-  if (from != to) state_->cache.copy(from, to, length);
-}
+int Decoder::length(int slot) const { return state_->slots.length(slot); }
+void Decoder::clear(int slot) { state_->slots.clear(slot); }
+void Decoder::copy(int from, int to, int length) { state_->slots.copy(from, to, length); }
 
 void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows, few enough for the
-  // caches; there are two to a thread where that leaves whole tiles, so that a thread that is held up delays less.
+  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows: as few as keep all threads at
+  // work, down to 64, since every task reads all weights.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
   const std::size_t threads = state_->model.threads().size();
-  const std::size_t tasks = std::max(total / 128, threads * (threads > 1 && total >= 64 * threads ? 2 : 1));
+  const std::size_t tasks = std::max(total / 64, threads);
   struct Chunk {
     std::size_t first, count;
     int rows;
@@ -69,16 +62,16 @@ void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logit
     const Chunk& chunk = chunks[i];
     state_->run(entries.subspan(chunk.first, chunk.count), chunk.rows, logits.data() + chunk.first * vocab);
   });
-  for (const SlotTokens& entry : entries) state_->lengths[entry.slot] += static_cast<int>(entry.tokens.size());
+  for (const SlotTokens& entry : entries) state_->slots.grow(entry.slot, static_cast<int>(entry.tokens.size()));
 }
 
 void Decoder::State::check(std::span<const SlotTokens> entries, std::span<const float> logits) const {
   const ModelConfig& config = model.layout().config();
   if (logits.size() != entries.size() * config.vocab_size) throw std::invalid_argument("logits must be [entries, vocab]");
-  std::vector<bool> taken(lengths.size());
+  std::vector<bool> taken(slots.count());
   for (const SlotTokens& entry : entries) {
     if (entry.tokens.empty()) throw std::invalid_argument("no tokens for a slot");
-    if (lengths.at(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context)) throw std::out_of_range("tokens beyond the context");
+    if (slots.length(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context)) throw std::out_of_range("tokens beyond the context");
     if (taken[entry.slot]) throw std::invalid_argument("a slot twice in one call");
     taken[entry.slot] = true;
     for (const std::int32_t token : entry.tokens)
@@ -93,26 +86,20 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
   const Model::Packed& packed = model.packed();
   const float* const weights = model.weights().data();
   const std::size_t n = rows;
-  // Room for keys and values as floats where the cache's are shorter.
-  const std::size_t expanded = model.precision() == Precision::bf16 ? packed_size(width.head_dim, context) : 0;
-  const auto [scratch, keys, values, x, normed, qkv, attended, gate_up, hidden, position_words] =
-      carve(thread_memory(), {attention_scratch(context), expanded, expanded, n * width.hidden, n * width.hidden, n * width.qkv, n * width.queries,
+  const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] =
+      carve(thread_memory(), {decode_attention_scratch(model, context), n * width.hidden, n * width.hidden, n * width.qkv, n * width.queries,
                               n * 2 * width.intermediate, n * width.intermediate, n});
   std::int32_t* const positions = reinterpret_cast<std::int32_t*>(position_words);
 
   std::size_t row = 0;
   for (const SlotTokens& entry : entries)
     for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row) {
-      positions[row] = lengths[entry.slot] + static_cast<std::int32_t>(i);
+      positions[row] = slots.length(entry.slot) + static_cast<std::int32_t>(i);
       std::copy_n(weights + packed.offsets.embedding + static_cast<std::size_t>(entry.tokens[i]) * width.hidden, width.hidden, x + row * width.hidden);
     }
   for (int layer = 0; layer < config.num_hidden_layers; ++layer) {
     project_qkv(model, layer, rows, x, positions, rotary, normed, qkv, nullptr);
-    row = 0;
-    for (const SlotTokens& entry : entries) {
-      attend(entry, layer, qkv + row * width.qkv, attended + row * width.queries, scratch, keys, values);
-      row += entry.tokens.size();
-    }
+    decode_attention(model, slots, entries, layer, qkv, attended, scratch, context);
     output_and_mlp(model, layer, rows, x, attended, x, normed, gate_up, hidden, x, nullptr);
   }
   row = 0;
@@ -121,42 +108,6 @@ void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* l
     k.norm(1, width.hidden, x + (row - 1) * width.hidden, weights + packed.offsets.final_norm, config.rms_norm_eps, normed + i * width.hidden, nullptr);
   }
   multiply_forward(model, packed.head, static_cast<int>(entries.size()), normed, nullptr, 0, logits);
-}
-
-void Decoder::State::attend(const SlotTokens& entry, int layer, const float* qkv, float* attended, float* scratch, float* keys, float* values) {
-  const Widths width(model.layout().config());
-  const int count = static_cast<int>(entry.tokens.size()), past = lengths[entry.slot];
-  for (int i = 0; i < count; ++i) cache.store(entry.slot, layer, past + i, qkv + static_cast<std::size_t>(i) * width.qkv);
-  AttentionTile tile{};
-  tile.limit = past + 1;
-  tile.head_dim = tile.value_stride = width.head_dim;
-  tile.scale = 1.0f / std::sqrt(static_cast<float>(width.head_dim));
-  tile.scores = scratch;
-  for (int head = 0; head < width.kv_heads; ++head) {
-    // One token: the group's heads are the tile's rows. Several: one head's tokens are.
-    const int tiles = count == 1 ? 1 : width.group;
-    tile.rows = count == 1 ? width.group : count;
-    tile.limit_step = count == 1 ? 0 : 1;
-    tile.query_stride = count == 1 ? width.head_dim : width.qkv;
-    tile.output_stride = count == 1 ? width.head_dim : width.queries;
-    if (model.precision() == Precision::fp32) {
-      tile.transposed_keys = cache.keys<float>(entry.slot, layer, head);
-      tile.values = cache.values<float>(entry.slot, layer, head);
-    } else if (attention_reads_bf16(tile.rows, width.head_dim)) {
-      tile.bf16_transposed_keys = cache.keys<Bf16>(entry.slot, layer, head);
-      tile.bf16_values = cache.values<Bf16>(entry.slot, layer, head);
-    } else {
-      cache.expand(entry.slot, layer, head, past + count, keys, values);
-      tile.transposed_keys = keys;
-      tile.values = values;
-    }
-    for (int i = 0; i < tiles; ++i) {
-      const int column = (head * width.group + i) * width.head_dim;
-      tile.queries = qkv + column;
-      tile.output = attended + column;
-      kernels().attention(tile);
-    }
-  }
 }
 
 }  // namespace starpo

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "ops/cpu/kernels.h"
-
 namespace starpo {
 
 namespace {
 
 void put(float value, float& place) { place = value; }
 void put(float value, Bf16& place) { place = to_bf16(value); }
+float get(float number) { return number; }
+float get(Bf16 number) { return from_bf16(number); }
 
 }  // namespace
 
@@ -24,14 +24,14 @@ void KeyValueCache::store(int slot, int layer, int position, const float* qkv) {
   precision_ == Precision::bf16 ? store_as<Bf16>(slot, layer, position, qkv) : store_as<float>(slot, layer, position, qkv);
 }
 
-void KeyValueCache::copy(int from, int to, int length) {
-  precision_ == Precision::bf16 ? copy_as<Bf16>(from, to, length) : copy_as<float>(from, to, length);
+void KeyValueCache::load(int slot, int layer, int head, int position, float* key, float* value) const {
+  precision_ == Precision::bf16 ? load_as<Bf16>(slot, layer, head, position, key, value) : load_as<float>(slot, layer, head, position, key, value);
 }
 
 template <class Number>
 void KeyValueCache::store_as(int slot, int layer, int position, const float* qkv) {
   const int dim = width_.head_dim;
-  const std::size_t column = static_cast<std::size_t>(position / kPanel) * dim * kPanel + position % kPanel;
+  const std::size_t column = key_place(position);
   for (int head = 0; head < width_.kv_heads; ++head) {
     Number* const keys = at<Number>(slot, layer, head);
     Number* const values = keys + keys_size_ + static_cast<std::size_t>(position) * dim;
@@ -42,14 +42,14 @@ void KeyValueCache::store_as(int slot, int layer, int position, const float* qkv
 }
 
 template <class Number>
-void KeyValueCache::copy_as(int from, int to, int length) {
-  for (int layer = 0; layer < layers_; ++layer)
-    for (int head = 0; head < width_.kv_heads; ++head) {
-      const Number* const source = at<Number>(from, layer, head);
-      Number* const destination = at<Number>(to, layer, head);
-      std::copy_n(source, packed_size(width_.head_dim, length), destination);
-      std::copy_n(source + keys_size_, static_cast<std::size_t>(length) * width_.head_dim, destination + keys_size_);
-    }
+void KeyValueCache::load_as(int slot, int layer, int head, int position, float* key, float* value) const {
+  const int dim = width_.head_dim;
+  const Number* const keys = at<Number>(slot, layer, head) + key_place(position);
+  const Number* const values = at<Number>(slot, layer, head) + keys_size_ + static_cast<std::size_t>(position) * dim;
+  for (int d = 0; d < dim; ++d) {
+    key[d] = get(keys[static_cast<std::size_t>(d) * kPanel]);
+    value[d] = get(values[d]);
+  }
 }
 
 void KeyValueCache::expand(int slot, int layer, int head, int length, float* keys, float* values) const {

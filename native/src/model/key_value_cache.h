@@ -6,6 +6,7 @@
 #include "model/layer_offsets.h"
 #include "model/precision.h"
 #include "ops/cpu/bf16_kernels.h"
+#include "ops/cpu/kernels.h"
 
 namespace starpo {
 
@@ -26,7 +27,8 @@ class KeyValueCache {
 
   // Stores one token's keys and values from its row [queries | keys | values]; in bf16 they must have been rounded.
   void store(int slot, int layer, int position, const float* qkv);
-  void copy(int from, int to, int length);
+  // One token's key and value [head_dim] of one key-value head, as floats.
+  void load(int slot, int layer, int head, int position, float* key, float* value) const;
 
   // bf16: the first `length` tokens as floats, in the cache's layout.
   void expand(int slot, int layer, int head, int length, float* keys, float* values) const;
@@ -35,7 +37,8 @@ class KeyValueCache {
   template <class Number>
   void store_as(int slot, int layer, int position, const float* qkv);
   template <class Number>
-  void copy_as(int from, int to, int length);
+  void load_as(int slot, int layer, int head, int position, float* key, float* value) const;
+  std::size_t key_place(int position) const { return static_cast<std::size_t>(position / kPanel) * width_.head_dim * kPanel + position % kPanel; }
   template <class Number>
   Number* at(int slot, int layer, int head) const {
     return reinterpret_cast<Number*>(const_cast<float*>(memory_.data())) +

@@ -20,6 +20,7 @@ class Table {
         seats_(generator.slots()), episodes_(request.episodes.size()) {}
 
   std::vector<Episode> play() {
+    generator_.reset();
     while (finished_ < static_cast<int>(episodes_.size())) {
       for (int slot = 0; slot < static_cast<int>(seats_.size()); ++slot)
         if (!seats_[slot].player && next_ < static_cast<int>(episodes_.size())) sit_down(slot);

@@ -152,18 +152,19 @@ class Parser {
       const auto content = token["content"].get<std::string>();
       if (content.empty()) invalid("added_tokens has an empty token");
       const std::int32_t id = id_of(content, value_of(token, "id"));
+      // Hugging Face's tokenizers would take the vocabulary's id.
+      if (const auto known = data_.ids.find(content); known != data_.ids.end() && known->second != id) invalid("added_tokens has another id for " + content + " than " + std::to_string(known->second));
       add_token(content, id, content);
-      for (const char* key : {"single_word", "lstrip", "rstrip"}) require_empty(token, "added_tokens." + content + ".", key);
       const bool special = is_set(token, "special", false);
       const bool normalized = is_set(token, "normalized", !special);
-      add_recognized(content, id, special, normalized);
+      add_recognized(content, {id, is_set(token, "single_word", false), is_set(token, "lstrip", false), is_set(token, "rstrip", false)}, special, normalized);
     }
   }
 
-  void add_recognized(const std::string& content, std::int32_t id, bool special, bool normalized) {
+  void add_recognized(const std::string& content, const AddedToken& token, bool special, bool normalized) {
     const auto add = [&](Tokenizer::Data::Added& added) {
-      if (normalized) added.normalized.add(data_.normalizer == Normalizer::nfc ? to_nfc(content) : content, id);
-      else added.verbatim.add(content, id);
+      if (normalized) added.normalized.add(data_.normalizer == Normalizer::nfc ? to_nfc(content) : content, token);
+      else added.verbatim.add(content, token);
     };
     add(data_.all_tokens);
     if (!special) add(data_.text_tokens);

@@ -26,12 +26,7 @@ class Encoder {
   // Hands over what lies between added tokens, and appends the ids of these.
   template <class Plain>
   void around(const AddedTokens& tokens, std::string_view text, Plain plain) {
-    for (std::size_t at = 0; at < text.size();) {
-      const auto found = tokens.find(text, at);
-      if (found.at > at) plain(text.substr(at, found.at - at));
-      if (found.length > 0) ids_.push_back(found.id);
-      at = found.at + found.length;
-    }
+    tokens.split(text, plain, [&](std::int32_t id) { ids_.push_back(id); });
   }
 
   void encode_between(std::string_view text) {

@@ -19,6 +19,13 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
   return {value, length};
 }
 
+CodePoint code_point_before(std::string_view text, std::size_t end) {
+  const std::string_view before = text.substr(0, end);
+  for (std::size_t length = 1; length <= 4 && length <= end; ++length)
+    if (const auto found = code_point_at(before, end - length); found.value != invalid_byte && found.length == length) return found;
+  return {invalid_byte, 1};
+}
+
 std::size_t valid_utf8_length(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

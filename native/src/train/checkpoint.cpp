@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -155,9 +156,14 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, Train
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (error.code() == "checkpoint_corrupt") throw;
+    if (error.code() == "checkpoint_corrupt" || is_no_fault_of_checkpoint(error.code())) throw;
     throw corrupt(error.what());
   }
+}
+
+bool is_no_fault_of_checkpoint(std::string_view code) {
+  constexpr std::array<std::string_view, 6> codes{"config_invalid", "precision_unsupported", "device_unavailable", "model_unsupported", "gpu_out_of_memory", "gpu_failed"};
+  return std::ranges::find(codes, code) != codes.end();
 }
 
 void remove_partial_files(const fs::path& run_directory) {

@@ -55,14 +55,21 @@ Error unusable(const fs::path& run_directory, int checkpoint, const std::string&
   return Error("checkpoint_corrupt", checkpoint_path(checkpoint) + " can't be read: " + why, hint);
 }
 
+int evaluation_slots(const RunConfig& config) { return std::min(config.rollout.slots, config.evaluation.levels); }
+
 // A checkpoint's policy, its environment, and a place to play: what is needed of a training run's state to evaluate.
 struct Player {
   Player(const RunConfig& config, const fs::path& folder)
       : threads(thread_count(config.threads)),
         tokenizer(Tokenizer::load(folder)),
         chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
-        engine(make_engine(engine_settings(config), threads)),
-        policy(engine->make_network(read_model_folder_config(folder), ModelHead::language, NetworkUse::read)) {
+        engine(make_engine(engine_settings(config), threads)) {
+    const ModelConfig model = read_model_folder_config(folder);
+    EngineNeeds needs{.model = model};
+    needs.slots = evaluation_slots(config);
+    needs.context = config.rollout.context;
+    engine->reserve(needs);
+    policy = engine->make_network(model, ModelHead::language, NetworkUse::read);
     load_weights(folder, *policy);
     const auto& environment = config.environments.front();
     prototypes.push_back(make_environment(environment.type, environment.config));
@@ -88,7 +95,7 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   } catch (const Json::exception& error) {
     throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (error.code() == "precision_unsupported" || error.code().starts_with("checkpoint_")) throw;  // no fault of the checkpoint, or said already
+    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_")) throw;  // the latter are said already
     throw unusable(run_directory, checkpoint, error.what());
   }
 }
@@ -151,7 +158,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto player = load_player(run_directory, checkpoint, config);
 
   const auto start = std::chrono::steady_clock::now();
-  const auto generator = player->policy->make_generator(std::min(config.rollout.slots, levels), config.rollout.context);
+  const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
   progress(0, levels);
   const auto episodes = play_evaluation({config, *generator, player->rules, player->prototypes}, 0, plan.draws, [&](int done) { progress(done, levels); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

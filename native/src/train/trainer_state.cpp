@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/folder.h"
 #include "model/published_files.h"
+#include "train/engine_needs.h"
 
 namespace starpo {
 
@@ -34,6 +35,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
                     std::to_string(model.max_position_embeddings) + " tokens",
                 "lower rollout.context");
 
+  memory_plan = engine->reserve(engine_needs(config, model));
   policy = engine->make_network(model, ModelHead::language, NetworkUse::trained);
   if (config.task == Task::reinforce) {
     critic = make_critic(config.critic.model, *engine, model, threads);

@@ -11,6 +11,8 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint.h"
+#include "train/dry_step.h"
+#include "train/engine_needs.h"
 #include "train/estimate_advantages.h"
 #include "train/evaluation.h"
 #include "train/levels.h"
@@ -47,18 +49,21 @@ void TrainingRun::load(const RunConfig& config) {
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
   journal_.started(started);
-  journal_.phase("load", iteration_, 1, 1);
+  if (state_->memory_plan) journal_.memory_plan(*state_->memory_plan);
+  if (!state_->memory_plan) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
+  if (const auto warning = state_->engine->warning()) journal_.warning(*warning);
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
-  const int episodes = std::max(config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0, config.evaluation.levels);
-  generator_ = state_->policy->make_generator(std::min(config.rollout.slots, episodes), config.rollout.context);
+  generator_ = state_->policy->make_generator(generator_slots(config), config.rollout.context);
   pass_ = state_->policy->make_pass();
   if (state_->reference) {
     load_reference(config);
     reference_pass_ = state_->reference->make_pass();
   }
+  if (state_->memory_plan)
+    dry_step(*state_, *pass_, reference_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
 // Returns what to say about checkpoints that had to be passed over.
@@ -67,6 +72,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   const auto checkpoints = resumable_checkpoints(directory_);
   for (int iteration : checkpoints) {
     try {
+      state_.reset();  // a device has room for one
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
       const auto event = load_checkpoint(directory_, iteration, *state_);
       // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
@@ -76,7 +82,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       resumed_ = true;
       return skipped;
     } catch (const Error& error) {
-      if (error.code() == "config_invalid" || error.code() == "precision_unsupported" || error.code() == "device_unavailable") throw;  // no fault of the checkpoint
+      if (is_no_fault_of_checkpoint(error.code())) throw;
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
     }
   }

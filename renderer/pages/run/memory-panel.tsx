@@ -9,6 +9,7 @@ const words: Record<string, string> = {
   critic: 'Critic: the same',
   reference: 'Reference policy',
   kv_cache: 'Keys and values of all episodes',
+  rollout_buffers: 'A step of decoding',
   activations: 'Activations of a micro-batch',
   logits: 'Logits',
   workspace: 'Scratch',

@@ -12,6 +12,7 @@ class CpuEngine final : public Engine {
   std::string device() const override { return "cpu"; }
   std::string device_name() const override;
   std::string instructions() const override;
+  std::optional<MemoryPlan> reserve(const EngineNeeds&) override { return std::nullopt; }
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
  private:

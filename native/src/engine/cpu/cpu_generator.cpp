@@ -6,6 +6,11 @@ namespace starpo {
 
 CpuGenerator::CpuGenerator(const Model& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), seats_(slots) {}
 
+void CpuGenerator::reset() {
+  for (int slot = 0; slot < slots(); ++slot) end(slot);
+  prefix_group_ = -1;
+}
+
 void CpuGenerator::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
   Seat& seat = seats_.at(slot);
   seat.episode = episode;

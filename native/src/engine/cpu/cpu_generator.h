@@ -12,6 +12,7 @@ class CpuGenerator final : public Generator {
 
   int slots() const override { return static_cast<int>(seats_.size()); }
   int context() const override { return decoder_.context(); }
+  void reset() override;
   void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override;
   void append(int slot, std::span<const std::int32_t> tokens) override;
   void end(int slot) override;

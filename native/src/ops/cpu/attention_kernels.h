@@ -58,15 +58,15 @@ inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys,
     for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, values, r, keys, ld);
 }
 
-// 64 columns of the sum of bfloat16 values, each a chain over the keys.
+// 64 columns of the sum of bfloat16 values, each a chain over the keys that goes on from output or from 0.
 template <int Rows>
-inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values, std::ptrdiff_t value_stride, float* output,
-                            std::ptrdiff_t output_stride) {
+inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values, std::ptrdiff_t value_stride, bool go_on,
+                            float* output, std::ptrdiff_t output_stride) {
   Vec sum[Rows][4];
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) sum[r][v] = zero();
+    for (int v = 0; v < 4; ++v) sum[r][v] = go_on ? load(output + r * output_stride + 16 * v) : zero();
   for (int j = 0; j < keys; ++j, values += value_stride)
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
@@ -87,8 +87,8 @@ inline void scale_row(int count, float factor, float* row) {
   }
 }
 
-// scores[0, limit) become exp((score - maximum) * scale), the rest up to `padded` 0.
-inline float exponentials(int limit, int padded, float scale, float* scores, float& maximum) {
+// scores[0, limit) become exp((score - maximum) * scale), the rest up to `keys` 0, and then up to 15 more.
+inline float exponentials(int limit, int keys, float scale, float* scores, float& maximum) {
   const Vec lowest = broadcast(-__builtin_inff());
   Vec high = lowest;
   for (int j = 0; j < limit; j += 16) high = max(high, fill_from(load(scores + j), lanes(limit - j), lowest));
@@ -101,59 +101,80 @@ inline float exponentials(int limit, int padded, float scale, float* scores, flo
     sum = add(sum, e);
     store(scores + j, e);
   }
-  for (; j < padded; j += 16) store(scores + j, zero());
+  for (; j < keys; j += 16) store(scores + j, zero());
   return reduce_add(sum);
 }
 
+inline bool has_few_rows(const AttentionTile& t) { return t.rows <= 2; }
+
+inline int keys_of(const AttentionTile& t) { return t.limit + (t.rows - 1) * t.limit_step; }
+
+inline void attention_weights(const AttentionTile& t) {
+  const int own = keys_of(t) - t.shared;
+  const int padded = static_cast<int>(panels(own)) * kPanel;
+  const std::ptrdiff_t ld = t.score_stride;
+  AttentionTile part = t;
+  part.scores += t.shared;
+  if (!has_few_rows(t))
+    multiply_by(t.rows, padded, t.head_dim, t.queries, t.query_stride, t.transposed_keys, kPanel, static_cast<std::ptrdiff_t>(t.head_dim) * kPanel, nullptr, 0,
+                part.scores, ld);
+  else if (t.bf16_transposed_keys != nullptr)
+    scores_of_few(part, t.bf16_transposed_keys, t.bf16_values, own, ld);
+  else
+    scores_of_few(part, t.transposed_keys, t.values, own, ld);
+  for (int r = 0; r < t.rows; ++r) {
+    float maximum;
+    t.reciprocal[r] = 1.0f / exponentials(t.limit + r * t.limit_step, t.shared + own, t.scale, t.scores + r * ld, maximum);
+    if (t.maximum != nullptr) t.maximum[r] = maximum;
+  }
+}
+
+inline void attention_output(const AttentionTile& t) {
+  const int own = keys_of(t) - t.shared;
+  const std::ptrdiff_t ld = t.score_stride;
+  const float* const weights = t.scores + t.shared;
+  const bool go_on = t.shared > 0;
+  const float* const start = go_on ? t.output : nullptr;
+  if (t.bf16_values != nullptr) {
+    for (int d = 0; d < t.head_dim; d += 64) {
+      float* const output = t.output + d;
+      if (t.rows == kRowGroup)
+        sum_bf16_values<kRowGroup>(own, weights, ld, t.bf16_values + d, t.value_stride, go_on, output, t.output_stride);
+      else
+        for (int r = 0; r < t.rows; ++r)
+          sum_bf16_values<1>(own, weights + r * ld, ld, t.bf16_values + d, t.value_stride, go_on, output + r * t.output_stride, t.output_stride);
+    }
+  } else if (has_few_rows(t) && t.head_dim % 64 == 0) {
+    for (int d = 0; d < t.head_dim; d += 64) {
+      TileArguments sum{own, weights, ld, t.values + d, t.value_stride, go_on ? start + d : nullptr, t.output_stride, t.output + d, t.output_stride, 64};
+      if (t.rows == kRowGroup) {
+        tile<kRowGroup, 4, false, false>(sum);
+      } else {
+        for (int r = 0; r < t.rows; ++r, sum.a += ld, sum.c += t.output_stride) {
+          sum.start = go_on ? sum.c : nullptr;
+          tile<1, 4, false, false>(sum);
+        }
+      }
+    }
+  } else {
+    multiply_by(t.rows, t.head_dim, own, weights, ld, t.values, t.value_stride, kPanel, start, t.output_stride, t.output, t.output_stride);
+  }
+  for (int r = 0; r < t.rows; ++r) scale_row(t.head_dim, t.reciprocal[r], t.output + r * t.output_stride);
+}
+
 inline void attention(const AttentionTile& t) {
+  float reciprocal[kAttentionRows];
   for (int first = 0; first < t.rows; first += kAttentionRows) {
     AttentionTile part = t;
     part.rows = smaller(t.rows - first, kAttentionRows);
     part.queries += first * t.query_stride;
     part.output += first * t.output_stride;
     part.limit += first * t.limit_step;
-    const int keys = part.limit + (part.rows - 1) * t.limit_step;
-    const int padded = static_cast<int>(panels(keys)) * kPanel;
-    const bool few = part.rows <= 2;
-    const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(t.head_dim) * kPanel;
-    if (!few)
-      multiply_by(part.rows, padded, t.head_dim, part.queries, t.query_stride, t.transposed_keys, kPanel, panel, nullptr, 0, t.scores, padded);
-    else if (t.bf16_transposed_keys != nullptr)
-      scores_of_few(part, t.bf16_transposed_keys, t.bf16_values, keys, padded);
-    else
-      scores_of_few(part, t.transposed_keys, t.values, keys, padded);
-    float reciprocal[kAttentionRows];
-    for (int r = 0; r < part.rows; ++r) {
-      float maximum;
-      const float sum = exponentials(part.limit + r * t.limit_step, padded, t.scale, t.scores + r * padded, maximum);
-      reciprocal[r] = 1.0f / sum;
-      if (t.maximum != nullptr) {
-        t.maximum[first + r] = maximum;
-        t.reciprocal[first + r] = reciprocal[r];
-      }
-    }
-    if (t.bf16_values != nullptr) {
-      for (int d = 0; d < t.head_dim; d += 64) {
-        float* const output = part.output + d;
-        if (part.rows == kRowGroup)
-          sum_bf16_values<kRowGroup>(keys, t.scores, padded, t.bf16_values + d, t.value_stride, output, t.output_stride);
-        else
-          for (int r = 0; r < part.rows; ++r)
-            sum_bf16_values<1>(keys, t.scores + r * padded, padded, t.bf16_values + d, t.value_stride, output + r * t.output_stride, t.output_stride);
-      }
-    } else if (few && t.head_dim % 64 == 0) {
-      for (int d = 0; d < t.head_dim; d += 64) {
-        TileArguments sum{keys, t.scores, padded, t.values + d, t.value_stride, nullptr, 0, part.output + d, t.output_stride, 64};
-        if (part.rows == kRowGroup) {
-          tile<kRowGroup, 4, false, false>(sum);
-        } else {
-          for (int r = 0; r < part.rows; ++r, sum.a += padded, sum.c += t.output_stride) tile<1, 4, false, false>(sum);
-        }
-      }
-    } else {
-      multiply_by(part.rows, t.head_dim, keys, t.scores, padded, t.values, t.value_stride, kPanel, nullptr, 0, part.output, t.output_stride);
-    }
-    for (int r = 0; r < part.rows; ++r) scale_row(t.head_dim, reciprocal[r], part.output + r * t.output_stride);
+    part.score_stride = static_cast<std::ptrdiff_t>(panels(keys_of(part))) * kPanel;
+    part.reciprocal = t.reciprocal == nullptr ? reciprocal : t.reciprocal + first;
+    if (t.maximum != nullptr) part.maximum += first;
+    attention_weights(part);
+    attention_output(part);
   }
 }
 

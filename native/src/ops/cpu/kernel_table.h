@@ -7,6 +7,8 @@ const Kernels& kernels() {
       .multiply = multiply,
       .accumulate_transposed = accumulate_transposed,
       .attention = attention,
+      .attention_weights = attention_weights,
+      .attention_output = attention_output,
       .attention_backward = attention_backward,
       .norm = norm,
       .norm_backward = norm_backward,

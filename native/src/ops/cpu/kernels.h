@@ -29,6 +29,10 @@ struct AttentionTile {
   float* scores;             // scratch, attention_scratch(last limit)
   float* maximum;            // [rows] the largest score and the reciprocal sum, kept for backward; null where there is none
   float* reciprocal;
+  // attention_weights and attention_output only: rows of scores lie this far apart, and the first `shared` keys (of a prefix that several sequences have)
+  // are not this tile's: their scores are there before attention_weights, their part of the sum is in `output` before attention_output.
+  std::ptrdiff_t score_stride = 0;
+  int shared = 0;
   // In place of transposed_keys and values: the same in bfloat16, for decode alone (attention_reads_bf16).
   const std::uint16_t* bf16_transposed_keys = nullptr;
   const std::uint16_t* bf16_values = nullptr;
@@ -52,6 +56,8 @@ static constexpr bool attention_reads_bf16(int rows, int head_dim) { return rows
 inline constexpr int kAttentionRows = 12;   // rows of one tile of scores
 inline constexpr int kAttentionBlock = 96;  // queries of one block of the backward pass
 static constexpr std::size_t attention_scratch(int keys) { return kAttentionRows * panels(keys) * kPanel; }
+// Floats of one row of scores where `shared` keys stand before the tile's own: whole panels are written from there on.
+static constexpr std::size_t score_row(int shared, int own) { return (panels(shared) + panels(own)) * kPanel; }
 static constexpr std::size_t attention_backward_scratch(int keys) { return 2 * kAttentionBlock * panels(keys) * kPanel + kAttentionBlock; }
 
 struct AdamWStep {
@@ -71,6 +77,9 @@ struct Kernels {
                                 float* c, std::ptrdiff_t c_stride);
 
   void (*attention)(const AttentionTile&);
+  // Its halves, for at most kAttentionRows rows: scores become weights that lack the factor `reciprocal`; weights become output.
+  void (*attention_weights)(const AttentionTile&);
+  void (*attention_output)(const AttentionTile&);
   void (*attention_backward)(const AttentionBackward&);
 
   // y = x / rms(x) * weight; reciprocal_rms [rows], may be null.

@@ -1,0 +1,76 @@
+#include "cli/devices.h"
+
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/processor.h"
+#include "cuda/runtime/devices.h"
+#include "cuda/runtime/unavailable.h"
+#include "journal/build_info.h"
+#include "ops/cpu/isa.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json version_or_null(int version) { return version == 0 ? Json(nullptr) : Json(cuda::cuda_version_text(version)); }
+
+std::string compute_capability(const cuda::Device& device) { return std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor); }
+
+Json to_json(const std::optional<cuda::Unavailable>& unavailable) {
+  if (!unavailable) return nullptr;
+  return {{"code", unavailable->code}, {"message", unavailable->message}, {"hint", unavailable->hint}};
+}
+
+Json to_json(const cuda::Device& device) {
+  return {{"id", "cuda:" + std::to_string(device.index)},
+          {"name", device.name},
+          {"available", !device.unavailable},
+          {"reason", device.unavailable ? Json(device.unavailable->message) : Json(nullptr)},
+          {"hint", device.unavailable ? Json(device.unavailable->hint) : Json(nullptr)},
+          {"memory_bytes", device.memory_bytes},
+          {"compute_capability", compute_capability(device)},
+          {"multiprocessors", device.multiprocessors}};
+}
+
+void print_text(const cuda::DeviceList& list) {
+  for (const auto& device : list.devices) {
+    char memory[32];
+    std::snprintf(memory, sizeof memory, "%.1f GiB", static_cast<double>(device.memory_bytes) / (1 << 30));
+    std::cout << "cuda:" << device.index << "  " << device.name << ", " << memory << ", compute capability " << compute_capability(device) << "\n";
+    if (device.unavailable) std::cout << "        can't be used: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
+  }
+  if (list.unavailable) std::cout << "cuda    none: " << list.unavailable->message << "; " << list.unavailable->hint << "\n";
+}
+
+}  // namespace
+
+int devices_command(bool json) {
+  const auto processor = describe_processor();
+  const std::string isa = isa_name(selected_isa());
+  const auto list = cuda::list_devices();
+  if (!json) {
+    std::cout << "cpu     " << processor.name << ", " << processor.threads << " threads, " << isa << "\n";
+    print_text(list);
+    return 0;
+  }
+  Json devices = Json::array({{{"id", "cpu"},
+                               {"name", processor.name},
+                               {"available", true},
+                               {"reason", nullptr},
+                               {"hint", nullptr},
+                               {"threads", processor.threads},
+                               {"isa", isa},
+                               {"memory_bytes", processor.memory_bytes}}});
+  for (const auto& device : list.devices) devices.push_back(to_json(device));
+  const Json answer{
+      {"build", build_version()},
+      {"cuda", {{"runtime_version", version_or_null(list.runtime_version)}, {"driver_version", version_or_null(list.driver_version)}, {"problem", to_json(list.unavailable)}}},
+      {"devices", devices}};
+  std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  return 0;
+}
+
+}  // namespace starpo

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+namespace starpo::cuda {
+
+// Lays tensors of one lifetime end to end into one block of memory. Without memory it only counts, so that the same layout first says what it
+// needs and then takes it.
+class Arena {
+ public:
+  Arena() = default;
+  explicit Arena(std::byte* memory) : memory_(memory) {}
+
+  // Aligned to 256 bytes; null while counting.
+  template <class T>
+  T* take(std::size_t count) {
+    T* const pointer = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + bytes_);
+    constexpr std::size_t line = 256;
+    bytes_ += (count * sizeof(T) + line - 1) / line * line;
+    return pointer;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace starpo::cuda

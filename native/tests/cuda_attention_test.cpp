@@ -1,0 +1,78 @@
+// Attention's kernels through the emulation, in orders of the threads that would show a missing barrier or a copy read too early.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "cuda/emulated/order.h"
+#include "cuda/selftest/attention_case.h"
+#include "cuda/selftest/attention_reference.h"
+#include "cuda/selftest/check_attention.h"
+#include "cuda/selftest/self_test.h"
+
+namespace starpo::cuda {
+
+namespace {
+
+void in_every_order(const std::vector<Check>& checks) {
+  for (unsigned order = 0; order < 6; ++order) {
+    CAPTURE(order);
+    emulated::set_order(order);
+    Stream stream;
+    std::size_t ran = 0;
+    run_checks(checks, "", stream, [&](const CheckResult& result) {
+      CAPTURE(result.name);
+      CAPTURE(result.failure);
+      CAPTURE(result.error);
+      CHECK(result.ok);
+      ++ran;
+    });
+    CHECK(ran == checks.size());
+  }
+  emulated::set_order(0);
+}
+
+}  // namespace
+
+TEST_CASE("cuda attention: forward and backward equal the textbook's, in every order of threads") { in_every_order(attention_checks()); }
+
+TEST_CASE("cuda attention: over the cache, with the bits of the packed forward pass, in every order of threads") { in_every_order(cached_attention_checks()); }
+
+TEST_CASE("cuda attention: the textbook's gradient is that of finite differences") {
+  const AttentionCase<float> of(4, 2, 16, {0, 3, 3, 9});
+  const std::vector<double> qkv = as_double<float>(of.qkv), attended_gradient = as_double<float>(pseudo_random(of.attended_size(), 2));
+  const auto loss = [&](const std::vector<double>& inputs) {
+    const std::vector<double> attended = attention_reference(of.shape, of.starts, inputs).attended;
+    double sum = 0;
+    for (std::size_t i = 0; i < attended.size(); ++i) sum += attended[i] * attended_gradient[i];
+    return sum;
+  };
+  const std::vector<double> gradient = attention_gradient_reference(of.shape, of.starts, qkv, attended_gradient);
+  constexpr double step = 1e-5;
+  std::vector<double> differences(qkv.size());
+  for (std::size_t i = 0; i < qkv.size(); ++i) {
+    std::vector<double> above = qkv, below = qkv;
+    above[i] += step;
+    below[i] -= step;
+    differences[i] = (loss(above) - loss(below)) / (2 * step);
+  }
+  CHECK(normalised_mean_square_error(gradient, differences) < 1e-16);
+}
+
+TEST_CASE("cuda attention: a head dimension without kernels is refused") {
+  CHECK(attention_supports(64));
+  CHECK_FALSE(attention_supports(96));
+  Stream stream;
+  const AttentionCase<float> of(1, 1, 24, {0, 2});
+  CHECK_THROWS_AS(ForwardResult<float>(stream, of), std::invalid_argument);
+}
+
+TEST_CASE("cuda attention: no tokens are no work") {
+  Stream stream;
+  const std::vector<std::int32_t> starts = {0, 0};
+  CHECK(packed_sequences(starts, nullptr).longest == 0);
+  attention_forward<float>(stream, {2, 1, 64, 1.0f}, packed_sequences(starts, nullptr), nullptr, nullptr, nullptr);
+  cached_attention<float>(stream, {2, 1, 64, 1.0f}, {}, {0, nullptr, nullptr, false}, nullptr, nullptr);
+}
+
+}  // namespace starpo::cuda

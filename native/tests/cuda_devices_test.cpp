@@ -1,0 +1,65 @@
+#include <doctest/doctest.h>
+
+#include "cuda/runtime/unavailable.h"
+#include "error_code.h"
+
+using namespace starpo::cuda;
+using Answer = DriverFacts::Answer;
+
+TEST_CASE("why there is no CUDA device, and what to do") {
+  DriverFacts facts{.answer = Answer::insufficient_driver, .error = "", .runtime_version = 13000, .driver_version = 0, .kernel_driver = ""};
+  CHECK(explain_no_device(facts).code == "driver_missing");
+  CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
+
+  facts.kernel_driver = "580.65.06";
+  CHECK(explain_no_device(facts).code == "driver_missing");
+  CHECK(explain_no_device(facts).message.find("libcuda.so.1") != std::string::npos);
+
+  facts.driver_version = 12020;
+  facts.kernel_driver = "535.183.01";
+  CHECK(explain_no_device(facts).code == "driver_too_old");
+  CHECK(explain_no_device(facts).message == "the NVIDIA driver 535.183.01 goes up to CUDA 12.2, and this trainer was built with CUDA 13.0");
+  CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
+
+  facts.runtime_version = 12080;
+  CHECK(explain_no_device(facts).hint.find("525 or newer") != std::string::npos);
+
+  facts.answer = Answer::no_device;
+  CHECK(explain_no_device(facts).code == "no_gpu");
+  CHECK(explain_no_device(facts).hint.find("CUDA_VISIBLE_DEVICES") != std::string::npos);
+
+  facts.answer = Answer::other;
+  facts.error = "system not yet initialized (cudaErrorSystemNotReady)";
+  CHECK(explain_no_device(facts).code == "gpu_failed");
+  CHECK(explain_no_device(facts).message.find("cudaErrorSystemNotReady") != std::string::npos);
+}
+
+TEST_CASE("the kernel module's version is found in its text") {
+  CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\nGCC version:  gcc 12\n") == "535.183.01");
+  CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U16)\n") == "580.65.06");
+  CHECK(parse_kernel_driver("").empty());
+}
+
+TEST_CASE("a device that can't be used is refused with its reason") {
+  DeviceList list;
+  Device old, good;
+  old.name = "Tesla T4";
+  old.unavailable = explain_compute_capability(7, 5);
+  good.index = 1;
+  good.unavailable = explain_compute_capability(8, 0);
+  list.devices = {old, good};
+  CHECK(require_device(list, 1).index == 1);
+  const auto refusal = [&](int index) {
+    try {
+      require_device(list, index);
+    } catch (const starpo::Error& error) {
+      return error.code() + ": " + error.what();
+    }
+    return std::string("accepted");
+  };
+  CHECK(refusal(0) == "device_unavailable: cuda:0 (Tesla T4) can't be used: its compute capability is 7.5, and the kernels need 8.0");
+  CHECK(refusal(2) == "device_unavailable: there is no cuda:2: the last one is cuda:1");
+  list = {};
+  list.unavailable = Unavailable{"no_gpu", "the NVIDIA driver shows no GPU", "look"};
+  CHECK(refusal(0) == "device_unavailable: cuda:0 can't be used: the NVIDIA driver shows no GPU");
+}

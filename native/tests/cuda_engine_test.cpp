@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "cuda/emulated/memory.h"
+#include "cuda/emulated/order.h"
+#include "cuda/selftest/check.h"
+#include "cuda/selftest/engine_case.h"
+#include "error_code.h"
+
+using namespace starpo;
+
+namespace starpo::cuda {
+std::vector<Check> engine_checks();
+}
+
+TEST_CASE("the engine on the emulated GPU: learning as on the processor, decoding as in training") {
+  cuda::Stream stream;
+  for (const cuda::Check& check : cuda::engine_checks()) {
+    CAPTURE(check.name);
+    CHECK(check.error(stream) <= check.tolerance);
+  }
+}
+
+TEST_CASE("the order of threads changes no bit of a step of learning, nor of what is chosen") {
+  std::vector<float> weights;
+  std::vector<cuda::FirstTurns> turns;
+  for (unsigned order = 0; order < 6; ++order) {
+    CAPTURE(order);
+    cuda::emulated::set_order(order);
+    cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
+    turns.push_back(cuda::first_turns(cuda::converse(gpu.network(), true)));
+    cuda::learn_step(gpu.network());
+    if (order == 0) weights = gpu.state(StateVector::weights);
+    CHECK(gpu.state(StateVector::weights) == weights);
+    CHECK(turns[order].chosen == turns[0].chosen);
+    CHECK(turns[order].batch.tokens == turns[0].batch.tokens);
+  }
+  cuda::emulated::set_order(0);
+}
+
+TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that would fit") {
+  EngineNeeds needs = cuda::EngineCase::needs();
+  needs.pass_tokens = 4096;
+  ThreadPool threads(1);
+  const auto planned = make_engine({"cuda:0"}, threads)->reserve(cuda::EngineCase::needs());
+  REQUIRE(planned);
+  cuda::emulated::set_device_memory(static_cast<std::size_t>(planned->total_bytes()) * 5 / 4);
+  std::string hint;
+  try {
+    make_engine({"cuda:0"}, threads)->reserve(needs);
+  } catch (const Error& error) {
+    CHECK(error.code() == "gpu_out_of_memory");
+    hint = error.hint();
+  }
+  CHECK(hint.find("optimizer.micro_batch_tokens to ") != std::string::npos);
+  cuda::emulated::set_device_memory(16384);
+  CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "gpu_out_of_memory");
+  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+}
+
+TEST_CASE("a shape that the kernels don't take is refused by its field") {
+  ThreadPool threads(1);
+  for (int ModelConfig::* field : {&ModelConfig::hidden_size, &ModelConfig::intermediate_size, &ModelConfig::vocab_size}) {
+    EngineNeeds needs = cuda::EngineCase::needs();
+    needs.model.*field = 20;
+    CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "model_unsupported");
+  }
+}

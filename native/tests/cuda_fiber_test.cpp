@@ -1,0 +1,401 @@
+// The emulation itself: that barriers, shuffles, tensor cores and asynchronous copies do what the PTX ISA says, and that it finds what is
+// wrong with a kernel.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "cuda/emulated/memory.h"
+#include "cuda/emulated/order.h"
+#include "cuda/portable/tensor_core.h"
+#include "cuda/portable/warp.h"
+#include "cuda/runtime/event.h"
+#include "cuda/runtime/graph.h"
+#include "cuda/runtime/memory.h"
+#include "cuda/selftest/check.h"
+
+using namespace starpo::cuda;
+
+namespace {
+
+constexpr unsigned orders = 8;
+
+// Calls body in every order, and leaves the first one set.
+template <class Body>
+void in_every_order(Body body) {
+  for (unsigned order = 0; order < orders; ++order) {
+    CAPTURE(order);
+    emulated::set_order(order);
+    body();
+  }
+  emulated::set_order(0);
+}
+
+std::vector<float> pseudo_random(std::size_t count, std::uint32_t state) {
+  std::vector<float> values(count);
+  for (auto& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+  }
+  return values;
+}
+
+std::vector<Bf16> rounded(const std::vector<float>& values) {
+  std::vector<Bf16> result;
+  for (const float value : values) result.push_back(from_float<Bf16>(value));
+  return result;
+}
+
+// One block a row, several elements a thread.
+__global__ void softmax(const float* input, float* output, int columns) {
+  STARPO_SHARED(float, scratch[32]);
+  const float* row = input + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns);
+  float largest = -INFINITY;
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x)) largest = fmaxf(largest, row[i]);
+  largest = block_max(largest, scratch);
+  float sum = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x)) sum += expf(row[i] - largest);
+  sum = block_sum(sum, scratch);
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x))
+    output[static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(i)] = expf(row[i] - largest) / sum;
+}
+
+// c[16, 8] = a[16, k] b[k, 8], or b[8, k]^T: one warp, two stages of 16 columns each.
+template <bool b_is_transposed>
+__global__ void tile_product(const Bf16* a, const Bf16* b, float* c, int k) {
+  STARPO_DYNAMIC_SHARED(Bf16, shared);
+  constexpr int stage_size = 16 * 16 + 16 * 8;
+  const int lane = lane_index();
+  const auto load = [&](int step) {
+    Bf16* const stage = shared + step % 2 * stage_size;
+    const bool valid = step * 16 < k;
+    const int column = valid ? step * 16 : 0;
+    cp_async_16(stage + lane * 8, a + lane / 2 * k + column + lane % 2 * 8, valid);
+    if (lane < 16) {
+      const Bf16* source = b_is_transposed ? b + lane / 2 * k + column + lane % 2 * 8 : b + (column + lane) * 8;
+      cp_async_16(stage + 256 + lane * 8, source, valid);
+    }
+    cp_async_commit();
+  };
+  float d[4] = {};
+  load(0);
+  for (int step = 0; step * 16 < k; ++step) {
+    load(step + 1);
+    cp_async_wait<1>();
+    __syncwarp();
+    const Bf16* const stage = shared + step % 2 * stage_size;
+    unsigned af[4], bf[2];
+    ldmatrix_x4(af, stage + (lane % 16) * 16 + lane / 16 * 8);
+    if constexpr (b_is_transposed) ldmatrix_x2(bf, stage + 256 + (lane % 8) * 16 + lane / 8 % 2 * 8);
+    else ldmatrix_x2_trans(bf, stage + 256 + (lane % 16) * 8);
+    mma_m16n8k16(d, af, bf);
+    __syncwarp();
+  }
+  for (int i = 0; i < 4; ++i) c[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = d[i];
+}
+
+// Reverses a block's values; without the barrier a thread may read what isn't written yet.
+template <bool with_barrier>
+__global__ void reverse(const float* input, float* output) {
+  STARPO_SHARED(float, values[64]);
+  values[threadIdx.x] = input[threadIdx.x];
+  if constexpr (with_barrier) __syncthreads();
+  output[threadIdx.x] = values[63 - threadIdx.x];
+}
+
+// The second round may overwrite what a slower warp has yet to read, unless there is a barrier at the round's end too.
+template <bool with_second_barrier>
+__global__ void rounds(float* output) {
+  STARPO_SHARED(float, total);
+  for (int round = 0; round < 2; ++round) {
+    if (threadIdx.x == 0) total = static_cast<float>(round + 1);
+    __syncthreads();
+    output[round * 64 + static_cast<int>(threadIdx.x)] = total;
+    if constexpr (with_second_barrier) __syncthreads();
+  }
+}
+
+__global__ void copy_without_waiting(const float* input, float* output) {
+  STARPO_SHARED(float, values[128]);
+  cp_async_16(values + threadIdx.x * 4, input + threadIdx.x * 4, true);
+  cp_async_commit();
+  for (int i = 0; i < 4; ++i) output[threadIdx.x * 4 + i] = values[threadIdx.x * 4 + i];
+}
+
+__global__ void divergent_barrier(int returning) {
+  if (static_cast<int>(threadIdx.x) >= returning) return;
+  __syncthreads();
+}
+
+__global__ void divergent_warp(float* output) {
+  if (threadIdx.x % 32 < 16) output[threadIdx.x] = __shfl_sync(every_lane, 1.0f, 0);
+  else output[threadIdx.x] = static_cast<float>(__ballot_sync(every_lane, 1));
+}
+
+__global__ void half_mask() { __shfl_xor_sync(0xffffu, 1, 1); }
+
+__global__ void misaligned(const float* input) {
+  STARPO_DYNAMIC_SHARED(float, shared);
+  cp_async_16(shared, input + 1, true);
+}
+
+__global__ void warp_functions(int* output) {
+  const int lane = lane_index();
+  int* const row = output + blockIdx.y * 10 * 32;
+  row[0 * 32 + lane] = __shfl_sync(every_lane, lane * 3, 5);
+  row[1 * 32 + lane] = __shfl_xor_sync(every_lane, lane, 3);
+  row[2 * 32 + lane] = __shfl_up_sync(every_lane, lane, 2);
+  row[3 * 32 + lane] = __shfl_down_sync(every_lane, lane, 2);
+  row[4 * 32 + lane] = static_cast<int>(__ballot_sync(every_lane, lane % 3 == 0));
+  row[5 * 32 + lane] = __any_sync(every_lane, lane == 7);
+  row[6 * 32 + lane] = __all_sync(every_lane, lane < 31);
+  row[7 * 32 + lane] = __shfl_xor_sync(every_lane, lane, 5, 4);
+  row[8 * 32 + lane] = __shfl_sync(every_lane, lane, 1, 8);
+  row[9 * 32 + lane] = static_cast<int>(blockIdx.x + 10 * blockIdx.y + 100 * gridDim.x + 1000 * gridDim.y);
+}
+
+__global__ void count_atomically(int* counter, unsigned* largest) {
+  atomicAdd(counter, 1);
+  atomicMax(largest, threadIdx.x + 100 * blockIdx.x);
+}
+
+__global__ void add_one(float* values, int count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < static_cast<unsigned>(count)) values[i] += 1;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+__global__ void fill_shared() {
+  STARPO_DYNAMIC_SHARED(float, shared);
+  shared[threadIdx.x] = 1;
+  __syncthreads();
+}
+#endif
+
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const emulated::KernelError& error) {
+    return error.what();
+  }
+  return "nothing was found";
+}
+
+template <class T>
+std::vector<T> fetch(Stream& stream, const DeviceBuffer<T>& buffer) {
+  std::vector<T> values(buffer.size());
+  buffer.download(stream, values);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("emulated kernels: barriers and shuffles") {
+  constexpr int rows = 3, columns = 77;
+  const auto input = pseudo_random(rows * columns, 1);
+  std::vector<double> expected;
+  for (int row = 0; row < rows; ++row) {
+    double sum = 0;
+    for (int i = 0; i < columns; ++i) sum += std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)]));
+    for (int i = 0; i < columns; ++i) expected.push_back(std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)])) / sum);
+  }
+  Stream stream;
+  DeviceBuffer<float> device_input(stream, input), output(input.size());
+  std::vector<float> first;
+  in_every_order([&] {
+    output.fill_poison(stream);
+    STARPO_LAUNCH(stream, rows, 64, 0, softmax, device_input.data(), output.data(), columns);
+    const auto result = fetch(stream, output);
+    CHECK(normalised_mean_square_error(result, expected) < 1e-12);
+    if (first.empty()) first = result;
+    CHECK(result == first);
+  });
+}
+
+TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
+  constexpr int k = 80;
+  const auto a = pseudo_random(16 * k, 2), b = pseudo_random(8 * k, 3);
+  const auto rounded_a = rounded(a), rounded_b = rounded(b);
+  Stream stream;
+  DeviceBuffer<Bf16> device_a(stream, rounded_a), device_b(stream, rounded_b);
+  DeviceBuffer<float> c(16 * 8);
+  const auto check = [&](auto kernel, bool transposed) {
+    std::vector<double> expected;
+    for (int row = 0; row < 16; ++row)
+      for (int column = 0; column < 8; ++column) {
+        double sum = 0;
+        for (int i = 0; i < k; ++i)
+          sum += static_cast<double>(to_float(rounded_a[static_cast<std::size_t>(row * k + i)])) *
+                 static_cast<double>(to_float(rounded_b[static_cast<std::size_t>(transposed ? column * k + i : i * 8 + column)]));
+        expected.push_back(sum);
+      }
+    in_every_order([&] {
+      c.fill_poison(stream);
+      STARPO_LAUNCH(stream, 1, 32, 2 * (16 * 16 + 16 * 8) * sizeof(Bf16), (kernel), device_a.data(), device_b.data(), c.data(), k);
+      CHECK(normalised_mean_square_error(fetch(stream, c), expected) < 1e-12);
+    });
+  };
+  check(tile_product<true>, true);
+  check(tile_product<false>, false);
+}
+
+TEST_CASE("emulated kernels: warp functions and a grid of two dimensions") {
+  Stream stream;
+  DeviceBuffer<int> output(2 * 10 * 32);
+  in_every_order([&] {
+    output.fill_poison(stream);
+    STARPO_LAUNCH(stream, dim3(1, 2), 32, 0, warp_functions, output.data());
+    const auto values = fetch(stream, output);
+    bool equal = true;
+    for (int block = 0; block < 2; ++block)
+      for (int lane = 0; lane < 32; ++lane) {
+        const int segment = lane / 4 * 4;
+        const int expected[10] = {15, lane ^ 3, lane < 2 ? lane : lane - 2, lane > 29 ? lane : lane + 2, 0x49249249, 1, 0,
+                                  (lane ^ 5) / 4 * 4 == segment ? lane ^ 5 : lane, lane / 8 * 8 + 1, 10 * block + 100 + 2000};
+        for (int i = 0; i < 10; ++i) equal = equal && values[static_cast<std::size_t>((block * 10 + i) * 32 + lane)] == expected[i];
+      }
+    CHECK(equal);
+  });
+}
+
+TEST_CASE("emulated kernels: atomics") {
+  Stream stream;
+  DeviceBuffer<int> counter(1);
+  DeviceBuffer<unsigned> largest(1);
+  in_every_order([&] {
+    counter.fill_zero(stream);
+    largest.fill_zero(stream);
+    STARPO_LAUNCH(stream, 5, 64, 0, count_atomically, counter.data(), largest.data());
+    CHECK(fetch(stream, counter)[0] == 320);
+    CHECK(fetch(stream, largest)[0] == 463);
+  });
+}
+
+TEST_CASE("emulated kernels: a missing barrier shows in some order") {
+  Stream stream;
+  const auto input = pseudo_random(64, 4);
+  const std::vector<float> reversed(input.rbegin(), input.rend());
+  DeviceBuffer<float> device_input(stream, input), output(64);
+  DeviceBuffer<float> two_rounds(128);
+  std::vector<float> one_then_two(128, 2.0f);
+  std::fill_n(one_then_two.begin(), 64, 1.0f);
+  const auto wrong_orders = [&](const DeviceBuffer<float>& buffer, const std::vector<float>& expected, auto launch) {
+    int wrong = 0;
+    in_every_order([&] {
+      launch();
+      wrong += fetch(stream, buffer) != expected;
+    });
+    return wrong;
+  };
+  CHECK(wrong_orders(output, reversed, [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data()); }) == 0);
+  CHECK(wrong_orders(output, reversed, [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<false>, device_input.data(), output.data()); }) == orders);
+  CHECK(wrong_orders(two_rounds, one_then_two, [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
+  CHECK(wrong_orders(two_rounds, one_then_two, [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
+}
+
+TEST_CASE("emulated kernels: an asynchronous copy that isn't waited for shows in some order") {
+  Stream stream;
+  const auto input = pseudo_random(128, 5);
+  DeviceBuffer<float> device_input(stream, input), output(128);
+  int wrong = 0;
+  in_every_order([&] {
+    STARPO_LAUNCH(stream, 1, 32, 0, copy_without_waiting, device_input.data(), output.data());
+    wrong += fetch(stream, output) != input;
+  });
+  CHECK(wrong > 0);
+}
+
+TEST_CASE("emulated kernels: what is wrong is said with kernel, block and threads") {
+  Stream stream;
+  DeviceBuffer<float> buffer(64);
+  in_every_order([&] {
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_barrier, 40); }) ==
+          "kernel divergent_barrier, block (0, 0, 0): deadlock, since not all of 64 threads came to the same point: 40 wait at __syncthreads, 0 for the lanes "
+          "of their warp, 24 have returned");
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_warp, buffer.data()); }).find("have diverged: some are at __") != std::string::npos);
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 0, half_mask); }).find("__shfl_xor_sync with a mask of fewer than 32 lanes") != std::string::npos);
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 16, 0, warp_functions, nullptr); }).find("in a warp of fewer than 32 threads") != std::string::npos);
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 16, misaligned, buffer.data()); }).find("multiples of 16") != std::string::npos);
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 0, 32, 0, half_mask); }) == "launch of half_mask: invalid grid");
+    // After all that a kernel runs as before.
+    buffer.fill_zero(stream);
+    STARPO_LAUNCH(stream, 2, 32, 0, add_one, buffer.data(), 64);
+    CHECK(fetch(stream, buffer) == std::vector<float>(64, 1.0f));
+  });
+}
+
+#ifdef __SANITIZE_ADDRESS__
+TEST_CASE("emulated kernels: AddressSanitizer sees what goes beyond shared and device memory") {
+  const auto ends_badly = [](const std::function<void(Stream&)>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(STDERR_FILENO);
+      Stream stream;
+      work(stream);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  };
+  CHECK_FALSE(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 64 * sizeof(float), fill_shared); }));
+  CHECK(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 63 * sizeof(float), fill_shared); }));
+  DeviceBuffer<float> values(63);
+  CHECK(ends_badly([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
+}
+#endif
+
+TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time") {
+  Stream stream;
+  DeviceBuffer<float> values(5);
+  PinnedBuffer<float> host(5);
+  values.fill_zero(stream);
+  Graph graph(stream, [&] {
+    STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 5);
+    copy_to_host(stream, host.data(), values.data(), values.size_bytes());
+  });
+  CHECK(fetch(stream, values) == std::vector<float>(5, 0.0f));
+  Event before, after;
+  before.record(stream);
+  graph.launch(stream);
+  graph.launch(stream);
+  after.record(stream);
+  stream.synchronize();
+  CHECK(host[4] == 2.0f);
+  CHECK(after.milliseconds_since(before) >= 0.0f);
+}
+
+TEST_CASE("emulated runtime: memory that isn't there") {
+  Stream stream;
+  emulated::set_device_memory(1000);
+  std::string code;
+  try {
+    DeviceBuffer<float> buffer(251);
+  } catch (const starpo::Error& error) {
+    code = error.code();
+  }
+  CHECK(code == "gpu_out_of_memory");
+  {
+    DeviceBuffer<float> buffer(250);
+    CHECK(device_memory().free_bytes == 0);
+    std::vector<float> larger(251);
+    CHECK_THROWS_AS(buffer.upload(stream, larger), std::out_of_range);
+  }
+  CHECK(device_memory().free_bytes == 1000);
+  emulated::set_device_memory(std::size_t{8} << 30);
+}
+
+TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {
+  CHECK(from_float<Bf16>(1.0f).bits == 0x3f80);
+  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);   // half a step above 1: to the even below
+  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);   // half a step above 0x3f81: to the even above
+  CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // a little more than half
+  CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
+  CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);
+  CHECK(std::isnan(to_float(from_float<Bf16>(__uint_as_float(0x7f800001u)))));
+  CHECK(pack_bf16(1.0f, -2.0f) == 0xc0003f80u);
+}

@@ -1,0 +1,196 @@
+// cuBLASLt's loader and what is done without it, with libraries built for the tests that compute on the host.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cuda/lt/library.h"
+#include "cuda/lt/matmul.h"
+#include "cuda/selftest/check.h"
+#include "cuda/selftest/gemm_problem.h"
+#include "temporary_folder.h"
+
+namespace starpo::cuda {
+namespace {
+
+std::string fake(const std::string& fault) { return std::string(STARPO_FAKE_CUBLASLT) + "/libfake_cublaslt_" + fault + ".so"; }
+
+struct Fixture {
+  Stream stream;
+  DeviceBuffer<float> workspace{Matmul::kWorkspaceBytes / sizeof(float)};
+
+  Matmul matmul(MatmulMode mode, const lt::Search& search) { return Matmul(stream, mode, {workspace.data(), workspace.size(), 4}, search); }
+  Matmul fast(const std::string& fault) { return matmul(MatmulMode::fast, {{fake(fault)}, "a test's"}); }
+};
+
+// Large in what decides, small in what it costs.
+constexpr int kTokens = 640, kWide = 200, kNarrow = 88;
+
+template <typename Out>
+double forward_error(Fixture& f, Matmul& matmul, bool bias = false) {
+  GemmProblem<Bf16, Out> problem(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow, 8);
+  Gemm<Bf16, Out> gemm = problem.gemm();
+  if (bias) gemm.bias = problem.device_bias.data();
+  matmul.gemm_nt(f.stream, gemm);
+  return normalised_mean_square_error(problem.result(f.stream), problem.reference(bias, false));
+}
+
+double input_gradient_error(Fixture& f, Matmul& matmul) {
+  GemmProblem<Bf16, Bf16> problem(f.stream, GemmLayout::nn, kTokens, kNarrow, kWide, 8);
+  matmul.gemm_nn(f.stream, problem.gemm());
+  return normalised_mean_square_error(problem.result(f.stream), problem.reference(false, false));
+}
+
+double weight_gradient_error(Fixture& f, Matmul& matmul) {
+  GemmProblem<Bf16, float> problem(f.stream, GemmLayout::tn, kWide, kNarrow, kTokens, 8);
+  problem.device_c.upload(f.stream, problem.before);
+  Gemm<Bf16, float> gemm = problem.gemm();
+  gemm.accumulate = true;
+  matmul.gemm_tn(f.stream, gemm);
+  return normalised_mean_square_error(problem.result(f.stream), problem.reference(false, true));
+}
+
+void check_every_product(Fixture& f, Matmul& matmul) {
+  CHECK(forward_error<Bf16>(f, matmul) < bf16_tolerance);
+  CHECK(forward_error<float>(f, matmul, true) < fp32_tolerance);
+  CHECK(input_gradient_error(f, matmul) < bf16_tolerance);
+  CHECK(weight_gradient_error(f, matmul) < fp32_tolerance);
+}
+
+bool says(const Matmul& matmul, const std::string& part) {
+  INFO(matmul.choice());
+  return matmul.choice().find(part) != std::string::npos;
+}
+
+TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
+  Fixture f;
+  Matmul matmul = f.fast("good");
+  CHECK(matmul.uses_library());
+  CHECK(says(matmul, "Large matrix products run on cuBLASLt 13.2.3 (" + fake("good") + ")"));
+  check_every_product(f, matmul);
+  check_every_product(f, matmul);
+  CHECK(matmul.counts().library == 8);
+  CHECK(matmul.counts().own == 0);
+
+  GemmProblem<Bf16, Bf16> few(f.stream, GemmLayout::nt, 16, 64, 64);
+  matmul.gemm_nt(f.stream, few.gemm());
+  GemmProblem<float, float> precise(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow);
+  matmul.gemm_nt(f.stream, precise.gemm());
+  CHECK(normalised_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < fp32_tolerance);
+  // A bias in fp32 isn't added to a result in bf16 by the library.
+  CHECK(forward_error<Bf16>(f, matmul, true) < bf16_tolerance);
+  CHECK(matmul.counts().library == 8);
+  CHECK(matmul.counts().own == 3);
+}
+
+TEST_CASE("cuBLASLt: operands that begin anywhere promise no more alignment than they have") {
+  Fixture f;
+  Matmul matmul = f.fast("good");
+  GemmProblem<Bf16, float> problem(f.stream, GemmLayout::nt, kTokens + 1, kWide, kNarrow, 8);
+  Gemm<Bf16, float> gemm = problem.gemm();
+  matmul.gemm_nt(f.stream, gemm);
+  const std::vector<float> whole = problem.result(f.stream);
+  gemm.a += problem.lda, gemm.c += problem.ldc, gemm.m -= 1;
+  problem.device_c.fill_poison(f.stream);
+  matmul.gemm_nt(f.stream, gemm);
+  const std::vector<float> part = problem.result(f.stream);
+  CHECK(std::equal(whole.begin() + kWide, whole.end(), part.begin() + kWide));
+  CHECK(matmul.counts().library == 2);
+}
+
+TEST_CASE("cuBLASLt: without one that works, the own kernels do it all and the reason is said") {
+  Fixture f;
+  struct Broken {
+    const char* fault;
+    const char* reason;
+  };
+  for (const auto& [fault, reason] : {Broken{"missing_function", "has no function cublasLtMatmul"}, {"wrong_result", "failed its self-test: the error of its product nt"},
+                                      {"ignores_beta", "failed its self-test: the error of its product tn, accumulated"},
+                                      {"not_starting", "failed its self-test: it did not start (status 1)"}, {"absent", "could not be loaded"}}) {
+    CAPTURE(fault);
+    Matmul matmul = f.fast(fault);
+    CHECK_FALSE(matmul.uses_library());
+    CHECK(says(matmul, "All matrix products run on the trainer's own kernels: "));
+    CHECK(says(matmul, reason));
+    check_every_product(f, matmul);
+    CHECK(matmul.counts().library == 0);
+  }
+}
+
+TEST_CASE("cuBLASLt: a shape that it has no algorithm for, or fails at, is the own kernels'") {
+  Fixture f;
+  Matmul refusing = f.fast("no_large_algorithm");
+  CHECK(refusing.uses_library());
+  check_every_product(f, refusing);
+  CHECK(refusing.counts().refused == 3);  // the fourth has fewer rows
+  CHECK(refusing.counts().library == 1);
+
+  Matmul failing = f.fast("failing_late");
+  CHECK(failing.uses_library());
+  for (int i = 0; i < 3; ++i) CHECK(forward_error<Bf16>(f, failing) < bf16_tolerance);
+  CHECK(failing.counts().library == 1);
+  CHECK(failing.counts().refused == 2);
+}
+
+TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or fp32") {
+  Fixture f;
+  Matmul exact = f.matmul(MatmulMode::exact, {{fake("good")}, "a test's"});
+  CHECK_FALSE(exact.uses_library());
+  CHECK(says(exact, "exact mode"));
+  check_every_product(f, exact);
+  Matmul fp32 = f.matmul(MatmulMode::fp32, {{fake("good")}, "a test's"});
+  CHECK_FALSE(fp32.uses_library());
+  CHECK(says(fp32, "fp32"));
+
+  // Split, this sum would differ: few tiles and a long k.
+  const auto bits = [&](Matmul& matmul, int m) {
+    GemmProblem<Bf16, float> problem(f.stream, GemmLayout::nt, m, 8, 2048);
+    matmul.gemm_nt(f.stream, problem.gemm());
+    std::vector<float> result = problem.result(f.stream);
+    result.resize(8);
+    return result;
+  };
+  CHECK(bits(exact, 1) == bits(exact, 40));
+}
+
+TEST_CASE("cuBLASLt: where it is looked for") {
+  const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
+  const std::string environment_before = std::getenv("VIRTUAL_ENV") ? std::getenv("VIRTUAL_ENV") : "";
+  setenv("STARPO_CUBLASLT", "/no/such/library.so", 1);
+  CHECK(lt::default_search().candidates == std::vector<std::string>{"/no/such/library.so"});
+  std::string reason;
+  CHECK_FALSE(lt::open_library(lt::default_search(), reason));
+  CHECK(reason.find("STARPO_CUBLASLT names /no/such/library.so") != std::string::npos);
+  setenv("STARPO_CUBLASLT", "none", 1);
+  CHECK(lt::default_search().candidates.empty());
+  CHECK_FALSE(lt::open_library(lt::default_search(), reason));
+  CHECK(reason.find("STARPO_CUBLASLT is none") != std::string::npos);
+  setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
+  CHECK(lt::open_library(lt::default_search(), reason)->path == fake("good"));
+
+  // Beside PyTorch, in a virtual environment: CUDA 13's folder and CUDA 12's.
+  unsetenv("STARPO_CUBLASLT");
+  TemporaryFolder folder;
+  const std::filesystem::path packages = folder.path() / "lib/python3.12/site-packages/nvidia";
+  const std::filesystem::path newer = packages / "cu13/lib/libcublasLt.so.13", older = packages / "cublas/lib/libcublasLt.so.12";
+  for (const auto& file : {newer, older}) {
+    std::filesystem::create_directories(file.parent_path());
+    std::filesystem::copy_file(fake("good"), file);
+  }
+  setenv("VIRTUAL_ENV", folder.path().c_str(), 1);
+  const auto candidates = lt::default_search().candidates;
+  const auto place = [&](const std::string& name) { return std::find(candidates.begin(), candidates.end(), name) - candidates.begin(); };
+  CHECK(candidates.front() == "libcublasLt.so.13");
+  CHECK(place(newer.string()) < place("libcublasLt.so.12"));
+  CHECK(place("libcublasLt.so.12") < place(older.string()));
+  CHECK(place(older.string()) < static_cast<long>(candidates.size()));
+
+  if (before.empty()) unsetenv("STARPO_CUBLASLT");
+  else setenv("STARPO_CUBLASLT", before.c_str(), 1);
+  if (environment_before.empty()) unsetenv("VIRTUAL_ENV");
+  else setenv("VIRTUAL_ENV", environment_before.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace starpo::cuda

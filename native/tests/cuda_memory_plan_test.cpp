@@ -1,0 +1,33 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cuda/engine/memory_plan.h"
+#include "vectors.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+// The app says before a run what memory it will need, by a rule of its own: its test reads the same file.
+TEST_CASE("the memory plans of published models are those that the app expects") {
+  const json wanted = read_vectors("memory-plans.json", "plans");
+  for (const json& each : wanted) {
+    CAPTURE(each.at("model").get<std::string>());
+    const json& shape = each.at("shape");
+    EngineNeeds needs;
+    needs.model = {shape.at("vocab_size"), shape.at("hidden_size"), shape.at("intermediate_size"), shape.at("num_hidden_layers"), shape.at("num_attention_heads"),
+                   shape.at("num_key_value_heads"), shape.at("head_dim"), 32768, 1e6f, 1e-6f, shape.at("tie_word_embeddings")};
+    needs.trains_policy = true;
+    needs.trains_critic = each.at("critic");
+    needs.reads_reference = each.at("reference");
+    needs.slots = each.at("slots");
+    needs.groups = each.at("groups");
+    needs.context = each.at("context");
+    needs.pass_tokens = each.at("micro_batch_tokens");
+    const std::string recompute = each.at("recompute");
+    needs.recompute = recompute == "none" ? Recompute::none : recompute == "elementwise" ? Recompute::elementwise : Recompute::block;
+    json parts = json::object();
+    for (const MemoryPart& part : cuda::plan_memory<cuda::Bf16>(needs).parts) parts[part.name] = part.bytes;
+    CHECK(parts == each.at("parts"));
+  }
+}

@@ -1,0 +1,314 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cuda/emulated/failure.h"
+#include "cuda/emulated/memory.h"
+#include "cuda/selftest/check.h"
+#include "engine/engine.h"
+#include "error_code.h"
+#include "model/folder.h"
+#include "model_fixtures.h"
+#include "tiny_run.h"
+#include "train/checkpoint.h"
+#include "train/dry_step.h"
+#include "train/engine_needs.h"
+#include "train/evaluate_checkpoint.h"
+#include "train/levels.h"
+#include "train/optimizer_step.h"
+#include "train/policy_update.h"
+#include "train/training_run.h"
+
+using namespace starpo;
+using namespace starpo::test;
+using nlohmann::json;
+
+namespace {
+
+// Whole runs on the emulated GPU: few tokens, since each thread of each kernel is a fiber.
+struct DeviceRun : TinyRun {
+  DeviceRun() {
+    config["device"] = "cuda";
+    config["rollout"].update({{"groups", 2}, {"group_size", 2}, {"slots", 3}, {"max_response_tokens", 4}, {"context", 96}});
+    config["environments"][0]["config"]["size"] = 2;
+    config["environments"][0]["max_turns"] = 2;
+    config["optimizer"]["micro_batch_tokens"] = 128;
+    config["policy_loss"]["mini_batch"] = 2;
+    config["evaluation"]["levels"] = 1;
+    config["checkpoint"]["every"] = 1;
+  }
+
+  json metrics() const { return events("iteration").back().at("metrics"); }
+  std::string state(const std::string& checkpoint) const { return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors"); }
+
+  void begin_again() const { std::filesystem::remove_all(run.path() / "checkpoints"); }
+  std::vector<float> final_weights() const {
+    const auto folder = run.path() / "checkpoints/000002";
+    return read_model_folder_weights(folder, ParameterLayout(read_model_folder_config(folder)));
+  }
+  std::string failure_code() const { return events("failed").empty() ? "none" : events("failed").back().at("code").get<std::string>(); }
+
+  // Weights, moments and critic of the last iteration again, after it is taken back and a new process goes on from the one before.
+  void check_that_resuming_changes_no_bit(const std::string& last) {
+    const auto weights_before = weights(last), state_before = state(last);
+    std::filesystem::remove_all(run.path() / "checkpoints" / last);
+    CHECK(train() == 0);
+    CHECK(events("started").back().at("resume").is_object());
+    CHECK(weights(last) == weights_before);
+    CHECK(state(last) == state_before);
+  }
+};
+
+void check_exact(const json& metrics) {
+  for (const char* name : {"rollout/logprob_gap", "rollout/logprob_gap_max", "rollout/logprob_gap_kl"}) CHECK(metrics.at(name) == 0);
+  CHECK(metrics.at("actor/grad_norm") > 0);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU tells its device and memory plan, is exact, and resumes to the same bits") {
+  for (const char* precision : {"fp32", "bf16"}) {
+    CAPTURE(precision);
+    config["precision"] = precision;
+    begin_again();
+    CHECK(train() == 0);
+    CHECK(events("started").back().at("device") == "cuda:0");
+    CHECK(events("started").back().at("isa") == "sm_90");
+    const json plan = events("memory_plan").back();
+    CHECK(plan.at("device") == "cuda:0");
+    CHECK(plan.at("total_bytes") > 0);
+    CHECK(plan.at("total_bytes") <= plan.at("free_bytes"));
+    check_exact(metrics());
+    check_that_resuming_changes_no_bit("000002");
+  }
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "with either critic, and a penalty for leaving the reference, too") {
+  config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
+  for (const auto& [critic, placement, precision] : {std::tuple{"full", "loss", "fp32"}, {"full", "reward", "bf16"}, {"head", "loss", "bf16"}}) {
+    CAPTURE(critic);
+    CAPTURE(placement);
+    config["precision"] = precision;
+    config["critic"]["model"] = critic;
+    config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", placement}});
+    begin_again();
+    CHECK(train() == 0);
+    check_exact(metrics());
+    CHECK(metrics().at("critic/grad_norm") > 0);
+    CHECK(metrics().at("actor/kl_to_reference") > 0);
+    check_that_resuming_changes_no_bit("000002");
+  }
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "the fastest products learn too, though not to the bits that were rolled out") {
+  config["exactness"] = "fast";
+  config["precision"] = "bf16";
+  config["optimizer"]["recompute"] = "block";
+  CHECK(train() == 0);
+  CHECK(metrics().at("rollout/logprob_gap_max") < 0.1);
+  check_that_resuming_changes_no_bit("000002");
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "a warm start learns the same on either device, and one that was begun on one goes on on the other") {
+  config["task"] = "warm_start";
+  config["warm_start"].update({{"steps_per_iteration", 1}, {"batch", 2}});
+  config["device"] = "cpu";
+  CHECK(train() == 0);
+  const auto expected = final_weights();
+  for (const auto& [first, second] : {std::pair{"cuda", "cuda"}, {"cpu", "cuda"}, {"cuda", "cpu"}}) {
+    CAPTURE(first);
+    CAPTURE(second);
+    begin_again();
+    config["iterations"] = 1;
+    config["device"] = first;
+    CHECK(train() == 0);
+    config["iterations"] = 2;
+    config["device"] = second;
+    CHECK(train() == 0);
+    CHECK(events("started").back().at("device") == (std::string(second) == "cpu" ? "cpu" : "cuda:0"));
+    CHECK(events("started").back().at("resume").at("iteration") == 1);
+    CHECK(metrics().at("warm_start/loss") > 0);
+    CHECK(cuda::normalised_mean_square_error(final_weights(), expected) < 1e-6);
+  }
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "reinforcement goes from one device to the other with moments and critic") {
+  config["advantage"]["estimator"] = "gae";
+  config["critic"]["model"] = "full";
+  config["iterations"] = 1;
+  const std::vector<std::string> devices{"cpu", "cuda", "cpu"};
+  for (int i = 0; i < 3; ++i) {
+    config["device"] = devices[i];
+    config["iterations"] = i + 1;
+    CHECK(train() == 0);
+  }
+  CHECK(listed("checkpoint", "path") == "0 checkpoints/000000, 1 checkpoints/000001, 2 checkpoints/000002, 3 checkpoints/000003");
+  for (const auto& event : events("iteration")) check_exact(event.at("metrics"));
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "a checkpoint is evaluated on the device as its run did") {
+  config["iterations"] = 1;
+  CHECK(train() == 0);
+  EvaluationRequest request;
+  request.checkpoint = 1;
+  const auto plan = plan_evaluation(run.path(), request);
+  const auto evaluate = [&] { return json::parse(evaluate_checkpoint(run.path(), 1, plan, [](int, int) {})); };
+  const json result = evaluate();
+  CHECK(result.at("isa") == "sm_90");
+  json told = events("evaluation").back().at("metrics");
+  told.erase("time/evaluation");
+  for (const auto& [name, value] : told.items()) CHECK(result.at("metrics").at(name) == value);
+
+  // What the machine can't do is no fault of the checkpoint.
+  std::filesystem::remove_all(run.path() / "evaluations");
+  {
+    const cuda::emulated::FailAfter gone(100, cuda::emulated::Failure::device);
+    CHECK(error_code_of(evaluate) == "gpu_failed");
+  }
+  cuda::emulated::set_device_memory(1 << 20);
+  CHECK(error_code_of(evaluate) == "gpu_out_of_memory");
+  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing and changes nothing that follows") {
+  config["advantage"]["estimator"] = "gae";
+  config["critic"]["model"] = "full";
+  config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
+  const RunConfig run_config = parse_run_config(config.dump());
+  const auto state = tiny_state(run_config, model.path());
+  state->critic->start_from(*state->policy);
+  state->reference->parameters().write(StateVector::weights, state_of(state->policy->parameters()));
+  const auto pass = state->policy->make_pass(), reference = state->reference->make_pass();
+  const auto generator = state->policy->make_generator(generator_slots(run_config), run_config.rollout.context);
+  const auto specs = training_episodes(run_config, 1);
+  const auto play = [&] { return run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+  const auto everything = [&] {
+    std::vector<std::vector<float>> values;
+    for (Trainable* each : {&state->policy->parameters(), &state->critic->parameters()})
+      for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment}) values.push_back(state_of(*each, which));
+    return values;
+  };
+
+  const auto episodes = play();
+  const auto before = everything();
+  std::vector<int> progress;
+  dry_step(*state, *pass, reference.get(), *generator, [&](int done, int total) {
+    CHECK(total == 3);
+    progress.push_back(done);
+  });
+  CHECK(progress == std::vector<int>{0, 1, 2, 3});
+  CHECK(everything() == before);
+  const auto again = play();
+  for (std::size_t i = 0; i < episodes.size(); ++i)
+    for (std::size_t turn = 0; turn < episodes[i].turns.size(); ++turn) {
+      CHECK(again[i].turns.at(turn).ids == episodes[i].turns[turn].ids);
+      CHECK(again[i].turns[turn].logprobs == episodes[i].turns[turn].logprobs);
+    }
+  // No gradient is left over: a step with it moves nothing.
+  AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
+  CHECK(state->policy->parameters().step(settings).gradient_norm == 0);
+  CHECK(state->critic->parameters().step(settings).gradient_norm == 0);
+  CHECK(everything() == before);
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and a whole checkpoint, from which the run goes on to the same bits") {
+  using cuda::emulated::Failure;
+  const auto begun = cuda::emulated::device_calls();
+  CHECK(train() == 0);
+  const auto calls = cuda::emulated::device_calls() - begun;
+  const auto expected = weights("000002");
+  for (const auto& [part, kind, code] : {std::tuple{0.95, Failure::device, "gpu_failed"}, {0.7, Failure::out_of_memory, "gpu_out_of_memory"}, {0.5, Failure::device, "gpu_failed"}}) {
+    CAPTURE(part);
+    begin_again();
+    {
+      const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)), kind);
+      CHECK(train() == 1);
+    }
+    CHECK(failure_code() == code);
+    CHECK_FALSE(events("failed").back().at("hint").get<std::string>().empty());
+    const std::string journal = read_text(run.path() / "events.jsonl");
+    CHECK(json::parse(journal.substr(journal.rfind('\n', journal.size() - 2) + 1)).at("type") == "failed");
+    CHECK(resumable_checkpoints(run.path()).size() >= 1);
+    CHECK(train() == 0);
+    CHECK(events("started").back().at("resume").is_object());
+    CHECK(weights("000002") == expected);
+  }
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "a device that fails at first ends the run before its first evaluation") {
+  using cuda::emulated::Failure;
+  for (const auto& [kind, code] : {std::pair{Failure::out_of_memory, "gpu_out_of_memory"}, {Failure::device, "gpu_failed"}}) {
+    const cuda::emulated::FailAfter failing(60, kind);  // while the worst-case step runs
+    CHECK(train() == 1);
+    CHECK(failure_code() == code);
+    CHECK(events("phase").back().at("name") == "load");
+    CHECK(events("phase").back().at("total") == 3);
+    CHECK(events("evaluation").empty());
+    CHECK(resumable_checkpoints(run.path()).empty());
+  }
+  CHECK(train() == 0);
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "a device that can't go on with a checkpoint doesn't call it damaged") {
+  config["iterations"] = 1;
+  CHECK(train() == 0);
+  config["iterations"] = 2;
+  cuda::emulated::set_device_memory(1 << 20);
+  CHECK(train() == 1);
+  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  CHECK(failure_code() == "gpu_out_of_memory");
+  for (const int calls : {1, 10}) {
+    const cuda::emulated::FailAfter failing(calls, cuda::emulated::Failure::device);
+    CHECK(train() == 1);
+    CHECK(failure_code() == "gpu_failed");
+  }
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("resume").at("iteration") == 1);
+}
+
+TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on either device") {
+  const auto code_of = [&](const auto& spoil) {
+    const auto run_config = parse_run_config(config.dump());
+    const auto state = tiny_state(run_config, model.path());
+    const auto pass = state->policy->make_pass();
+    const auto generator = state->policy->make_generator(3, run_config.rollout.context);
+    const auto specs = training_episodes(run_config, 1);
+    return error_code_of([&] {
+      const auto roll_out = [&] { return run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+      spoil(*state, *pass, roll_out);
+    });
+  };
+  const auto update_with = [](double advantage) {
+    return [advantage](TrainerState& state, NetworkPass& pass, const auto& roll_out) {
+      std::vector<Sequence> sequences;
+      for (const Episode& episode : roll_out()) {
+        sequences.push_back(make_sequence(episode));
+        sequences.back().advantages.assign(sequences.back().targets.size(), advantage);
+      }
+      update_policy(state, pass, 1, sequences, [](int, int) {});
+    };
+  };
+  const auto roll_out_with_a_nan = [](TrainerState& state, NetworkPass&, const auto& roll_out) {
+    change(state.policy->parameters(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
+    roll_out();
+  };
+  const auto step_from_infinity = [](TrainerState& state, NetworkPass&, const auto&) {
+    change(state.policy->parameters(), StateVector::first_moment, 70, 3e38f);
+    state.config.optimizer.learning_rate = 1e38;
+    state.policy->parameters().clear_gradients();
+    optimizer_step(state, 1);
+  };
+  for (const char* device : {"cpu", "cuda"})
+    for (const char* precision : {"fp32", "bf16"}) {
+      if (device == std::string("cpu") && precision == std::string("bf16")) continue;  // not every processor multiplies it
+      CAPTURE(device);
+      CAPTURE(precision);
+      config["device"] = device;
+      config["precision"] = precision;
+      CHECK(code_of(roll_out_with_a_nan) == "non_finite_logprob");
+      CHECK(code_of(update_with(std::numeric_limits<double>::quiet_NaN())) == "non_finite_loss");
+      CHECK(code_of(update_with(1e300)) == "non_finite_gradient");
+      CHECK(code_of(update_with(1)) == "none");
+      CHECK(code_of(step_from_infinity) == "non_finite_weight");
+    }
+}

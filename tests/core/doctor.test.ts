@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkGpus } from '../../core/host/commands/doctor.ts';
+import { parseDevices } from '../../core/trainer/trainer.ts';
+
+const file = resolve(import.meta.dirname, '../../docs/formats/examples/devices.json');
+const example = JSON.parse(readFileSync(file, 'utf8'));
+
+const withProblem = (code: string) => ({
+  runtimeVersion: '13.0',
+  driverVersion: '12.2',
+  problem: { code, message: 'the message', hint: 'the hint' },
+});
+
+test('the example of devices has a GPU that can be used and one that cannot', () => {
+  const { devices, cuda, build } = parseDevices(example);
+  expect({ cuda, build }).toEqual({
+    cuda: { runtimeVersion: '13.0', driverVersion: '13.0', problem: null },
+    build: example.build,
+  });
+  expect(checkGpus(devices, cuda)).toEqual([
+    { name: 'GPU', fine: true, detail: 'cuda:0 NVIDIA H100 80GB HBM3' },
+    {
+      name: 'GPU',
+      fine: false,
+      detail: `cuda:1 Tesla T4 can't be used: ${example.devices[2].reason}; ${example.devices[2].hint}`,
+    },
+  ]);
+});
+
+test.each([
+  ['driver_missing', true],
+  ['built_without_cuda', true],
+  ['no_gpu', true],
+  ['driver_too_old', false],
+  ['gpu_failed', false],
+])('doctor on %s: fine is %s, with what to do', (code, fine) => {
+  const detail = 'none: the message; the hint';
+  expect(checkGpus([], withProblem(code))).toEqual([{ name: 'GPU', fine, detail }]);
+});
+
+test('where the trainer cannot be asked, its own line says so', () => {
+  expect(checkGpus([], null)).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findProgram, root } from '../../scripts/lib/process.mjs';
+import { capOf, findReports, parseReport, readReports, shortName } from '../../scripts/lib/ptxas-report.mjs';
+
+interface Limits {
+  targets: string[];
+  registers: Record<string, number>;
+}
+
+const limits: Limits = JSON.parse(readFileSync(join(root, 'native/cuda-kernels.json'), 'utf8'));
+
+// What ptxas says is known only where nvcc has built the kernels.
+const withNvcc = test.runIf(findProgram('nvcc') !== undefined);
+
+withNvcc('no kernel spills, and none needs more registers than native/cuda-kernels.json allows', () => {
+  const reports = findReports();
+  if (!reports)
+    throw new Error(
+      'There is an nvcc, but it has not built the kernels: delete native/build and set up again.',
+    );
+  const uses = readReports(reports);
+  expect(uses.filter(({ spilledBytes }) => spilledBytes > 0)).toEqual([]);
+  // A kernel without a cap: `npm run kernels -- --cap` gives it one.
+  expect(uses.filter(({ kernel }) => capOf(limits.registers, kernel) === undefined)).toEqual([]);
+  expect(uses.filter(({ kernel, registers }) => registers > capOf(limits.registers, kernel)!)).toEqual([]);
+  for (const target of limits.targets) {
+    const built = uses.filter((use) => use.target === target).map(({ kernel }) => kernel);
+    const names = new Set([...built, ...built.map((kernel) => kernel.replace(/<.*/s, ''))]);
+    expect(Object.keys(limits.registers).filter((name) => !names.has(name))).toEqual([]);
+  }
+  expect([...new Set(uses.map(({ target }) => target))].sort()).toEqual([...limits.targets].sort());
+});
+
+test('what ptxas says is read', () => {
+  const text = `ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*, int)' for 'sm_80'
+ptxas info    : Function properties for void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*, int)
+    16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 30 registers, used 1 barriers, 256 bytes smem, 368 bytes cmem[0]
+ptxas info    : Compile time = 13.778 ms
+`;
+  expect(parseReport(text)).toEqual([
+    {
+      kernel: 'sum<Bf16, 64>',
+      target: 'sm_80',
+      registers: 30,
+      spilledBytes: 20,
+      stackBytes: 16,
+      sharedBytes: 256,
+    },
+  ]);
+  expect(() => parseReport("ptxas info : Compiling entry function 'f' for 'sm_80'\n")).toThrow(
+    "can't be read",
+  );
+});
+
+test('a kernel has its own cap or its template’s', () => {
+  expect(shortName('starpo::cuda::plain(float*, unsigned int)')).toBe('plain');
+  expect(shortName('void starpo::cuda::(anonymous namespace)::k<(starpo::cuda::Mode)1>(int)')).toBe(
+    'k<(Mode)1>',
+  );
+  const caps = { sum: 32, 'sum<Bf16, 64>': 48 };
+  expect(capOf(caps, 'sum<Bf16, 64>')).toBe(48);
+  expect(capOf(caps, 'sum<float, 64>')).toBe(32);
+  expect(capOf(caps, 'other')).toBeUndefined();
+});
