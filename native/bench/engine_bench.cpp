@@ -157,9 +157,10 @@ int rehearse(const std::filesystem::path& directory, int iterations, int reply_m
 
 int print_differences(const std::vector<std::string>& files, int threads, const EngineSettings& settings) {
   ThreadPool pool(threads);
-  const auto engine = make_engine(settings, pool);
-  for (const auto& file : files)
+  for (const auto& file : files) {
+    const auto engine = make_engine(settings, pool);  // one takes its memory once
     std::cout << Json{{"file", std::filesystem::path(file).filename().string()}, {"device", engine->device()}, {"differences", compare_with_golden(file, *engine, pool)}}.dump() << std::endl;
+  }
   return 0;
 }
 
@@ -168,11 +169,12 @@ int print_differences(const std::vector<std::string>& files, int threads, const 
 int main(int argc, char** argv) {
   CLI::App app("How fast is the engine?");
   int threads = 2;
-  std::string isa, folder, clock, precision = "fp32", device = "cpu", only;
+  std::string isa, folder, clock, precision = "fp32", device = "cpu", exactness = "exact", only;
   app.add_option("--threads", threads)->check(CLI::Range(1, 256));
   app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
   app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--device", device, "auto, cpu, cuda or cuda:0, cuda:1, ...");
+  app.add_option("--exactness", exactness, "of a GPU")->check(CLI::IsMember({"exact", "fast"}));
   app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
   app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
@@ -208,7 +210,7 @@ int main(int argc, char** argv) {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
     if (clock == "processor") timed_clock = CLOCK_PROCESS_CPUTIME_ID;
     if (!isa.empty()) select_isa(*isa_from_name(isa));
-    const EngineSettings settings{device, precision_from_name(precision)};
+    const EngineSettings settings{device, precision_from_name(precision), exactness == "fast" ? Exactness::fast : Exactness::exact};
     if (*rehearsal) return rehearse(run_directory, iterations, reply_mean);
     if (*golden) return print_differences(goldens, threads, settings);
     if (size.sequences % micro_batch != 0 || size.first_target >= size.length) throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");

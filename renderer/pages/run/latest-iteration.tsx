@@ -5,7 +5,15 @@ import { number, percent } from '../../components/format.ts';
 const share = (value: number) => percent(value);
 const seconds = (value: number) => `${number(value)} s`;
 
-const rows: { metric: string; label: string; format: (value: number) => string }[] = [
+interface Row {
+  metric: string;
+  label: string;
+  format: (value: number) => string;
+  /** Says nothing where it is 0. */
+  unlessZero?: boolean;
+}
+
+const rows: Row[] = [
   { metric: 'rollout/format_valid_rate', label: 'Valid format', format: share },
   { metric: 'rollout/action_effective_rate', label: 'Effective actions', format: share },
   { metric: 'rollout/turns', label: 'Turns per episode', format: number },
@@ -14,6 +22,12 @@ const rows: { metric: string; label: string; format: (value: number) => string }
   { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first thoughts', format: share },
   { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
   { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
+  {
+    metric: 'rollout/logprob_gap',
+    label: 'Gap of update to rollout, nats',
+    format: number,
+    unlessZero: true,
+  },
   { metric: 'warm_start/loss', label: 'Loss', format: number },
   { metric: 'time/iteration', label: 'Time per iteration', format: seconds },
 ];
@@ -21,9 +35,11 @@ const rows: { metric: string; label: string; format: (value: number) => string }
 /** What isn't charted, in numbers. */
 export function LatestIteration({ series }: { series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
-  const known = rows.flatMap(({ metric, label, format }) => {
+  const known = rows.flatMap(({ metric, label, format, unlessZero }) => {
     const newest = series.get(metric)?.newest();
-    return newest ? [{ metric, label, text: format(newest.value) }] : [];
+    return newest && !(unlessZero && newest.value === 0)
+      ? [{ metric, label, text: format(newest.value) }]
+      : [];
   });
   return (
     <section className="panel latest" aria-labelledby="latest-title">
