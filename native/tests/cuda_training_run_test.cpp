@@ -220,11 +220,11 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and
   CHECK(train() == 0);
   const auto calls = cuda::emulated::device_calls() - begun;
   const auto expected = weights("000002");
-  for (const auto& [part, kind, code] : {std::tuple{0.95, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
+  for (const auto& [part, kind, code] : {std::tuple{1.0, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
     CAPTURE(part);
     begin_again();
     {
-      const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)), kind);
+      const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)) - 1, kind);  // the very last call is of the last checkpoint
       CHECK(train() == 1);
     }
     CHECK(failure_code() == code);
@@ -232,6 +232,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and
     const std::string journal = read_text(run.path() / "events.jsonl");
     CHECK(json::parse(journal.substr(journal.rfind('\n', journal.size() - 2) + 1)).at("type") == "failed");
     CHECK(resumable_checkpoints(run.path()).size() >= 1);
+    for (const auto& entry : std::filesystem::directory_iterator(run.path() / "checkpoints")) CHECK(entry.path().filename().string().size() == 6);  // none half written
     CHECK(train() == 0);
     CHECK(events("started").back().at("resume").is_object());
     CHECK(weights("000002") == expected);
