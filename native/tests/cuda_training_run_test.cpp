@@ -75,6 +75,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU tells its device and memory plan, i
     CHECK(events("started").back().at("device") == "cuda:0");
     CHECK(events("started").back().at("isa") == "sm_90");
     const json plan = events("memory_plan").back();
+    CHECK(metrics().at("memory/device_peak_bytes") >= plan.at("total_bytes"));
     CHECK(plan.at("device") == "cuda:0");
     CHECK(plan.at("total_bytes") > 0);
     CHECK(plan.at("total_bytes") <= plan.at("free_bytes"));

@@ -179,6 +179,10 @@ void TrainingRun::train_iteration() {
   }
   at(metrics, metric::time_iteration) = watch.seconds();
   at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
+  if (const auto in_use = state_->engine->memory_in_use()) {
+    device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
+    at(metrics, metric::memory_device_peak_bytes) = static_cast<double>(device_peak_bytes_);
+  }
   journal_.iteration(iteration_, metrics, updates);
 }
 

@@ -54,6 +54,7 @@ class TrainingRun {
   int iteration_ = 0;
   int checkpointed_ = -1;
   bool resumed_ = false;
+  std::int64_t device_peak_bytes_ = 0;
 };
 
 }  // namespace starpo

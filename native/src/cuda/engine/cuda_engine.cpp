@@ -76,9 +76,11 @@ std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   plan.device = device();
   plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
   plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
-  if (plan.total_bytes() > plan.free_bytes)
+  // Kernels, recorded steps and cuBLASLt take some memory of their own.
+  const std::int64_t usable = plan.free_bytes - plan.free_bytes / 64;
+  if (plan.total_bytes() > usable)
     throw Error("gpu_out_of_memory", "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " + gibibytes(plan.free_bytes) + " are free",
-                setting_that_fits<T>(needs_, plan.free_bytes));
+                setting_that_fits<T>(needs_, usable));
 
   RotaryTable table;
   table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
@@ -89,6 +91,12 @@ std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   matmul_ = std::make_unique<Matmul>(stream_, mode, GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
   arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
   return plan;
+}
+
+template <class T>
+std::optional<std::int64_t> CudaEngine<T>::memory_in_use() const {
+  const DeviceMemory memory = device_memory();
+  return static_cast<std::int64_t>(memory.total_bytes - memory.free_bytes);
 }
 
 template <class T>

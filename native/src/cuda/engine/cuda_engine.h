@@ -19,6 +19,7 @@ class CudaEngine final : public Engine {
   std::string instructions() const override;
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
   std::optional<std::string> warning() const override;
+  std::optional<std::int64_t> memory_in_use() const override;
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
   // What its networks share.
