@@ -24,7 +24,8 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     Math.max(rollout.groups * rollout.group_size, config.evaluation.levels),
   );
   const seats = slots + Math.min(rollout.groups, sharedPrompts);
-  const tokens = Math.max(optimizer.micro_batch_tokens, rollout.context);
+  // 0: what the memory has room for, so that little is enough.
+  const tokens = Math.max(optimizer.micro_batch_tokens || 4096, rollout.context);
   const cachedToken = 2 * shape.num_hidden_layers * shape.num_key_value_heads * shape.head_dim * width;
   const perLogitRow = shape.vocab_size * (4 + width);
   const logitRows = Math.min(tokens, Math.floor(logitBytes / perLogitRow));

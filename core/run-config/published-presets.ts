@@ -114,7 +114,7 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
     optimizer: {
       ...baseConfig.optimizer,
       learning_rate: 1e-6,
-      micro_batch_tokens: 8192,
+      micro_batch_tokens: 0,
       recompute: recompute[model.name] ?? 'none',
     },
     critic: { ...baseConfig.critic, learning_rate: 1e-5 },

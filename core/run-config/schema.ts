@@ -79,7 +79,7 @@ const optimizer = z.strictObject({
   epsilon: number(1e-12, 1),
   weight_decay: number(0, 1),
   gradient_clip: number(0, 1_000_000),
-  micro_batch_tokens: integer(64, 16_777_216),
+  micro_batch_tokens: integer(0, 16_777_216),
   recompute: z.enum(['none', 'elementwise', 'block']),
 });
 

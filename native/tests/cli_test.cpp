@@ -175,7 +175,7 @@ TEST_CASE("status says who holds the lock and how far the run is") {
   CHECK(status() == json{{"locked", false}, {"pid", nullptr}, {"host", nullptr}, {"started", nullptr}, {"last_seq", nullptr}, {"iteration", 0}});
   {
     Journal journal(run.path());
-    journal.started({.resume = std::nullopt, .isa = "", .device = "", .threads = 1, .iterations = 1, .parameters = 1});
+    journal.started({.resume = std::nullopt, .isa = "", .device = "", .device_name = "", .threads = 1, .iterations = 1, .parameters = 1});
     journal.iteration(5, {}, {});
     const auto held = status();
     CHECK(held.at("locked") == true);

@@ -66,3 +66,21 @@ TEST_CASE("a shape that the kernels don't take is refused by its field") {
     CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "model_unsupported");
   }
 }
+
+TEST_CASE("a micro-batch of no given size is as large as the GPU's memory has room for") {
+  const EngineNeeds needs = cuda::EngineCase::needs();
+  ThreadPool threads(1);
+  const auto total = [&](int tokens) {
+    EngineNeeds sized = needs;
+    sized.pass_tokens = tokens;
+    return static_cast<std::size_t>(make_engine({"cuda:0"}, threads)->reserve(sized)->total_bytes());
+  };
+  CHECK(make_engine({"cpu"}, threads)->suitable_pass_tokens(needs) == 4096);
+  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 32768);
+  const std::size_t room = total(8192) * 9 / 8;
+  cuda::emulated::set_device_memory(room);
+  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 8192);
+  cuda::emulated::set_device_memory(4096);
+  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 2048);
+  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+}

@@ -65,7 +65,7 @@ describe('the schema', () => {
     ['policy_loss.dual_clip', 0.5],
     ['policy_loss.mini_batch', 24],
     ['optimizer.epsilon', 0],
-    ['optimizer.micro_batch_tokens', 63],
+    ['optimizer.micro_batch_tokens', -1],
     ['advantage.lambda', 1.1],
     ['critic.model', 'half'],
     ['kl.coefficient', -1],

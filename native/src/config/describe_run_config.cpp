@@ -116,7 +116,7 @@ void describe(FieldVisitor& v, OptimizerConfig& c) {
   v.number("epsilon", c.epsilon, 1e-12, 1);
   v.number("weight_decay", c.weight_decay, 0, 1);
   v.number("gradient_clip", c.gradient_clip, 0, 1000000);
-  v.integer("micro_batch_tokens", c.micro_batch_tokens, 64, 16777216);
+  v.integer("micro_batch_tokens", c.micro_batch_tokens, 0, 16777216);
   v.choice("recompute", c.recompute, {"none", "elementwise", "block"});
 }
 

@@ -36,6 +36,9 @@ class Engine {
   virtual std::string device_name() const = 0;   // what its maker calls it
   virtual std::string instructions() const = 0;  // the processor's instruction set or the GPU's architecture that its products use
 
+  // Tokens of a micro-batch where none are asked for; of needs.pass_tokens nothing is read.
+  virtual int suitable_pass_tokens(const EngineNeeds&) const = 0;
+
   // Once, before any network is made. Nothing for a device that takes memory as it goes. Errors: gpu_out_of_memory, with a setting that would fit;
   // model_unsupported.
   virtual std::optional<MemoryPlan> reserve(const EngineNeeds&) = 0;

@@ -35,6 +35,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
                     std::to_string(model.max_position_embeddings) + " tokens",
                 "lower rollout.context");
 
+  if (config.optimizer.micro_batch_tokens == 0) config.optimizer.micro_batch_tokens = engine->suitable_pass_tokens(engine_needs(config, model));
   memory_plan = engine->reserve(engine_needs(config, model));
   policy = engine->make_network(model, ModelHead::language, NetworkUse::trained);
   if (config.task == Task::reinforce) {

@@ -49,6 +49,9 @@ std::string gibibytes(std::int64_t bytes) {
   return text;
 }
 
+// Kernels, recorded steps and cuBLASLt take some memory of their own.
+std::int64_t usable_bytes(const DeviceMemory& memory) { return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64); }
+
 void check_shape(const ModelConfig& model) {
   const auto refuse = [](const std::string& what) { throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU: device cpu"); };
   if (!attention_supports(model.head_dim)) refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
@@ -67,6 +70,16 @@ std::string CudaEngine<T>::instructions() const {
 }
 
 template <class T>
+int CudaEngine<T>::suitable_pass_tokens(const EngineNeeds& needs) const {
+  // Beyond this products are no faster, and below it a GPU has little to do at a time.
+  constexpr int most = 32768, least = 2048;
+  EngineNeeds tried = needs;
+  for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
+    if (plan_memory<T>(tried).total_bytes() <= usable_bytes(device_memory())) return tried.pass_tokens;
+  return std::max(least, needs.context);
+}
+
+template <class T>
 std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   check_shape(needs.model);
   needs_ = needs;
@@ -76,8 +89,7 @@ std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   plan.device = device();
   plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
   plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
-  // Kernels, recorded steps and cuBLASLt take some memory of their own.
-  const std::int64_t usable = plan.free_bytes - plan.free_bytes / 64;
+  const std::int64_t usable = usable_bytes(memory);
   if (plan.total_bytes() > usable)
     throw Error("gpu_out_of_memory", "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " + gibibytes(plan.free_bytes) + " are free",
                 setting_that_fits<T>(needs_, usable));

@@ -17,6 +17,7 @@ class CudaEngine final : public Engine {
   std::string device() const override { return "cuda:" + std::to_string(device_.index); }
   std::string device_name() const override { return device_.name; }
   std::string instructions() const override;
+  int suitable_pass_tokens(const EngineNeeds&) const override;
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
   std::optional<std::string> warning() const override;
   std::optional<std::int64_t> memory_in_use() const override;

@@ -12,6 +12,7 @@ class CpuEngine final : public Engine {
   std::string device() const override { return "cpu"; }
   std::string device_name() const override;
   std::string instructions() const override;
+  int suitable_pass_tokens(const EngineNeeds&) const override { return 4096; }  // whose activations of a small model fit the caches
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override { return std::nullopt; }
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
