@@ -19,6 +19,7 @@ struct TileArguments {
   float* c;
   std::ptrdiff_t c_stride;
   int columns;  // read only by masked tiles
+  std::ptrdiff_t ahead = 0;  // how many floats behind b lies what is wanted next
 };
 
 // Rows x (16 * Vecs) elements in registers. a is [Rows, depth] row-major, or, Transposed, [depth, Rows].
@@ -54,6 +55,11 @@ inline void tile(const TileArguments& t) {
       const Vec x = broadcast(Transposed ? a0[r] : base[(r % 3) * step]);
 #pragma GCC unroll 4
       for (int v = 0; v < Vecs; ++v) sum[r][v] = fma(x, column[v], sum[r][v]);
+    }
+    // Tall tiles leave loads to spare: weights come from beyond the second-level cache, and hardware sees no further than to the end of a page.
+    if constexpr (!Transposed && !Masked && Rows >= 6) {
+      __builtin_prefetch(b + t.ahead, 0, 2);
+      __builtin_prefetch(b + t.ahead + 16, 0, 2);
     }
     if (Transposed) {
       // The next block's rows lie too far apart for the hardware to see them coming.
@@ -104,12 +110,12 @@ inline void tile_of(int rows, const TileArguments& t) {
 // back wider than it was written, which stalls.)
 template <bool Transposed>
 inline void multiply_panel(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
-                           const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+                           const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride, std::ptrdiff_t ahead = 0) {
   constexpr int kWidth = 16 * kTileVecs;
   for (int done = 0, tiles = (rows + kTileRows - 1) / kTileRows; tiles > 0; --tiles) {
     const int height = (rows - done + tiles - 1) / tiles;
     for (int j = 0; j < columns; j += kWidth) {
-      const TileArguments part{depth, a, a_stride, b + j, b_stride, start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, columns - j};
+      const TileArguments part{depth, a, a_stride, b + j, b_stride, start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, columns - j, ahead};
       if (columns - j >= kWidth)
         tile_of<Transposed, false>(height, part);
       else
@@ -130,7 +136,7 @@ inline void multiply_by(int rows, int columns, int depth, const float* a, std::p
     const int part = smaller(depth - k, kDepthBlock);
     for (int j = 0; j < columns; j += kPanel)
       multiply_panel<false>(rows, smaller(columns - j, kPanel), part, a + k, a_stride, b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
-                            start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride);
+                            start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, panel_stride);
     start = c;
     start_stride = c_stride;
     k += part;

@@ -1,0 +1,58 @@
+/**
+ * How long until the trainer answers? Wall time from starting the process to its end, medians over runs that take turns; the shortest shows what it takes
+ * where nothing else wants the processor, and `/bin/true` what any process takes.
+ * Usage: npm run benchmark:startup -- [--runs 50] [--out FILE]
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { commandArguments, machine } from './machine.ts';
+
+const { values } = parseArgs({
+  options: { runs: { type: 'string', default: '50' }, out: { type: 'string' } },
+});
+const root = join(import.meta.dirname, '..');
+const trainer = join(root, 'native/build/starpo-trainer');
+const commands: Record<string, string[]> = {
+  true: ['/bin/true'],
+  help: [trainer, '--help'],
+  devices: [trainer, 'devices'],
+  validate: [trainer, 'validate', join(root, 'docs/formats/examples/run.json')],
+};
+
+function milliseconds([program, ...args]: string[]): number {
+  const begin = performance.now();
+  const { status, stderr } = spawnSync(program as string, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const end = performance.now();
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${stderr}`);
+  return end - begin;
+}
+
+const times = new Map(Object.keys(commands).map((name) => [name, [] as number[]]));
+for (let run = 0; run < Number(values.runs); ++run)
+  for (const [name, command] of Object.entries(commands)) times.get(name)?.push(milliseconds(command));
+
+const round = (value: number | undefined) => Math.round((value ?? 0) * 10) / 10;
+const results = Object.fromEntries(
+  [...times].map(([name, all]) => {
+    const sorted = all.toSorted((a, b) => a - b);
+    return [
+      name,
+      {
+        median: round(sorted[sorted.length >> 1]),
+        shortest: round(sorted[0]),
+        longest: round(sorted.at(-1)),
+      },
+    ];
+  }),
+);
+const result = {
+  command: `npm run benchmark:startup${commandArguments()}`,
+  machine: machine(),
+  runs: Number(values.runs),
+  milliseconds: results,
+};
+const text = `${JSON.stringify(result, null, 2)}\n`;
+if (values.out) writeFileSync(resolve(values.out), text);
+else console.log(text);

@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include "model/decoder.h"
+#include "model_fixtures.h"
+#include "ops/cpu/bf16_kernels.h"
+
+// Slots that begin alike read their first tokens' keys and values once; what they compute is what each would alone, to the bit.
+namespace starpo {
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+
+// The logits after a sequence that a decoder of its own was given whole.
+std::vector<float> logits_alone(const Model& model, const Tokens& tokens) {
+  Decoder decoder(model, 1, static_cast<int>(tokens.size()));
+  std::vector<float> logits(model.layout().config().vocab_size);
+  const SlotTokens entry{0, tokens};
+  decoder.extend({&entry, 1}, logits);
+  return logits;
+}
+
+// A decoder and what its slots should hold.
+class Sequences {
+ public:
+  Sequences(const Model& model, int slots, int context) : model_(model), decoder_(model, slots, context), held_(slots) {}
+
+  void copy(int from, int to, int length) {
+    decoder_.copy(from, to, length);
+    held_[to] = Tokens(held_[from].begin(), held_[from].begin() + length);
+    CHECK(decoder_.length(to) == length);
+  }
+
+  void clear(int slot) {
+    decoder_.clear(slot);
+    held_[slot].clear();
+  }
+
+  // Extends slots by as many tokens in one call; what tokens depends on the slot.
+  void extend(const std::vector<std::pair<int, int>>& slots_and_counts) {
+    const std::size_t vocab = model_.layout().config().vocab_size;
+    std::vector<Tokens> added;
+    std::vector<SlotTokens> entries;
+    for (const auto& [slot, count] : slots_and_counts) {
+      Tokens& tokens = added.emplace_back();
+      for (int i = 0; i < count; ++i) tokens.push_back(static_cast<std::int32_t>((slot * 7 + static_cast<int>(held_[slot].size() + i) * 5 + i) % vocab));
+      held_[slot].insert(held_[slot].end(), tokens.begin(), tokens.end());
+    }
+    for (std::size_t i = 0; i < added.size(); ++i) entries.push_back({slots_and_counts[i].first, added[i]});
+    std::vector<float> logits(entries.size() * vocab);
+    decoder_.extend(entries, logits);
+    int different = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      different += same_bits(std::span(logits).subspan(i * vocab, vocab), logits_alone(model_, held_[entries[i].slot])) ? 0 : 1;
+    CHECK(different == 0);
+  }
+
+ private:
+  const Model& model_;
+  Decoder decoder_;
+  std::vector<Tokens> held_;
+};
+
+void check_sharing(const Shape& shape, Precision precision) {
+  const ModelConfig config = small_config(shape);
+  ThreadPool threads(2);
+  Model model(config, threads, precision);
+  load(model, lively_weights(model.layout()));
+  Sequences sequences(model, 11, 90);
+
+  // Two groups whose prompts of 37 and 32 tokens end within a panel and with one.
+  sequences.extend({{10, 37}});
+  for (int slot = 0; slot < 6; ++slot) sequences.copy(10, slot, 37);
+  sequences.clear(10);
+  sequences.extend({{10, 32}});
+  for (int slot = 6; slot < 9; ++slot) sequences.copy(10, slot, 32);
+  for (int step = 0; step < 3; ++step) sequences.extend({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}});
+  // Members apart from each other, members that take several tokens, the slot that was copied itself, and one without a prefix.
+  sequences.extend({{8, 1}, {0, 14}, {6, 1}, {5, 2}, {7, 1}, {10, 1}, {9, 3}, {1, 1}, {3, 1}});
+  sequences.extend({{0, 1}, {1, 1}, {2, 1}, {5, 1}, {8, 1}, {9, 1}, {10, 1}});
+  // Copies of what is partly shared: whole, cut within the prefix, behind it, by nothing, onto itself.
+  sequences.copy(0, 9, 52);
+  sequences.copy(0, 1, 20);
+  sequences.copy(5, 2, 39);
+  sequences.copy(6, 3, 0);
+  sequences.copy(7, 7, 33);
+  sequences.extend({{0, 1}, {9, 1}, {1, 2}, {2, 1}, {3, 5}, {7, 1}, {5, 1}, {8, 33}});
+}
+
+}  // namespace
+
+TEST_CASE("slots that share a prefix compute what each would alone, on every instruction set") {
+  for (const Isa isa : supported_isas()) {
+    const WithIsa selected(isa);
+    CAPTURE(static_cast<int>(isa));
+    check_sharing({2, 1, 64, true}, Precision::fp32);
+  }
+}
+
+TEST_CASE("slots of any shape of heads share a prefix, in either precision") {
+  for (const Shape& shape : {Shape{4, 2, 6, false}, Shape{14, 2, 16, true}, Shape{20, 1, 64, true}, Shape{2, 2, 64, true}}) {
+    check_sharing(shape, Precision::fp32);
+    if (bf16_kernels() != nullptr) check_sharing(shape, Precision::bf16);
+  }
+  if (bf16_kernels() != nullptr) check_sharing({2, 1, 64, true}, Precision::bf16);
+}
+
+}  // namespace starpo
