@@ -78,8 +78,10 @@ if(STARPO_CCACHE)
 endif()
 add_library(starpo-cuda OBJECT ${STARPO_KERNEL_SOURCES})
 set_target_properties(starpo-cuda PROPERTIES CUDA_COMPILER_LAUNCHER "${STARPO_CUDA_LAUNCHER}")
+# -fmad=false: as for the processor, a*b+c is rounded twice unless the source says fmaf. What nvcc contracts depends on the code around it, so that a formula would
+# have other bits in the sampler than in the loss. The compression wants driver 550; one that CUDA 13 runs on has it.
 target_compile_options(starpo-cuda PRIVATE
-  --expt-relaxed-constexpr -Xptxas=-v -Xcompiler=-Wall,-Wextra,-ffp-contract=off
-  $<$<VERSION_GREATER_EQUAL:${CMAKE_CUDA_COMPILER_VERSION},12.9>:--compress-mode=size>)
+  --expt-relaxed-constexpr -fmad=false -Xptxas=-v -Xcompiler=-Wall,-Wextra,-ffp-contract=off
+  $<$<VERSION_GREATER_EQUAL:${CMAKE_CUDA_COMPILER_VERSION},13.0>:--compress-mode=size>)
 target_link_libraries(starpo-cuda PUBLIC starpo CUDA::cudart_static)
 set(STARPO_CUDA_LIBRARIES starpo-cuda-host starpo-cuda)

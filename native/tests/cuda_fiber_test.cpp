@@ -168,6 +168,11 @@ __global__ void add_one(float* values, int count) {
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
+// Of one test alone.
+__global__ void write_once(float* values) {
+  if (threadIdx.x < 4) values[threadIdx.x] = 7;
+}
+
 #ifdef __SANITIZE_ADDRESS__
 __global__ void fill_shared() {
   STARPO_DYNAMIC_SHARED(float, shared);
@@ -354,6 +359,7 @@ TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time"
   DeviceBuffer<float> values(5);
   PinnedBuffer<float> host(5);
   values.fill_zero(stream);
+  STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 0);
   Graph graph(stream, [&] {
     STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 5);
     copy_to_host(stream, host.data(), values.data(), values.size_bytes());
@@ -367,6 +373,16 @@ TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time"
   stream.synchronize();
   CHECK(host[4] == 2.0f);
   CHECK(after.milliseconds_since(before) >= 0.0f);
+}
+
+TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't one that a graph records") {
+  Stream stream;
+  DeviceBuffer<float> output(4);
+  const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
+  CHECK_THROWS_WITH_AS(record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it", std::logic_error);
+  STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data());
+  record();
+  CHECK(fetch(stream, output) == std::vector<float>(4, 7.0f));
 }
 
 TEST_CASE("emulated runtime: memory that isn't there") {

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findProgram, root } from '../../scripts/lib/process.mjs';
@@ -31,6 +33,25 @@ withNvcc('no kernel spills, and none needs more registers than native/cuda-kerne
     expect(Object.keys(limits.registers).filter((name) => !names.has(name))).toEqual([]);
   }
   expect([...new Set(uses.map(({ target }) => target))].sort()).toEqual([...limits.targets].sort());
+});
+
+// The sampler's log-probability has the loss's bits only if a product that is added to is rounded in both. Instructions without a rounding are nvcc's leave to contract.
+withNvcc('nvcc contracts no product with a sum', () => {
+  const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
+  const built = commands.find(({ file }: { file: string }) => file.endsWith('/src/cuda/kernels/rope.cu'));
+  const folder = mkdtempSync(join(tmpdir(), 'starpo-ptx-'));
+  const ptx = join(folder, 'rope.ptx');
+  const flags = (built.command as string)
+    .split(' ')
+    .filter((flag) => /^-(I|isystem|O|D|std|f)|^--expt/.test(flag) && !/^-forward/.test(flag));
+  try {
+    execFileSync('nvcc', [...flags, '-arch=compute_90', '-ptx', built.file, '-o', ptx]);
+    const instructions = readFileSync(ptx, 'utf8').match(/\b(add|sub|mul)\.(rn\.)?f(32|64)\b/g) ?? [];
+    expect(instructions).toContain('mul.rn.f32');
+    expect(instructions.filter((instruction) => !instruction.includes('.rn.'))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('what ptxas says is read', () => {

@@ -5,9 +5,11 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "cuda/emulated/failure.h"
@@ -97,6 +99,14 @@ void submit(Stream& stream, Work work) {
     count_call();
     work();
   }
+}
+
+void load_kernel(Stream& stream, const void* kernel, const char* name) {
+  static std::mutex mutex;
+  static std::unordered_set<const void*> loaded;
+  const std::lock_guard lock(mutex);
+  if (!stream.handle()->recording) loaded.insert(kernel);
+  else if (!loaded.contains(kernel)) throw std::logic_error("launch of " + std::string(name) + ": a kernel that has never run can't be recorded, since its first launch loads it");
 }
 
 DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }

@@ -87,18 +87,23 @@ void* allocate_pinned(std::size_t bytes) {
 }
 void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
 
+// Of nothing, which an empty buffer's null pointer may stand for, the driver isn't asked.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
   static const bool late = copies_ordinary_memory_late(stream.device());
   if (late) stream.synchronize();
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
+  if (bytes == 0) return;
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream.handle()), "copying to the host");
 }
 void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "copying on the device");
 }
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
+  if (bytes == 0) return;
   check(cudaMemsetAsync(device, value, bytes, stream.handle()), "cudaMemsetAsync");
 }
 
@@ -123,7 +128,8 @@ float Event::milliseconds_since(const Event& earlier) const {
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   cudaGraph_t graph = nullptr;
-  check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  // Relaxed: a library may load a kernel of its own meanwhile, for which the driver allocates; in other modes that spoils the recording.
+  check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   try {
     work();
   } catch (...) {

@@ -13,7 +13,8 @@ namespace starpo::cuda {
 class Graph {
  public:
   Graph() = default;
-  // Calls `work`, which gives its work to this very stream and waits for nothing. None of it runs.
+  // Calls `work`, which gives its work to this very stream and waits for nothing. None of it runs. Its kernels have run before: a first launch
+  // loads a kernel, which not every driver does while it records.
   Graph(Stream& stream, const std::function<void()>& work);
   ~Graph();
   Graph(Graph&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

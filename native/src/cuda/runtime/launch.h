@@ -14,9 +14,12 @@
 namespace starpo::cuda {
 
 void submit(Stream& stream, std::function<void()> work);
+// Throws std::logic_error where a kernel that never ran is recorded into a graph.
+void load_kernel(Stream& stream, const void* kernel, const char* name);
 
 template <class... Parameters, class... Arguments>
 void launch(Stream& stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  load_kernel(stream, reinterpret_cast<const void*>(kernel), name);
   submit(stream, [=, values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
     emulated::run_grid(name, grid, block, shared_bytes, [&] { std::apply(kernel, values); });
   });

@@ -31,6 +31,7 @@ double graph_replays(Stream& stream) {
   DeviceBuffer<float> values(count);
   PinnedBuffer<float> result(count);
   values.fill_poison(stream);
+  increment(stream, values.data(), count, 3);
   Graph graph(stream, [&] {
     increment(stream, values.data(), count, 3);
     copy_to_host(stream, result.data(), values.data(), values.size_bytes());
