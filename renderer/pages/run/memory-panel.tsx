@@ -9,10 +9,10 @@ const words: Record<string, string> = {
   critic: 'Critic: the same',
   reference: 'Reference policy',
   kv_cache: 'Keys and values of all episodes',
-  rollout_buffers: 'A step of decoding',
   activations: 'Activations of a micro-batch',
   logits: 'Logits',
   workspace: 'Scratch',
+  rollout_buffers: 'A step of decoding',
 };
 const colourOf = (name: string) => Object.keys(words).indexOf(name) + 1;
 
