@@ -39,7 +39,7 @@ const tasks: Task[] = [
     environment: 'frozen-lake',
     summary:
       'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
-    expects: 'success rising from about 37 % to 70 % in some minutes',
+    expects: 'success rising from about 37 % to above 70 % in some minutes',
     environments: [frozenLakeEnvironment],
     changes: {},
   },
@@ -49,7 +49,7 @@ const tasks: Task[] = [
     environment: 'frozen-lake',
     summary:
       'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
-    expects: 'success rising from about 25 % to above 30 %; 48 % is the best possible',
+    expects: 'success rising from about 25 % to about 33 %; 48 % is the best possible',
     environments: [slipperyEnvironment],
     changes: {},
   },
@@ -59,7 +59,7 @@ const tasks: Task[] = [
     environment: 'sokoban',
     summary:
       'Push the box onto its target. In a corner it is stuck for good: a careless push can cost the episode.',
-    expects: 'success rising from about 41 % to above 50 %',
+    expects: 'success rising from about 44 % to about 77 %',
     environments: [sokobanEnvironment],
     changes: {},
   },
