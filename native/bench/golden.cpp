@@ -41,21 +41,7 @@ std::vector<float> golden_weights(const ParameterLayout& layout) {
 // The elements of a tensor whose gradient and change the file holds.
 std::size_t sampled_element(std::size_t sample, std::size_t size) { return static_cast<std::size_t>((sample * 2654435761ull + 12345) % size); }
 
-ModelConfig golden_model(const json& c) {
-  ModelConfig config;
-  config.vocab_size = c.at("vocab_size");
-  config.hidden_size = c.at("hidden_size");
-  config.intermediate_size = c.at("intermediate_size");
-  config.num_hidden_layers = c.at("num_hidden_layers");
-  config.num_attention_heads = c.at("num_attention_heads");
-  config.num_key_value_heads = c.at("num_key_value_heads");
-  config.head_dim = c.at("head_dim");
-  config.max_position_embeddings = c.at("max_position_embeddings");
-  config.rope_theta = c.at("rope_theta");
-  config.rms_norm_eps = c.at("rms_norm_eps");
-  config.tie_word_embeddings = c.at("tie_word_embeddings");
-  return config;
-}
+ModelConfig golden_model(const json& golden) { return parse_model_config(golden.at("config").dump(), "the golden's config"); }
 
 // Sums of squares over all numbers of one kind.
 struct Difference {
@@ -72,7 +58,7 @@ class GoldenRun {
  public:
   GoldenRun(const json& golden, Engine& engine)
       : golden_(golden), batch_{golden.at("tokens"), golden.at("sequence_starts"), golden.at("targets")} {
-    EngineNeeds needs{.model = golden_model(golden.at("config"))};
+    EngineNeeds needs{.model = golden_model(golden)};
     needs.trains_policy = true;
     needs.pass_tokens = static_cast<int>(batch_.tokens.size());
     engine.reserve(needs);
@@ -148,7 +134,7 @@ class GoldenRun {
 
 // The logits after each sequence, which no engine shows: the processor's own decoder.
 Difference compare_logits(const json& golden, ThreadPool& pool, Precision precision) {
-  Model model(golden_model(golden.at("config")), pool, precision);
+  Model model(golden_model(golden), pool, precision);
   std::ranges::copy(golden_weights(model.layout()), model.mutable_weights().begin());
   model.weights_changed();
   const std::vector<std::int32_t> tokens = golden.at("tokens"), starts = golden.at("sequence_starts");

@@ -40,7 +40,7 @@ TEST_CASE("cuda attention: over the cache, with the bits of the packed forward p
 
 TEST_CASE("cuda attention: the textbook's gradient is that of finite differences") {
   const AttentionCase<float> of(4, 2, 16, {0, 3, 3, 9});
-  const std::vector<double> qkv = as_double<float>(of.qkv), attended_gradient = as_double<float>(pseudo_random(of.attended_size(), 2));
+  const std::vector<double> qkv = doubles(of.qkv), attended_gradient = doubles(random_numbers(of.attended_size(), 2));
   const auto loss = [&](const std::vector<double>& inputs) {
     const std::vector<double> attended = attention_reference(of.shape, of.starts, inputs).attended;
     double sum = 0;

@@ -13,10 +13,8 @@
 #include "cuda/emulated/order.h"
 #include "cuda/portable/tensor_core.h"
 #include "cuda/portable/warp.h"
-#include "cuda/runtime/event.h"
-#include "cuda/runtime/graph.h"
 #include "cuda/runtime/memory.h"
-#include "cuda/selftest/check.h"
+#include "cuda/selftest/arrays.h"
 
 using namespace starpo::cuda;
 
@@ -35,19 +33,9 @@ void in_every_order(Body body) {
   emulated::set_order(0);
 }
 
-std::vector<float> pseudo_random(std::size_t count, std::uint32_t state) {
-  std::vector<float> values(count);
-  for (auto& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
-  }
-  return values;
-}
-
-std::vector<Bf16> rounded(const std::vector<float>& values) {
-  std::vector<Bf16> result;
-  for (const float value : values) result.push_back(from_float<Bf16>(value));
-  return result;
+__global__ void add_one(float* values, int count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
 // One block a row, several elements a thread.
@@ -163,16 +151,6 @@ __global__ void count_atomically(int* counter, unsigned* largest) {
   atomicMax(largest, threadIdx.x + 100 * blockIdx.x);
 }
 
-__global__ void add_one(float* values, int count) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < static_cast<unsigned>(count)) values[i] += 1;
-}
-
-// Of one test alone.
-__global__ void write_once(float* values) {
-  if (threadIdx.x < 4) values[threadIdx.x] = 7;
-}
-
 #ifdef __SANITIZE_ADDRESS__
 __global__ void fill_shared() {
   STARPO_DYNAMIC_SHARED(float, shared);
@@ -190,18 +168,11 @@ std::string message_of(const std::function<void()>& work) {
   return "nothing was found";
 }
 
-template <class T>
-std::vector<T> fetch(Stream& stream, const DeviceBuffer<T>& buffer) {
-  std::vector<T> values(buffer.size());
-  buffer.download(stream, values);
-  return values;
-}
-
 }  // namespace
 
 TEST_CASE("emulated kernels: barriers and shuffles") {
   constexpr int rows = 3, columns = 77;
-  const auto input = pseudo_random(rows * columns, 1);
+  const auto input = random_numbers(rows * columns, 1);
   std::vector<double> expected;
   for (int row = 0; row < rows; ++row) {
     double sum = 0;
@@ -214,7 +185,7 @@ TEST_CASE("emulated kernels: barriers and shuffles") {
   in_every_order([&] {
     output.fill_poison(stream);
     STARPO_LAUNCH(stream, rows, 64, 0, softmax, device_input.data(), output.data(), columns);
-    const auto result = fetch(stream, output);
+    const auto result = on_host(stream, output);
     CHECK(normalised_mean_square_error(result, expected) < 1e-12);
     if (first.empty()) first = result;
     CHECK(result == first);
@@ -223,8 +194,7 @@ TEST_CASE("emulated kernels: barriers and shuffles") {
 
 TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
   constexpr int k = 80;
-  const auto a = pseudo_random(16 * k, 2), b = pseudo_random(8 * k, 3);
-  const auto rounded_a = rounded(a), rounded_b = rounded(b);
+  const auto rounded_a = random_numbers<Bf16>(16 * k, 2), rounded_b = random_numbers<Bf16>(8 * k, 3);
   Stream stream;
   DeviceBuffer<Bf16> device_a(stream, rounded_a), device_b(stream, rounded_b);
   DeviceBuffer<float> c(16 * 8);
@@ -241,7 +211,7 @@ TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
     in_every_order([&] {
       c.fill_poison(stream);
       STARPO_LAUNCH(stream, 1, 32, 2 * (16 * 16 + 16 * 8) * sizeof(Bf16), (kernel), device_a.data(), device_b.data(), c.data(), k);
-      CHECK(normalised_mean_square_error(fetch(stream, c), expected) < 1e-12);
+      CHECK(normalised_mean_square_error(on_host(stream, c), expected) < 1e-12);
     });
   };
   check(tile_product<true>, true);
@@ -254,7 +224,7 @@ TEST_CASE("emulated kernels: warp functions and a grid of two dimensions") {
   in_every_order([&] {
     output.fill_poison(stream);
     STARPO_LAUNCH(stream, dim3(1, 2), 32, 0, warp_functions, output.data());
-    const auto values = fetch(stream, output);
+    const auto values = on_host(stream, output);
     bool equal = true;
     for (int block = 0; block < 2; ++block)
       for (int lane = 0; lane < 32; ++lane) {
@@ -275,14 +245,14 @@ TEST_CASE("emulated kernels: atomics") {
     counter.fill_zero(stream);
     largest.fill_zero(stream);
     STARPO_LAUNCH(stream, 5, 64, 0, count_atomically, counter.data(), largest.data());
-    CHECK(fetch(stream, counter)[0] == 320);
-    CHECK(fetch(stream, largest)[0] == 463);
+    CHECK(on_host(stream, counter)[0] == 320);
+    CHECK(on_host(stream, largest)[0] == 463);
   });
 }
 
 TEST_CASE("emulated kernels: a missing barrier shows in some order") {
   Stream stream;
-  const auto input = pseudo_random(64, 4);
+  const auto input = random_numbers(64, 4);
   const std::vector<float> reversed(input.rbegin(), input.rend());
   DeviceBuffer<float> device_input(stream, input), output(64);
   DeviceBuffer<float> two_rounds(128);
@@ -292,7 +262,7 @@ TEST_CASE("emulated kernels: a missing barrier shows in some order") {
     int wrong = 0;
     in_every_order([&] {
       launch();
-      wrong += fetch(stream, buffer) != expected;
+      wrong += on_host(stream, buffer) != expected;
     });
     return wrong;
   };
@@ -304,12 +274,12 @@ TEST_CASE("emulated kernels: a missing barrier shows in some order") {
 
 TEST_CASE("emulated kernels: an asynchronous copy that isn't waited for shows in some order") {
   Stream stream;
-  const auto input = pseudo_random(128, 5);
+  const auto input = random_numbers(128, 5);
   DeviceBuffer<float> device_input(stream, input), output(128);
   int wrong = 0;
   in_every_order([&] {
     STARPO_LAUNCH(stream, 1, 32, 0, copy_without_waiting, device_input.data(), output.data());
-    wrong += fetch(stream, output) != input;
+    wrong += on_host(stream, output) != input;
   });
   CHECK(wrong > 0);
 }
@@ -329,7 +299,7 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
     // After all that a kernel runs as before.
     buffer.fill_zero(stream);
     STARPO_LAUNCH(stream, 2, 32, 0, add_one, buffer.data(), 64);
-    CHECK(fetch(stream, buffer) == std::vector<float>(64, 1.0f));
+    CHECK(on_host(stream, buffer) == std::vector<float>(64, 1.0f));
   });
 }
 
@@ -353,65 +323,3 @@ TEST_CASE("emulated kernels: AddressSanitizer sees what goes beyond shared and d
   CHECK(ends_badly([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
 }
 #endif
-
-TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time") {
-  Stream stream;
-  DeviceBuffer<float> values(5);
-  PinnedBuffer<float> host(5);
-  values.fill_zero(stream);
-  STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 0);
-  Graph graph(stream, [&] {
-    STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 5);
-    copy_to_host(stream, host.data(), values.data(), values.size_bytes());
-  });
-  CHECK(fetch(stream, values) == std::vector<float>(5, 0.0f));
-  Event before, after;
-  before.record(stream);
-  graph.launch(stream);
-  graph.launch(stream);
-  after.record(stream);
-  stream.synchronize();
-  CHECK(host[4] == 2.0f);
-  CHECK(after.milliseconds_since(before) >= 0.0f);
-}
-
-TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't one that a graph records") {
-  Stream stream;
-  DeviceBuffer<float> output(4);
-  const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
-  CHECK_THROWS_WITH_AS(record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it", std::logic_error);
-  STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data());
-  record();
-  CHECK(fetch(stream, output) == std::vector<float>(4, 7.0f));
-}
-
-TEST_CASE("emulated runtime: memory that isn't there") {
-  Stream stream;
-  emulated::set_device_memory(1000);
-  std::string code;
-  try {
-    DeviceBuffer<float> buffer(251);
-  } catch (const starpo::Error& error) {
-    code = error.code();
-  }
-  CHECK(code == "gpu_out_of_memory");
-  {
-    DeviceBuffer<float> buffer(250);
-    CHECK(device_memory().free_bytes == 0);
-    std::vector<float> larger(251);
-    CHECK_THROWS_AS(buffer.upload(stream, larger), std::out_of_range);
-  }
-  CHECK(device_memory().free_bytes == 1000);
-  emulated::set_device_memory(std::size_t{8} << 30);
-}
-
-TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {
-  CHECK(from_float<Bf16>(1.0f).bits == 0x3f80);
-  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);   // half a step above 1: to the even below
-  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);   // half a step above 0x3f81: to the even above
-  CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // a little more than half
-  CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
-  CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);
-  CHECK(std::isnan(to_float(from_float<Bf16>(__uint_as_float(0x7f800001u)))));
-  CHECK(pack_bf16(1.0f, -2.0f) == 0xc0003f80u);
-}

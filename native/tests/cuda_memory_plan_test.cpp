@@ -13,10 +13,7 @@ TEST_CASE("the memory plans of published models are those that the app expects")
   const json wanted = read_vectors("memory-plans.json", "plans");
   for (const json& each : wanted) {
     CAPTURE(each.at("model").get<std::string>());
-    const json& shape = each.at("shape");
-    EngineNeeds needs;
-    needs.model = {shape.at("vocab_size"), shape.at("hidden_size"), shape.at("intermediate_size"), shape.at("num_hidden_layers"), shape.at("num_attention_heads"),
-                   shape.at("num_key_value_heads"), shape.at("head_dim"), 32768, 1e6f, 1e-6f, shape.at("tie_word_embeddings")};
+    EngineNeeds needs{.model = parse_model_config(each.at("shape").dump(), "memory-plans.json")};
     needs.trains_policy = true;
     needs.trains_critic = each.at("critic");
     needs.reads_reference = each.at("reference");

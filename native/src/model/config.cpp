@@ -94,7 +94,11 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
   const auto text = read_text_file(path, largest_file);
   if (!text)
     throw Error("model_file_missing", path.string() + " can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
-  const json object = json::parse(*text, nullptr, false);
+  return parse_model_config(*text, path);
+}
+
+ModelConfig parse_model_config(std::string_view text, const std::filesystem::path& path) {
+  const json object = json::parse(text, nullptr, false);
   if (!object.is_object()) invalid(path, "not a JSON object");
   const ConfigReader read(object, path);
 

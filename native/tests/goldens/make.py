@@ -171,7 +171,7 @@ def main():
         golden["losses"].append(loss.item())
         golden["gradient_norms"].append(torch.nn.utils.clip_grad_norm_(list(w.values()), OPTIMIZER["gradient_clip"]).item())
         optimizer.step()
-    head = {"made_by": f"make.py {options.shape}, {version}, {options.dtype}, {platform.machine()}", "config": c, "tokens": [t for s in sequences for t in s], "sequence_starts": starts,
+    head = {"made_by": f"make.py {options.shape}, {version}, {options.dtype}, {platform.machine()}", "config": {"model_type": "qwen2"} | c, "tokens": [t for s in sequences for t in s], "sequence_starts": starts,
             "targets": targets, "temperature": TEMPERATURE, "loss": LOSS, "token_weights": weights, "advantages": advantages, "rollout_logprobs": rollout.tolist(),
             "optimizer": OPTIMIZER, "logit_ids": ids}
     golden["tensors"] = [{"name": name, "gradient": gradients[name], "change": [after - own for after, own in zip(picked(w[name].detach()), before[name])]} for name in tensor_shapes(c)]

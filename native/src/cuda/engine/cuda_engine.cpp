@@ -25,7 +25,9 @@ class CudaNetwork final : public Network {
   std::unique_ptr<starpo::Generator> make_generator(int slots, int context) override {
     const EngineNeeds& needs = engine_.needs();
     if (slots > needs.slots || context > needs.context) throw std::logic_error("a generator larger than planned");
-    const GeneratorShape shape{slots, std::min(needs.groups, kMostGroupPrompts), context};
+    GeneratorShape shape = planned_shape(needs);
+    shape.slots = slots;
+    shape.context = context;
     Arena arena(engine_.arena());
     return std::make_unique<Generator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
   }
@@ -83,7 +85,6 @@ template <class T>
 std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   check_shape(needs.model);
   needs_ = needs;
-  needs_.pass_tokens = std::max(needs.pass_tokens, needs.pass_tokens > 0 ? needs.context : 0);
   MemoryPlan plan = plan_memory<T>(needs_);
   const DeviceMemory memory = device_memory();
   plan.device = device();

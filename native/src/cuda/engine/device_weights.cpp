@@ -34,22 +34,22 @@ const T* DeviceWeights<T>::matrix(std::size_t offset) const {
 }
 
 template <class T>
-const DeviceBuffer<float>& DeviceWeights<T>::buffer(StateVector which) const {
-  const DeviceBuffer<float>& chosen = which == StateVector::weights ? masters_ : which == StateVector::first_moment ? first_moment_ : second_moment_;
-  if (chosen.size() != layout_.size()) throw std::logic_error("this network doesn't learn");
+auto& DeviceWeights<T>::buffer(auto& self, StateVector which) {
+  auto& chosen = which == StateVector::weights ? self.masters_ : which == StateVector::first_moment ? self.first_moment_ : self.second_moment_;
+  if (chosen.size() != self.layout_.size()) throw std::logic_error("this network doesn't learn");
   return chosen;
 }
 
 template <class T>
 void DeviceWeights<T>::read(StateVector which, std::span<float> to) const {
   if (to.size() != size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
-  buffer(which).download(stream_, to);
+  buffer(*this, which).download(stream_, to);
 }
 
 template <class T>
 void DeviceWeights<T>::write(StateVector which, std::span<const float> from) {
   if (from.size() != size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
-  const_cast<DeviceBuffer<float>&>(buffer(which)).upload(stream_, from);
+  buffer(*this, which).upload(stream_, from);
   if constexpr (!std::is_same_v<T, float>)
     if (which == StateVector::weights) round_weights(stream_, size(), masters_.data(), matrices_.data());
 }

@@ -35,7 +35,7 @@ class DeviceWeights final : public Trainable {
   static std::size_t bytes(const ParameterLayout&, NetworkUse);
 
  private:
-  const DeviceBuffer<float>& buffer(StateVector) const;
+  static auto& buffer(auto& self, StateVector);
 
   Stream& stream_;
   ParameterLayout layout_;

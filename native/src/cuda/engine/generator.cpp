@@ -1,7 +1,6 @@
 #include "cuda/engine/generator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "cuda/kernels/embedding.h"
@@ -68,8 +67,10 @@ void Generator<T>::append(int slot, std::span<const std::int32_t> tokens) {
 template <class T>
 void Generator<T>::end(int slot) {
   Seat& seat = seats_.at(slot);
-  if (seat.prefix >= 0) --prefixes_[seat.prefix - shape_.slots].users;
-  if (seat.prefix >= 0) prefixes_changed_ = true;
+  if (seat.prefix >= 0) {
+    --prefixes_[seat.prefix - shape_.slots].users;
+    prefixes_changed_ = true;
+  }
   seat = {};
 }
 
@@ -162,16 +163,14 @@ template <class T>
 void Generator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
-  const QkvShape qkv{width.heads, width.kv_heads, width.head_dim};
-  const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
   const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
   embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
   for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
     const KvCache<T>& cache = buffers_.caches[layer];
     const T* const delta = layer == 0 ? nullptr : buffers_.delta;
     run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
-      bias_rope_append(stream_, rows, qkv, b.qkv, bias, positions, rotary_, cache, slots);
-      cached_attention(stream_, attention, cache, {rows, slots, positions, decoding}, b.qkv, b.attended, splits);
+      bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
+      cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended, splits);
     });
   }
 }
@@ -183,7 +182,7 @@ void Generator<T>::decode_step(int rows, int stop_count) {
   const LayerBuffers<T>& b = buffers_.layer;
   const DecodeRows& state = buffers_.rows;
   run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
-  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta), b.x, weights_.master(weights_.offsets().final_norm),
+  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta), weights_.master(weights_.offsets().final_norm),
                 weights_.layout().config().rms_norm_eps, b.normed, nullptr);
   products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head), buffers_.logits);
   const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};

@@ -10,14 +10,19 @@ int decode_bucket(int slots) {
   return bucket;
 }
 
+GeneratorShape planned_shape(const EngineNeeds& needs) {
+  constexpr int most_prefixes = 64;  // shared prompts that are kept at a time
+  return {needs.slots, std::min(needs.groups, most_prefixes), needs.context};
+}
+
 template <class T>
 GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
   const Widths width(model);
-  const std::size_t seats = shape.slots + shape.prefixes, decode_rows = decode_bucket(shape.slots);
+  const std::size_t seats = shape.seats(), decode_rows = decode_bucket(shape.slots);
   const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max(decode_rows, prefill_rows);
   prefix_slot = arena.take<std::int32_t>(seats);
   prefix_length = arena.take<std::int32_t>(seats);
-  const std::size_t cache = seats * shape.cached() * width.keys;
+  const std::size_t cache = shape.cache_size(width);
   for (int i = 0; i < model.num_hidden_layers; ++i) {
     T* const keys = arena.take<T>(cache);
     T* const values = arena.take<T>(cache);

@@ -7,6 +7,7 @@
 #include "cuda/kernels/attention.h"
 #include "cuda/kernels/decode_state.h"
 #include "cuda/kernels/kv_cache.h"
+#include "engine/engine.h"
 
 namespace starpo::cuda {
 
@@ -15,9 +16,15 @@ struct GeneratorShape {
   int prefixes;  // further slots that hold groups' prompts
   int context;   // most tokens of a slot
 
+  int seats() const { return slots + prefixes; }
   // A row that has ended its reply computes on: its last token may lie one beyond.
   int cached() const { return context + 1; }
+  // Numbers of one layer's keys, and of its values.
+  std::size_t cache_size(const Widths& width) const { return static_cast<std::size_t>(seats()) * cached() * width.keys; }
 };
+
+// The most that is planned for.
+GeneratorShape planned_shape(const EngineNeeds&);
 
 inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
 inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens computed at a time

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cmath>
+
 #include "cuda/engine/device_weights.h"
 #include "cuda/engine/products.h"
+#include "cuda/kernels/attention.h"
 #include "cuda/kernels/norm.h"
+#include "cuda/kernels/rope.h"
 #include "cuda/kernels/swiglu.h"
 
 namespace starpo::cuda {
@@ -22,6 +26,9 @@ struct LayerBuffers {
   T* gate_up;            // [rows, 2 * intermediate]; null: the product itself ends with SwiGLU
   T* hidden;             // [rows, intermediate]
 };
+
+inline QkvShape qkv_shape(const Widths& width) { return {width.heads, width.kv_heads, width.head_dim}; }
+inline AttentionShape attention_shape(const Widths& width) { return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))}; }
 
 // One block of Qwen2, the same for prefill, decode and training. x = previous + previous_delta (null: previous is x already); what it adds to
 // `middle` is left in delta [rows, hidden]. attend(bias): adds it to qkv, rotates, and writes attended.

@@ -28,14 +28,14 @@ template <class T>
 std::int64_t generator_bytes(const EngineNeeds& needs) {
   if (needs.slots == 0) return 0;
   Arena arena;
-  GeneratorBuffers<T>(arena, needs.model, {needs.slots, std::min(needs.groups, kMostGroupPrompts), needs.context});
+  GeneratorBuffers<T>(arena, needs.model, planned_shape(needs));
   return static_cast<std::int64_t>(arena.bytes());
 }
 
 template <class T>
 std::int64_t cache_bytes(const EngineNeeds& needs) {
-  const std::int64_t seats = needs.slots + std::min(needs.groups, kMostGroupPrompts);
-  return needs.slots == 0 ? 0 : 2 * static_cast<std::int64_t>(sizeof(T)) * seats * (needs.context + 1) * Widths(needs.model).keys * needs.model.num_hidden_layers;
+  if (needs.slots == 0) return 0;
+  return static_cast<std::int64_t>(2 * sizeof(T) * needs.model.num_hidden_layers * planned_shape(needs).cache_size(Widths(needs.model)));
 }
 
 // The settings in which `changed` is not what is needed, as something to do.

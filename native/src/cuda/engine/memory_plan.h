@@ -6,7 +6,6 @@
 
 namespace starpo::cuda {
 
-inline constexpr int kMostGroupPrompts = 64;          // shared prompts that are kept at a time
 
 // What every part of a run needs, by lifetime: rollout and update lie in the same memory. Free and device bytes are left to the caller.
 template <class T>

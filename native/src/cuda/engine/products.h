@@ -19,13 +19,10 @@ class Products {
   void swiglu(int rows, int columns, int inputs, const T* x, const T* weight, T* hidden) const {
     matmul_.gemm_swiglu(stream_, Gemm<T>{.m = rows, .n = columns, .k = inputs, .a = x, .lda = inputs, .b = weight, .ldb = inputs, .c = hidden, .ldc = columns, .exact = exact_});
   }
-  // dx [rows, inputs] = dy [rows, outputs] W.
-  void input_gradient(int rows, int outputs, int inputs, const T* y_gradient, const T* weight, T* x_gradient) const {
+  // Backward of forward(): dW [outputs, inputs] += dy^T x, and dx [rows, inputs] = dy [rows, outputs] W.
+  void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient, const T* weight, T* x_gradient) const {
+    matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs, .n = inputs, .k = rows, .a = y_gradient, .lda = outputs, .b = x, .ldb = inputs, .c = weight_gradient, .ldc = inputs, .accumulate = true});
     matmul_.gemm_nn(stream_, Gemm<T, T>{.m = rows, .n = inputs, .k = outputs, .a = y_gradient, .lda = outputs, .b = weight, .ldb = inputs, .c = x_gradient, .ldc = inputs});
-  }
-  // dW [outputs, inputs] += dy^T x.
-  void weight_gradient(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* gradient) const {
-    matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs, .n = inputs, .k = rows, .a = y_gradient, .lda = outputs, .b = x, .ldb = inputs, .c = gradient, .ldc = inputs, .accumulate = true});
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "cuda/engine/training_pass.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "cuda/kernels/embedding.h"
@@ -94,24 +93,13 @@ void TrainingPass<T>::backward_values(std::span<const float> value_gradients) {
 }
 
 template <class T>
-AttentionShape TrainingPass<T>::attention_shape() const {
-  const Widths& width = weights_.width();
-  return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
-}
-
-template <class T>
-QkvShape TrainingPass<T>::qkv_shape() const {
-  const Widths& width = weights_.width();
-  return {width.heads, width.kv_heads, width.head_dim};
-}
-
-template <class T>
 void TrainingPass<T>::run_one(int layer, const float* previous, const T* delta) {
   const TrainingBuffers<T>& b = buffers_;
   const LayerBuffers<T>& own = b.layers[layer];
+  const Widths& width = weights_.width();
   run_layer(stream_, weights_, products_, layer, b.batch.tokens, previous, delta, own, b.delta, [&](const float* bias) {
-    bias_rope(stream_, b.batch.tokens, qkv_shape(), own.qkv, bias, b.batch.positions, rotary_);
-    attention_forward(stream_, attention_shape(), b.batch.sequences, own.qkv, own.attended, own.log_sum_exp);
+    bias_rope(stream_, b.batch.tokens, qkv_shape(width), own.qkv, bias, b.batch.positions, rotary_);
+    attention_forward(stream_, attention_shape(width), b.batch.sequences, own.qkv, own.attended, own.log_sum_exp);
   });
 }
 
@@ -135,7 +123,7 @@ bool TrainingPass<T>::run_blocks(const PackedBatch& batch) {
   const float epsilon = weights_.layout().config().rms_norm_eps;
   residual_norm(stream_, tokens, width.hidden, previous, delta, b.final_x, norm, epsilon, b.rounded, nullptr);
   gather_rows(stream_, targets, width.hidden, b.final_x, b.batch.target_rows, b.head_x);
-  residual_norm(stream_, targets, width.hidden, b.head_x, static_cast<const T*>(nullptr), b.head_x, norm, epsilon, b.head_normed, b.head_rms);
+  residual_norm(stream_, targets, width.hidden, b.head_x, static_cast<const T*>(nullptr), norm, epsilon, b.head_normed, b.head_rms);
   return true;
 }
 

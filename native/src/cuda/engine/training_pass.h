@@ -30,8 +30,7 @@ class TrainingPass final : public NetworkPass {
   void layer_backward(int layer);
   void mlp_backward(int layer);
   void attention_backward(int layer);
-  AttentionShape attention_shape() const;
-  QkvShape qkv_shape() const;
+  const T* stream_gradient();
 
   Stream& stream_;
   DeviceWeights<T>& weights_;

@@ -17,10 +17,10 @@ constexpr double tolerance<Bf16> = bf16_tolerance;
 template <class T>
 Check forward_check(AttentionCase<T> of) {
   return {"attention_forward " + of.name(), tolerance<T>, [of](Stream& stream) {
-            const AttentionReference reference = attention_reference(of.shape, of.starts, as_double<T>(of.qkv));
+            const AttentionReference reference = attention_reference(of.shape, of.starts, doubles(of.qkv));
             const ForwardResult<T> result(stream, of);
-            return normalised_mean_square_error(as_double<T>(result.attended), reference.attended) +
-                   normalised_mean_square_error(as_double<float>(result.log_sum_exp), reference.log_sum_exp);
+            return normalised_mean_square_error(doubles(result.attended), reference.attended) +
+                   normalised_mean_square_error(doubles(result.log_sum_exp), reference.log_sum_exp);
           }};
 }
 
@@ -33,8 +33,8 @@ std::vector<double> columns(std::span<const double> matrix, int width, int first
 
 template <class T>
 double backward_error(Stream& stream, const AttentionCase<T>& of) {
-  const std::vector<T> attended_gradient = rounded<T>(pseudo_random(of.attended_size(), 2));
-  const std::vector<double> reference = attention_gradient_reference(of.shape, of.starts, as_double<T>(of.qkv), as_double<T>(attended_gradient));
+  const std::vector<T> attended_gradient = random_numbers<T>(of.attended_size(), 2);
+  const std::vector<double> reference = attention_gradient_reference(of.shape, of.starts, doubles(of.qkv), doubles(attended_gradient));
 
   const ForwardResult<T> forward(stream, of);
   const DeviceBuffer<T> qkv(stream, of.qkv), attended(stream, forward.attended), gradient(stream, attended_gradient);
@@ -46,7 +46,7 @@ double backward_error(Stream& stream, const AttentionCase<T>& of) {
   qkv_gradient.fill_poison(stream);
   attention_backward(stream, of.shape, packed_sequences(of.starts, starts.data()), qkv.data(), attended.data(), gradient.data(), log_sum_exp.data(), delta.data(),
                      qkv_gradient.data());
-  const std::vector<double> result = as_double<T>(downloaded(stream, qkv_gradient));
+  const std::vector<double> result = doubles(on_host(stream, qkv_gradient));
 
   const int width = of.shape.qkv_width(), keys = of.shape.heads * of.shape.head_dim, values = keys + of.shape.kv_heads * of.shape.head_dim;
   double error = 0;  // a sum, which keeps NaN

@@ -59,7 +59,7 @@ class CachedCase {
     splits.partials = partials.data();
     const KvCache<T> cache{keys_.data(), values_.data(), slots_, of_.shape.kv_heads, context_, of_.shape.head_dim, prefix_slot_.data(), prefix_length_.data()};
     cached_attention(stream_, of_.shape, cache, {static_cast<int>(order.size()), slot.data(), position.data(), decoding}, qkv.data(), attended.data(), splits);
-    return downloaded(stream_, attended);
+    return on_host(stream_, attended);
   }
 
   std::vector<int> slot_of_token, position_of_token;
@@ -129,14 +129,14 @@ double cached_difference(Stream& stream, const AttentionCase<T>& of, int prefix)
 
 template <class T>
 double split_error(Stream& stream, const AttentionCase<T>& of, int prefix, int length) {
-  const AttentionReference reference = attention_reference(of.shape, of.starts, as_double<T>(of.qkv));
+  const AttentionReference reference = attention_reference(of.shape, of.starts, doubles(of.qkv));
   CachedCase<T> cached(stream, of, prefix);
   const std::vector<int> order = scattered(static_cast<int>(of.tokens()), 11);
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
   std::vector<double> expected;
   for (const int token : order) expected.insert(expected.end(), reference.attended.begin() + token * width, reference.attended.begin() + (token + 1) * width);
   // Far more pieces than any row reaches.
-  return normalised_mean_square_error(as_double<T>(cached.attend(order, true, length, 5 * length)), expected);
+  return normalised_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
 }
 
 // A row's bits in pieces depend on neither the other rows nor the number of pieces; a row within one piece has those of the single walk.

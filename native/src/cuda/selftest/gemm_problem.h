@@ -6,18 +6,16 @@
 
 #include "cuda/kernels/gemm.h"
 #include "cuda/runtime/memory.h"
+#include "cuda/selftest/arrays.h"
 
 namespace starpo::cuda {
 
 // Uniform in (-1, 1), what lies past a row's columns is NaN.
 template <typename T>
-std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t state) {
-  std::vector<T> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    state = state * 1664525u + 1013904223u;
-    const bool padding = static_cast<int>(i % static_cast<std::size_t>(ld)) >= columns;
-    values[i] = from_float<T>(padding ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(state >> 8) * 0x1p-23f - 1.0f);
-  }
+std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) {
+  std::vector<T> values = random_numbers<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld), seed);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (static_cast<int>(i % static_cast<std::size_t>(ld)) >= columns) values[i] = from_float<T>(std::numeric_limits<float>::quiet_NaN());
   return values;
 }
 

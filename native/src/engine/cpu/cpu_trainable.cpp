@@ -5,6 +5,11 @@
 #include <stdexcept>
 
 namespace starpo {
+namespace {
+
+auto& moment(auto& optimizer, StateVector which) { return which == StateVector::first_moment ? optimizer.first_moment : optimizer.second_moment; }
+
+}  // namespace
 
 CpuTrainable::CpuTrainable(std::span<float> weights, std::vector<std::uint8_t> decayed, ThreadPool& threads, std::function<void()> changed)
     : weights_(weights), decayed_(std::move(decayed)), threads_(threads), changed_(std::move(changed)), optimizer_(0) {}
@@ -12,7 +17,7 @@ CpuTrainable::CpuTrainable(std::span<float> weights, std::vector<std::uint8_t> d
 void CpuTrainable::read(StateVector which, std::span<float> to) const {
   if (to.size() != size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
   if (which == StateVector::weights) std::copy(weights_.begin(), weights_.end(), to.begin());
-  else if (const auto& from = const_cast<CpuTrainable*>(this)->moment(which); from.empty()) std::fill(to.begin(), to.end(), 0.0f);
+  else if (const std::vector<float>& from = moment(optimizer_, which); from.empty()) std::fill(to.begin(), to.end(), 0.0f);
   else std::copy(from.begin(), from.end(), to.begin());
 }
 
@@ -23,7 +28,7 @@ void CpuTrainable::write(StateVector which, std::span<const float> from) {
     changed_();
   } else {
     if (optimizer_.first_moment.empty()) optimizer_ = AdamW(size());
-    std::copy(from.begin(), from.end(), moment(which).begin());
+    std::copy(from.begin(), from.end(), moment(optimizer_, which).begin());
   }
 }
 

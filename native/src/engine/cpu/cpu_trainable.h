@@ -22,8 +22,6 @@ class CpuTrainable final : public Trainable {
   std::span<float> gradients() { return gradients_; }  // passes add to them; empty before the first clear_gradients()
 
  private:
-  std::vector<float>& moment(StateVector which) { return which == StateVector::first_moment ? optimizer_.first_moment : optimizer_.second_moment; }
-
   std::span<float> weights_;
   std::vector<std::uint8_t> decayed_;
   ThreadPool& threads_;

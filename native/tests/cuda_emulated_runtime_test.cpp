@@ -1,0 +1,90 @@
+// The emulation's streams, graphs and memory, and the numbers that both compilers see.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "cuda/emulated/memory.h"
+#include "cuda/portable/cuda.h"
+#include "cuda/runtime/event.h"
+#include "cuda/runtime/graph.h"
+#include "cuda/selftest/arrays.h"
+
+using namespace starpo::cuda;
+
+namespace {
+
+__global__ void add_one(float* values, int count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < static_cast<unsigned>(count)) values[i] += 1;
+}
+
+// Of one test alone.
+__global__ void write_once(float* values) {
+  if (threadIdx.x < 4) values[threadIdx.x] = 7;
+}
+
+}  // namespace
+
+TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time") {
+  Stream stream;
+  DeviceBuffer<float> values(5);
+  PinnedBuffer<float> host(5);
+  values.fill_zero(stream);
+  STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 0);
+  Graph graph(stream, [&] {
+    STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 5);
+    copy_to_host(stream, host.data(), values.data(), values.size_bytes());
+  });
+  CHECK(on_host(stream, values) == std::vector<float>(5, 0.0f));
+  Event before, after;
+  before.record(stream);
+  graph.launch(stream);
+  graph.launch(stream);
+  after.record(stream);
+  stream.synchronize();
+  CHECK(host[4] == 2.0f);
+  CHECK(after.milliseconds_since(before) >= 0.0f);
+}
+
+TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't one that a graph records") {
+  Stream stream;
+  DeviceBuffer<float> output(4);
+  const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
+  CHECK_THROWS_WITH_AS(record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it", std::logic_error);
+  STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data());
+  record();
+  CHECK(on_host(stream, output) == std::vector<float>(4, 7.0f));
+}
+
+TEST_CASE("emulated runtime: memory that isn't there") {
+  Stream stream;
+  emulated::set_device_memory(1000);
+  std::string code;
+  try {
+    DeviceBuffer<float> buffer(251);
+  } catch (const starpo::Error& error) {
+    code = error.code();
+  }
+  CHECK(code == "gpu_out_of_memory");
+  {
+    DeviceBuffer<float> buffer(250);
+    CHECK(device_memory().free_bytes == 0);
+    std::vector<float> larger(251);
+    CHECK_THROWS_AS(buffer.upload(stream, larger), std::out_of_range);
+  }
+  CHECK(device_memory().free_bytes == 1000);
+  emulated::set_device_memory(emulated::default_device_memory);
+}
+
+TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {
+  CHECK(from_float<Bf16>(1.0f).bits == 0x3f80);
+  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);   // half a step above 1: to the even below
+  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);   // half a step above 0x3f81: to the even above
+  CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // a little more than half
+  CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
+  CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);
+  CHECK(std::isnan(to_float(from_float<Bf16>(__uint_as_float(0x7f800001u)))));
+  CHECK(pack_bf16(1.0f, -2.0f) == 0xc0003f80u);
+}
