@@ -1,4 +1,4 @@
-import type { Notice, NoticeName } from './api/contract.ts';
+import type { Notice, NoticeName } from './contract/contract.ts';
 
 export type NoticeHandler = <N extends NoticeName>(name: N, payload: Notice<N>) => void;
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IpcMain } from 'electron';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { ClosableChannel } from '../core/api/channel.ts';
+import type { ClosableChannel } from '../core/contract/channel.ts';
 import { bridgeToCore } from './bridge.ts';
 
 class Page extends EventEmitter {

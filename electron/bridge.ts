@@ -1,5 +1,5 @@
 import type { IpcMain, WebContents } from 'electron';
-import type { ClosableChannel } from '../core/api/channel.ts';
+import type { ClosableChannel } from '../core/contract/channel.ts';
 import { isOwnFrame } from './security.ts';
 
 interface Connection {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { app, type BrowserWindow, dialog, ipcMain, protocol, session, shell } from 'electron';
-import { asFailure } from '../core/api/failure.ts';
+import { asFailure } from '../core/contract/failure.ts';
 import { dataFolder } from '../core/home.ts';
 import { Studio } from '../core/host/studio.ts';
-import { createWebApp } from '../core/host/web-app.ts';
+import { createWebApp } from '../core/server/web-app.ts';
 import { bridgeToCore } from './bridge.ts';
 import { installMenu } from './menu.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';

@@ -1,5 +1,5 @@
-import type { Evaluation, EvaluationChoices } from '../api/contract.ts';
-import { asFailure, Failure } from '../api/failure.ts';
+import type { Evaluation, EvaluationChoices } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';

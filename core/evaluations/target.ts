@@ -1,4 +1,4 @@
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { presets } from '../run-config/presets.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';

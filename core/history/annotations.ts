@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Alert, RunMarks } from '../api/contract.ts';
+import type { Alert, RunMarks } from '../contract/contract.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { databaseFile, meansDamage } from './database.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { asDiskFull, Failure } from '../api/failure.ts';
+import { asDiskFull, Failure } from '../contract/failure.ts';
 import { migrate } from './migrations.ts';
 
 export type HistoryDatabase = Database.Database;

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 /** Each entry lifts the database by one version (`user_version`). Entries are never changed once released. */
 const migrations: readonly string[] = [

@@ -1,4 +1,4 @@
-import type { LogLine, MemoryPlan, RolloutFile, Series } from '../api/contract.ts';
+import type { LogLine, MemoryPlan, RolloutFile, Series } from '../contract/contract.ts';
 import type { EventType } from '../run-directory/events.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RebuildReport } from '../api/contract.ts';
-import { asDiskFull } from '../api/failure.ts';
+import type { RebuildReport } from '../contract/contract.ts';
+import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import product from '../../package.json' with { type: 'json' };
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { parseSettings, type Setting } from '../run-config/settings.ts';
+import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { doctor } from './commands/doctor.ts';
@@ -13,7 +14,6 @@ import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from '.
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
 import { train } from './commands/train.ts';
-import { defaultPort } from './http.ts';
 import { reportFailure } from './output.ts';
 
 /** The command line: exit status 0 only on success, 2 for input that can't be right, 1 otherwise. */

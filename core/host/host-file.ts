@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../api/failure.ts';
-import { newToken } from './access.ts';
+import { Failure } from '../contract/failure.ts';
+import { newToken } from '../server/access.ts';
 
 /** How the host of a data folder is reached; for the owner's eyes alone. */
 const hostRecord = z.object({

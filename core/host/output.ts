@@ -1,5 +1,5 @@
-import type { RunSummary } from '../api/contract.ts';
-import { asFailure } from '../api/failure.ts';
+import type { RunSummary } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
 
 /** Codes that say the input can't be right, whatever the state of the world. */
 const inputCodes = new Set([

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
-import type { ClosableChannel } from '../api/channel.ts';
-import { openWebSocket, type SocketConstructor } from '../api/web-socket.ts';
+import type { ClosableChannel } from '../contract/channel.ts';
+import { openWebSocket, type SocketConstructor } from '../contract/web-socket.ts';
 
 /** Longest that a program at an address may take to say whether it is a StarPO Studio. */
 const patience = 2000;

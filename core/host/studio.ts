@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClosableChannel, channelPair, joinChannels } from '../api/channel.ts';
-import { createClient } from '../api/client.ts';
-import { asFailure, Failure } from '../api/failure.ts';
-import { type ServedChannel, serveChannel } from '../api/server.ts';
+import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
+import { createClient } from '../contract/client.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
 import { processExists } from '../runs/liveness.ts';
+import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
+import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';
 import { announceHost, folderToken, forgetHost, type HostRecord, readHost } from './host-file.ts';
-import { type Endpoint, type EndpointOptions, openEndpoint } from './http.ts';
 import { reachCore } from './reach.ts';
 import { within } from './within.ts';
 

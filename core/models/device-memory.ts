@@ -1,4 +1,4 @@
-import type { MemoryPart } from '../api/contract.ts';
+import type { MemoryPart } from '../contract/contract.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { type ModelShape, parameterCount } from './published.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import type { PublishedModel } from './published.ts';
 
 /** Where a published model is looked for first, and where it is best put. */

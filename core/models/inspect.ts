@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ModelState } from '../api/contract.ts';
-import { asFailure, Failure } from '../api/failure.ts';
+import type { ModelState } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { downloadCommand, findPublishedModel } from './find.ts';
 import { publishedModel } from './published.ts';

@@ -1,4 +1,4 @@
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 /** A language model that presets name, as it is published. */
 export interface PublishedModel {

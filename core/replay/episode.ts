@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { episodeSummary } from '../api/contract.ts';
+import { episodeSummary } from '../contract/contract.ts';
 
 /** One episode of a rollout file, as docs/formats/rollouts.md describes it; unknown keys are ignored. */
 

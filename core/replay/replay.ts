@@ -1,4 +1,4 @@
-import { episodeSummary, type Frame, type Replay, type ReplayTurn } from '../api/contract.ts';
+import { episodeSummary, type Frame, type Replay, type ReplayTurn } from '../contract/contract.ts';
 import type { Episode, EpisodeStep } from './episode.ts';
 import { float16Array, float32Array, mean } from './token-arrays.ts';
 

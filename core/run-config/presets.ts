@@ -1,5 +1,5 @@
-import type { PresetCard } from '../api/contract.ts';
-import { Failure } from '../api/failure.ts';
+import type { PresetCard } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
 import {
   banditEnvironment,

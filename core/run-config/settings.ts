@@ -1,4 +1,4 @@
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { locate, type Tree } from './tree.ts';
 import { unknownKey } from './validate.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { nearest } from './nearest.ts';
 import { configVersion, type RunConfig, runConfig } from './schema.ts';
 import { keyPaths, type Tree } from './tree.ts';

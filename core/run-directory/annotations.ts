@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { alertSeverity, apiError, noteText, tagText } from '../api/contract.ts';
+import { alertSeverity, apiError, noteText, tagText } from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { runFiles } from './names.ts';
 
 /** The result of an evaluation that was asked for, as docs/formats/evaluation.md describes it; unknown keys are ignored. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoryPlan, phase } from '../api/contract.ts';
+import { memoryPlan, phase } from '../contract/contract.ts';
 import { parseLine } from './parse-line.ts';
 
 /** The journal's events, as docs/formats/journal.md describes them. Unknown keys and types are let through and ignored. */

@@ -2,8 +2,8 @@ import { open, readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { type EpisodeSummary, episodeSummary } from '../api/contract.ts';
-import { Failure } from '../api/failure.ts';
+import { type EpisodeSummary, episodeSummary } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
 import { type Episode, episode } from '../replay/episode.ts';
 
 /** Paths of a rollout file and its index, relative to the run directory, as the journal gives them. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { asDiskFull, Failure } from '../api/failure.ts';
+import { asDiskFull, Failure } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Alert, Input, RunMarks } from '../api/contract.ts';
-import { Failure } from '../api/failure.ts';
+import type { Alert, Input, RunMarks } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';

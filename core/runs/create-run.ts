@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { asFailure, Failure } from '../api/failure.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
 import { findPreset, type Preset } from '../run-config/presets.ts';

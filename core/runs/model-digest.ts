@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 export const wholeWeights = 'model.safetensors';
 export const weightsIndex = 'model.safetensors.index.json';

@@ -1,4 +1,4 @@
-import type { Notice } from '../api/contract.ts';
+import type { Notice } from '../contract/contract.ts';
 import { type StoredEvent, toLogLine } from '../history/queries.ts';
 import type { Notices } from '../notices.ts';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { runId } from '../api/contract.ts';
+import { runId } from '../contract/contract.ts';
 
 /** A run that waits. */
 const entry = z.object({

@@ -1,5 +1,5 @@
-import type { ApiError, RunSummary } from '../api/contract.ts';
-import { asFailure, Failure } from '../api/failure.ts';
+import type { ApiError, RunSummary } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { lastStart } from '../history/queries.ts';
 import { getRun, listRuns } from '../history/runs-table.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunSummary } from '../api/contract.ts';
-import { Failure } from '../api/failure.ts';
+import type { RunSummary } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun, listRuns, type RunRow } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';

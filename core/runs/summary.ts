@@ -1,4 +1,4 @@
-import type { ApiError, RunStatus, RunSummary, Stall } from '../api/contract.ts';
+import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
 import { readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { latestMetrics, recentIterationTimes } from '../history/queries.ts';

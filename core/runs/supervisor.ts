@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RebuildReport, RunSummary, Stall } from '../api/contract.ts';
-import { asDiskFull } from '../api/failure.ts';
+import type { RebuildReport, RunSummary, Stall } from '../contract/contract.ts';
+import { asDiskFull } from '../contract/failure.ts';
 import { readAlerts, takeAnnotations } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { folderIdentity, isSameJournal } from '../history/identity.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Phase, Stall } from '../api/contract.ts';
+import type { Phase, Stall } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { longestGap } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';

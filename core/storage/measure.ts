@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunStorage } from '../api/contract.ts';
+import type { RunStorage } from '../contract/contract.ts';
 import { runFiles } from '../run-directory/names.ts';
 
 export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' | 'other' | 'total'> & {

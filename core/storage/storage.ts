@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { bytes } from '../api/bytes.ts';
-import type { ApiError, RunStorage } from '../api/contract.ts';
-import { asFailure } from '../api/failure.ts';
+import { bytes } from '../contract/bytes.ts';
+import type { ApiError, RunStorage } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
 import { type RunConfig, runConfig } from '../run-config/schema.ts';
 import type { Runs } from '../runs/runs.ts';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
 /** Longest that a question such as `status` or `devices` may take. */

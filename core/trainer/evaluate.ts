@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
 const progress = z.object({

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 const name = process.platform === 'win32' ? 'starpo-trainer.exe' : 'starpo-trainer';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { runFiles } from '../run-directory/names.ts';
 import { parseTrainerError } from './trainer-error.ts';
 

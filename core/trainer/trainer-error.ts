@@ -1,4 +1,4 @@
-import { Failure } from '../api/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 /** Reads the trainer's last error from its stderr: three lines, `error: ...`, `  code: ...`, `  hint: ...`. Null where there is none. */
 export function parseTrainerError(text: string): Failure | null {

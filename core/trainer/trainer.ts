@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cudaState, device, type SystemInfo } from '../api/contract.ts';
+import { cudaState, device, type SystemInfo } from '../contract/contract.ts';
 import { askTrainer } from './ask.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';

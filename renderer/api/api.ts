@@ -1,5 +1,5 @@
-import type { Client } from '../../core/api/client.ts';
-import { Failure } from '../../core/api/failure.ts';
+import type { Client } from '../../core/contract/client.ts';
+import { Failure } from '../../core/contract/failure.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused';
 

@@ -1,6 +1,6 @@
-import { type Channel, type Client, createClient } from '../../core/api/client.ts';
-import type { NoticeName } from '../../core/api/contract.ts';
-import { Failure } from '../../core/api/failure.ts';
+import { type Channel, type Client, createClient } from '../../core/contract/client.ts';
+import type { NoticeName } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import type { Api, ConnectionState } from './api.ts';
 
 const firstDelay = 500;

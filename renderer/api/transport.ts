@@ -1,6 +1,6 @@
-import { type Bridge, bridgeChannel } from '../../core/api/bridge.ts';
-import type { Channel } from '../../core/api/client.ts';
-import { openWebSocket } from '../../core/api/web-socket.ts';
+import { type Bridge, bridgeChannel } from '../../core/contract/bridge.ts';
+import type { Channel } from '../../core/contract/client.ts';
+import { openWebSocket } from '../../core/contract/web-socket.ts';
 
 const tokenKey = 'starpo-token';
 

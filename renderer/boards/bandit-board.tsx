@@ -1,4 +1,4 @@
-import type { Frame } from '../../core/api/contract.ts';
+import type { Frame } from '../../core/contract/contract.ts';
 import { number, signed } from '../components/format.ts';
 
 interface BanditBoardProps {

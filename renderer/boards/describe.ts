@@ -1,4 +1,4 @@
-import type { Frame, Replay } from '../../core/api/contract.ts';
+import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
 import { type Cell, type Lake, parseLake } from './lake.ts';
 import { groundAt, isStored, lostBox, parseRoom, type Room, roomMoveAt, sameCell } from './sokoban.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../core/api/contract.ts';
+import type { Frame } from '../../core/contract/contract.ts';
 
 export type Tile = 'ice' | 'hole' | 'goal';
 export interface Cell {

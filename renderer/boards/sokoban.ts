@@ -1,4 +1,4 @@
-import type { Frame } from '../../core/api/contract.ts';
+import type { Frame } from '../../core/contract/contract.ts';
 import { type Cell, type Move, moveAt, trail } from './lake.ts';
 
 export type Ground = 'wall' | 'floor' | 'target';

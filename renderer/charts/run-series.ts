@@ -1,4 +1,4 @@
-import type { Notice, Series } from '../../core/api/contract.ts';
+import type { Notice, Series } from '../../core/contract/contract.ts';
 import { MetricSeries } from './metric-series.ts';
 
 /** All metrics of one run, outside React; charts listen and redraw in the next animation frame. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ApiError, RunStatus } from '../../core/api/contract.ts';
+import type { ApiError, RunStatus } from '../../core/contract/contract.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export const statusWords: Record<RunStatus, string> = {

@@ -1,4 +1,4 @@
-import type { Phase, RunStatus, RunSummary } from '../../core/api/contract.ts';
+import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 
 /** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
 export function successOf({ latest }: RunSummary): {

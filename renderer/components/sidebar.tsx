@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../core/api/contract.ts';
+import type { RunSummary } from '../../core/contract/contract.ts';
 import { formatRoute, type Route } from '../router.ts';
 import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';

@@ -1,4 +1,4 @@
-import type { Frame } from '../../core/api/contract.ts';
+import type { Frame } from '../../core/contract/contract.ts';
 
 /** Milliseconds at speed 1. */
 const moveTime = 380;

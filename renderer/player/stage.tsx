@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { Replay } from '../../core/api/contract.ts';
+import type { Replay } from '../../core/contract/contract.ts';
 import { BanditBoard } from '../boards/bandit-board.tsx';
 import { describeBoard, describeFrame, type Outcome, outcome, placeOf } from '../boards/describe.ts';
 import { moveAt, parseLake, trail } from '../boards/lake.ts';

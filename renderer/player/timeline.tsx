@@ -1,4 +1,4 @@
-import type { Frame, Replay } from '../../core/api/contract.ts';
+import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { describeFrame, outcome } from '../boards/describe.ts';
 import { useReplay } from '../stores/replay-store.ts';
 

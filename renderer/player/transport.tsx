@@ -1,4 +1,4 @@
-import type { Replay } from '../../core/api/contract.ts';
+import type { Replay } from '../../core/contract/contract.ts';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import { useReplay } from '../stores/replay-store.ts';

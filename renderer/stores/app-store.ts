@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/api/contract.ts';
-import { asFailure } from '../../core/api/failure.ts';
+import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/contract/contract.ts';
+import { asFailure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
 

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { Replay } from '../../core/api/contract.ts';
+import type { Replay } from '../../core/contract/contract.ts';
 import { initialPlayer, type PlayerAction, type PlayerState, player } from '../player/player.ts';
 
 interface ReplayState {

@@ -7,7 +7,7 @@ import type {
   Notice,
   RolloutFile,
   RunStorage,
-} from '../../core/api/contract.ts';
+} from '../../core/contract/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from './catch-up.ts';

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createHandlers } from '../../core/api/handlers.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { adoptRun } from '../../core/runs/adopt.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';

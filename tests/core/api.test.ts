@@ -1,9 +1,9 @@
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ClosableChannel, messageLimit } from '../../core/api/channel.ts';
-import { type Client, createClient } from '../../core/api/client.ts';
-import type { Notice, ProcedureName } from '../../core/api/contract.ts';
+import { type ClosableChannel, messageLimit } from '../../core/contract/channel.ts';
+import { type Client, createClient } from '../../core/contract/client.ts';
+import type { Notice, ProcedureName } from '../../core/contract/contract.ts';
 import { type Transport, transports } from './fixtures/transports.ts';
 import { World } from './fixtures/world.ts';
 

@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../core/api/client.ts';
-import { type Evaluation, procedures } from '../../core/api/contract.ts';
-import { createHandlers } from '../../core/api/handlers.ts';
+import { createClient } from '../../core/contract/client.ts';
+import { type Evaluation, procedures } from '../../core/contract/contract.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import { type Child, starpo } from './fixtures/child.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { episodeSummary } from '../../core/api/contract.ts';
+import { episodeSummary } from '../../core/contract/contract.ts';
 import { episode } from '../../core/replay/episode.ts';
 import { toReplay } from '../../core/replay/replay.ts';
 import { type Annotation, parseAnnotation } from '../../core/run-directory/annotations.ts';

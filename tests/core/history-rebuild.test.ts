@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../core/api/client.ts';
+import { createClient } from '../../core/contract/client.ts';
 import { databaseFile, openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';

@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../core/api/client.ts';
-import { openWebSocket } from '../../core/api/web-socket.ts';
-import type { Endpoint } from '../../core/host/http.ts';
-import { listenersOf, listensAsUs } from '../../core/host/listener.ts';
+import { createClient } from '../../core/contract/client.ts';
+import { openWebSocket } from '../../core/contract/web-socket.ts';
+import type { Endpoint } from '../../core/server/http.ts';
+import { listenersOf, listensAsUs } from '../../core/server/listener.ts';
 import { rawRequest, rawSocket, upgrade } from './fixtures/raw-request.ts';
 import { World } from './fixtures/world.ts';
 

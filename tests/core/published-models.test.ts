@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Failure } from '../../core/api/failure.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import { deviceMemoryParts, totalBytes } from '../../core/models/device-memory.ts';
 import { downloadCommand, findPublishedModel, modelFolder } from '../../core/models/find.ts';
 import { inspectModel } from '../../core/models/inspect.ts';

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createHandlers } from '../../core/api/handlers.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
 import { bandit, frozenLake, sokoban } from '../../core/run-config/environments.ts';
@@ -16,6 +15,7 @@ import {
   evaluationMetricNames,
   metricNames,
 } from '../../core/run-directory/metrics.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { schemaFields } from './fixtures/schema-fields.ts';
 import { root, untilRun, World } from './fixtures/world.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { replay } from '../../core/api/contract.ts';
+import { replay } from '../../core/contract/contract.ts';
 import { episode } from '../../core/replay/episode.ts';
 import { toFrames, toReplay } from '../../core/replay/replay.ts';
 import { float16Array, float32Array } from '../../core/replay/token-arrays.ts';

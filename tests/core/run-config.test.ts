@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../core/api/failure.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import { findPreset, presets } from '../../core/run-config/presets.ts';
 import { applySettings, parseSettings } from '../../core/run-config/settings.ts';
 import { keyPaths, locate, type Tree } from '../../core/run-config/tree.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Notice } from '../../core/api/contract.ts';
+import type { Notice } from '../../core/contract/contract.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { runIdPattern } from '../../core/run-directory/names.ts';

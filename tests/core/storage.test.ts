@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createHandlers } from '../../core/api/handlers.ts';
 import { type Core, createCore } from '../../core/index.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 

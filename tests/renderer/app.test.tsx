@@ -1,7 +1,7 @@
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { channelPair } from '../../core/api/channel.ts';
+import { channelPair } from '../../core/contract/channel.ts';
 import { connect } from '../../renderer/api/connection.ts';
 import { ApiContext } from '../../renderer/api/context.ts';
 import { App } from '../../renderer/app.tsx';

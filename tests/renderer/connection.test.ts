@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Channel, channelPair } from '../../core/api/channel.ts';
+import { type Channel, channelPair } from '../../core/contract/channel.ts';
 import type { ConnectionState } from '../../renderer/api/api.ts';
 import { connect } from '../../renderer/api/connection.ts';
 import { FakeCore } from './fake-core.ts';

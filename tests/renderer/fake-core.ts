@@ -1,5 +1,5 @@
 import { createBirpc } from 'birpc';
-import type { Channel } from '../../core/api/client.ts';
+import type { Channel } from '../../core/contract/client.ts';
 import {
   type Alert,
   type ApiError,
@@ -18,7 +18,7 @@ import {
   type RunMarks,
   type RunStorage,
   type RunSummary,
-} from '../../core/api/contract.ts';
+} from '../../core/contract/contract.ts';
 import { log, presets, processor, sampleRuns, seriesOf, storage } from './fake-data.ts';
 import { banditEpisode, lakeEpisode } from './fake-episodes.ts';
 import { sokobanEpisode } from './fake-sokoban.ts';

@@ -7,7 +7,7 @@ import type {
   RunStorage,
   RunSummary,
   Series,
-} from '../../core/api/contract.ts';
+} from '../../core/contract/contract.ts';
 import { publishedPresets } from '../../core/run-config/published-presets.ts';
 import { random } from './fake-episodes.ts';
 

@@ -1,4 +1,4 @@
-import type { EpisodeSummary, Frame, Replay, ReplayTurn } from '../../core/api/contract.ts';
+import type { EpisodeSummary, Frame, Replay, ReplayTurn } from '../../core/contract/contract.ts';
 
 /** A small generator, so that the same seed always makes the same episodes. */
 export function random(seed: number): () => number {

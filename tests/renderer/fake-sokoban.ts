@@ -1,4 +1,4 @@
-import type { Frame, Replay, ReplayTurn } from '../../core/api/contract.ts';
+import type { Frame, Replay, ReplayTurn } from '../../core/contract/contract.ts';
 import { banditEpisode } from './fake-episodes.ts';
 
 type Place = Parameters<typeof banditEpisode>[0];

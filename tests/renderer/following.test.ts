@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Notice, NoticeName } from '../../core/api/contract.ts';
-import { Failure } from '../../core/api/failure.ts';
+import type { Notice, NoticeName } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import type { Api } from '../../renderer/api/api.ts';
 import { followCore, useApp } from '../../renderer/stores/app-store.ts';
 import { followRun, useRun } from '../../renderer/stores/run-store.ts';

@@ -1,7 +1,7 @@
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { describe, expect, test } from 'vitest';
-import type { Frame, Replay } from '../../core/api/contract.ts';
+import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { describeBoard, describeFrame, outcome } from '../../renderer/boards/describe.ts';
 import { moveAt, parseLake, positionAt, trail } from '../../renderer/boards/lake.ts';
 import { LakeBoard } from '../../renderer/boards/lake-board.tsx';

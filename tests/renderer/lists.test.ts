@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/api/contract.ts';
+import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
 import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';

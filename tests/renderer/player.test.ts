@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Frame } from '../../core/api/contract.ts';
+import type { Frame } from '../../core/contract/contract.ts';
 import {
   initialPlayer,
   isMoving,

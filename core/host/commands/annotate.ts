@@ -1,4 +1,4 @@
-import type { Input, RunMarks } from '../../api/contract.ts';
+import type { Input, RunMarks } from '../../contract/contract.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 

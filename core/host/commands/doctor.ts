@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SystemInfo } from '../../api/contract.ts';
+import type { SystemInfo } from '../../contract/contract.ts';
 import { defaultResources } from '../../index.ts';
 import { print, table } from '../output.ts';
 import { withClient } from './with-client.ts';

@@ -1,6 +1,6 @@
-import { type Client, connectionLost } from '../../api/client.ts';
-import type { Evaluation } from '../../api/contract.ts';
-import { Failure } from '../../api/failure.ts';
+import { type Client, connectionLost } from '../../contract/client.ts';
+import type { Evaluation } from '../../contract/contract.ts';
+import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
 import { percent, print } from '../output.ts';
 import { nextSignal } from '../signals.ts';

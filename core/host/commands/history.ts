@@ -1,5 +1,5 @@
-import type { RebuildReport } from '../../api/contract.ts';
-import { Failure } from '../../api/failure.ts';
+import type { RebuildReport } from '../../contract/contract.ts';
+import { Failure } from '../../contract/failure.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { openDatabase } from '../../history/database.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';

@@ -1,5 +1,5 @@
-import { type Client, connectionLost } from '../../api/client.ts';
-import { Failure } from '../../api/failure.ts';
+import { type Client, connectionLost } from '../../contract/client.ts';
+import { Failure } from '../../contract/failure.ts';
 import { print, runRow, table } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';

@@ -1,6 +1,6 @@
-import { bytes } from '../../api/bytes.ts';
-import type { Client } from '../../api/client.ts';
-import type { RunStorage, RunSummary } from '../../api/contract.ts';
+import { bytes } from '../../contract/bytes.ts';
+import type { Client } from '../../contract/client.ts';
+import type { RunStorage, RunSummary } from '../../contract/contract.ts';
 import { dataFolder } from '../../home.ts';
 import { runIdPattern } from '../../run-directory/names.ts';
 import { runUnknown } from '../../runs/runs.ts';

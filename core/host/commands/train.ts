@@ -1,6 +1,6 @@
-import { type Client, connectionLost, createClient } from '../../api/client.ts';
-import type { JournalEvent, RunStatus, RunSummary } from '../../api/contract.ts';
-import { Failure } from '../../api/failure.ts';
+import { type Client, connectionLost, createClient } from '../../contract/client.ts';
+import type { JournalEvent, RunStatus, RunSummary } from '../../contract/contract.ts';
+import { Failure } from '../../contract/failure.ts';
 import { iterationLine, print, successLine } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';

@@ -1,5 +1,5 @@
-import { type Client, createClient } from '../../api/client.ts';
-import { Failure } from '../../api/failure.ts';
+import { type Client, createClient } from '../../contract/client.ts';
+import { Failure } from '../../contract/failure.ts';
 import { dataFolder } from '../../home.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { Frame, Replay, ReplayTurn } from '../../../core/api/contract.ts';
+import type { Frame, Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { outcome } from '../../boards/describe.ts';
 import { number, signed } from '../../components/format.ts';
 import { useCurrentTurn, useReplay } from '../../stores/replay-store.ts';

@@ -1,4 +1,4 @@
-import type { Evaluation, RolloutFile } from '../../../core/api/contract.ts';
+import type { Evaluation, RolloutFile } from '../../../core/contract/contract.ts';
 
 /** What names a file of episodes within its run; `evaluation`: the one that was asked for, null for the run's own rollouts. */
 export interface FileName {

@@ -1,4 +1,4 @@
-import type { EpisodeSummary } from '../../../core/api/contract.ts';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 
 export type Filter = 'all' | 'success' | 'failed' | 'kept';
 export type SortKey = 'group' | 'reward' | 'tokens' | 'turns' | 'actions';

@@ -1,5 +1,5 @@
 import { memo, useMemo, useState } from 'react';
-import type { EpisodeSummary } from '../../../core/api/contract.ts';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
 import { environmentsOf, type Filter, listed, type Sort, type SortKey } from './episode-list.ts';
 

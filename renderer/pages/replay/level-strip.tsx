@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { EpisodeSummary } from '../../../core/api/contract.ts';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { signed } from '../../components/format.ts';
 import { useApp } from '../../stores/app-store.ts';

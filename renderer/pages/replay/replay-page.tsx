@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { asFailure } from '../../../core/api/failure.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { EpisodeSummary } from '../../../core/api/contract.ts';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useReplay } from '../../stores/replay-store.ts';

@@ -1,4 +1,4 @@
-import type { MemoryPart, MemoryPlan } from '../../../core/api/contract.ts';
+import type { MemoryPart, MemoryPlan } from '../../../core/contract/contract.ts';
 import { Panel } from '../../components/basics.tsx';
 import { gigabytes, percent } from '../../components/format.ts';
 import { useRun } from '../../stores/run-store.ts';

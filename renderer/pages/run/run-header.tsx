@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { bytes } from '../../../core/api/bytes.ts';
-import type { Input, RunSummary } from '../../../core/api/contract.ts';
+import { bytes } from '../../../core/contract/bytes.ts';
+import type { Input, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { duration } from '../../components/format.ts';

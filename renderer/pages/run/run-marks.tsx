@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Input, RunSummary } from '../../../core/api/contract.ts';
+import type { Input, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';

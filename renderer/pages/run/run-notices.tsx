@@ -1,4 +1,4 @@
-import type { Alert, Input, RunSummary } from '../../../core/api/contract.ts';
+import type { Alert, Input, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { RunStatus, RunSummary } from '../../../core/api/contract.ts';
-import { asFailure } from '../../../core/api/failure.ts';
+import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';

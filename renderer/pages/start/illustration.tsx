@@ -1,4 +1,4 @@
-import type { Frame } from '../../../core/api/contract.ts';
+import type { Frame } from '../../../core/contract/contract.ts';
 import { BanditBoard } from '../../boards/bandit-board.tsx';
 import { parseLake } from '../../boards/lake.ts';
 import { LakeBoard } from '../../boards/lake-board.tsx';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { ModelCard, PresetCard, SystemInfo } from '../../../core/api/contract.ts';
+import type { ModelCard, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { number } from '../../components/format.ts';
 import { useApp } from '../../stores/app-store.ts';

@@ -1,4 +1,4 @@
-import type { PresetCard } from '../../../core/api/contract.ts';
+import type { PresetCard } from '../../../core/contract/contract.ts';
 
 type Environment = PresetCard['environment'];
 

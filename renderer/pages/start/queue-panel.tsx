@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { ApiError, RunSummary } from '../../../core/api/contract.ts';
+import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { ErrorNote, IconButton, StatusBadge } from '../../components/basics.tsx';
 import { queueOf } from '../../components/run-facts.ts';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { PresetCard } from '../../../core/api/contract.ts';
+import type { PresetCard } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { ModelState } from '../../../core/api/contract.ts';
-import { asFailure } from '../../../core/api/failure.ts';
+import type { ModelState } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 
 const keyOf = (model: string) => `starpo.model-folder.${model}`;

@@ -1,4 +1,4 @@
-import { channelPair } from '../../../core/api/channel.ts';
+import { channelPair } from '../../../core/contract/channel.ts';
 import { FakeCore } from '../fake-core.ts';
 import { gpu, memoryPlan, oldGpu, processor } from '../fake-data.ts';
 

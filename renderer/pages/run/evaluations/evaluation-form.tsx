@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import type { EvaluationChoices, RunSummary } from '../../../../core/api/contract.ts';
+import type { EvaluationChoices, RunSummary } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';

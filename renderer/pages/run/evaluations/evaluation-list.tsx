@@ -1,4 +1,4 @@
-import type { Evaluation } from '../../../../core/api/contract.ts';
+import type { Evaluation } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';

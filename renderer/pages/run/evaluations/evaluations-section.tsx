@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../../core/api/contract.ts';
+import type { RunSummary } from '../../../../core/contract/contract.ts';
 import { useRun } from '../../../stores/run-store.ts';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { episodeSummary, replay, rolloutFile } from './contract/episodes.ts';
-import { evaluation, evaluationChoices, evaluationName } from './contract/evaluations.ts';
+import { episodeSummary, replay, rolloutFile } from './episodes.ts';
+import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import {
   type ApiError,
   alert,
@@ -18,13 +18,13 @@ import {
   runSummary,
   series,
   tagText,
-} from './contract/runs.ts';
-import { rebuildReport, systemInfo } from './contract/system.ts';
+} from './runs.ts';
+import { rebuildReport, systemInfo } from './system.ts';
 
-export * from './contract/episodes.ts';
-export * from './contract/evaluations.ts';
-export * from './contract/runs.ts';
-export * from './contract/system.ts';
+export * from './episodes.ts';
+export * from './evaluations.ts';
+export * from './runs.ts';
+export * from './system.ts';
 
 /**
  * The one definition of the API between core and its clients (renderer, command line), carried by birpc over IPC or a WebSocket.

@@ -1,4 +1,6 @@
 import { cpus } from 'node:os';
+import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import {
   eventsAfter,
   findRollout,
@@ -13,8 +15,6 @@ import { toReplay } from '../replay/replay.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
-import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from './contract.ts';
-import { asFailure, Failure } from './failure.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
 

@@ -1,10 +1,10 @@
 import { createBirpc } from 'birpc';
 import { z } from 'zod';
+import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
+import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
+import { type ApiError, type ProcedureName, procedures } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
-import { type ClosableChannel, messageLimit } from './channel.ts';
-import type { ClientFunctions, ServerFunctions } from './client.ts';
-import { type ApiError, type ProcedureName, procedures } from './contract.ts';
-import { asFailure, Failure } from './failure.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 
 type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
@@ -99,7 +99,7 @@ async function perform(handlers: Handlers, name: unknown, input: unknown): Promi
     throw new Failure(
       'input_invalid',
       `${name}: ${path}: ${issue.message}`,
-      'See core/api/contract.ts for what it takes.',
+      'See core/contract/contract.ts for what it takes.',
     );
   }
   const handler = handlers[name as ProcedureName] as (input: unknown) => unknown;

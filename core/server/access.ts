@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { subProtocol } from '../api/web-socket.ts';
+import { subProtocol } from '../contract/web-socket.ts';
 
 /** 256 random bits, in hex. */
 export const newToken = () => randomBytes(32).toString('hex');
