@@ -19,9 +19,9 @@
 #include "golden.h"
 #include "journal/journal.h"
 #include "model/folder.h"
-#include "ops/cpu/bf16_kernels.h"
-#include "ops/cpu/isa.h"
-#include "train/training_run.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "engine/cpu/kernels/isa.h"
+#include "train/run/training_run.h"
 #include "workload.h"
 
 namespace {

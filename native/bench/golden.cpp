@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/config.h"
-#include "model/decoder.h"
-#include "model/model.h"
+#include "engine/cpu/decoder.h"
+#include "engine/cpu/model.h"
 
 namespace starpo {
 namespace {

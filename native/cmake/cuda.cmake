@@ -6,14 +6,14 @@
 # STARPO_CUDA_LIBRARIES are those of the trainer.
 set(STARPO_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: ON, OFF, or AUTO (where there is an nvcc that works)")
 
-file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/cuda/*.cu)
-file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/cuda/*.cpp)
-list(FILTER STARPO_CUDA_HOST_SOURCES EXCLUDE REGEX "/src/cuda/(emulated|absent)/")
-file(GLOB STARPO_EMULATION_SOURCES CONFIGURE_DEPENDS src/cuda/emulated/*.cpp)
-file(GLOB STARPO_ABSENT_SOURCES CONFIGURE_DEPENDS src/cuda/absent/*.cpp)
+file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cu)
+file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cpp)
+list(FILTER STARPO_CUDA_HOST_SOURCES EXCLUDE REGEX "/src/engine/cuda/(emulated|absent)/")
+file(GLOB STARPO_EMULATION_SOURCES CONFIGURE_DEPENDS src/engine/cuda/emulated/*.cpp)
+file(GLOB STARPO_ABSENT_SOURCES CONFIGURE_DEPENDS src/engine/cuda/absent/*.cpp)
 
 # The list of self-tests is the list of the files that hold them.
-file(GLOB STARPO_CHECK_SOURCES CONFIGURE_DEPENDS src/cuda/selftest/check_*.cpp)
+file(GLOB STARPO_CHECK_SOURCES CONFIGURE_DEPENDS src/engine/cuda/selftest/check_*.cpp)
 set(STARPO_CHECK_DECLARATIONS "")
 set(STARPO_CHECK_CALLS "")
 foreach(source IN LISTS STARPO_CHECK_SOURCES)
@@ -60,7 +60,7 @@ endif()
 
 if(NOT STARPO_NVCC)
   message(STATUS "The trainer is built for the CPU only")
-  add_library(starpo-cuda-absent OBJECT ${STARPO_ABSENT_SOURCES} src/cuda/runtime/unavailable.cpp)
+  add_library(starpo-cuda-absent OBJECT ${STARPO_ABSENT_SOURCES} src/engine/cuda/runtime/unavailable.cpp)
   target_link_libraries(starpo-cuda-absent PUBLIC starpo)
   set(STARPO_CUDA_LIBRARIES starpo-cuda-absent)
   return()

@@ -12,8 +12,8 @@
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
 #include "cli/self_test.h"
-#include "ops/cpu/isa.h"
-#include "train/train.h"
+#include "engine/cpu/kernels/isa.h"
+#include "train/run/train.h"
 
 namespace {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "cuda/emulated/order.h"
-#include "cuda/selftest/attention_case.h"
-#include "cuda/selftest/attention_reference.h"
-#include "cuda/selftest/check_attention.h"
-#include "cuda/selftest/self_test.h"
+#include "engine/cuda/emulated/order.h"
+#include "engine/cuda/selftest/attention_case.h"
+#include "engine/cuda/selftest/attention_reference.h"
+#include "engine/cuda/selftest/check_attention.h"
+#include "engine/cuda/selftest/self_test.h"
 
 namespace starpo::cuda {
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "cuda/runtime/unavailable.h"
+#include "engine/cuda/runtime/unavailable.h"
 #include "error_code.h"
 
 using namespace starpo::cuda;

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cuda/emulated/memory.h"
-#include "cuda/portable/cuda.h"
-#include "cuda/runtime/event.h"
-#include "cuda/runtime/graph.h"
-#include "cuda/selftest/arrays.h"
+#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/portable/cuda.h"
+#include "engine/cuda/runtime/event.h"
+#include "engine/cuda/runtime/graph.h"
+#include "engine/cuda/selftest/arrays.h"
 
 using namespace starpo::cuda;
 

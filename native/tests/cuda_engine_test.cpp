@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "cuda/emulated/memory.h"
-#include "cuda/emulated/order.h"
-#include "cuda/selftest/check.h"
-#include "cuda/selftest/engine_case.h"
+#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/order.h"
+#include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/engine_case.h"
 #include "error_code.h"
 
 using namespace starpo;

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cuda/emulated/memory.h"
-#include "cuda/emulated/order.h"
-#include "cuda/portable/tensor_core.h"
-#include "cuda/portable/warp.h"
-#include "cuda/runtime/memory.h"
-#include "cuda/selftest/arrays.h"
+#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/order.h"
+#include "engine/cuda/portable/tensor_core.h"
+#include "engine/cuda/portable/warp.h"
+#include "engine/cuda/runtime/memory.h"
+#include "engine/cuda/selftest/arrays.h"
 
 using namespace starpo::cuda;
 

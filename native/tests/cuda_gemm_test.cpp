@@ -1,9 +1,9 @@
 // Matrix products through the emulation, in orders of the threads that would show a missing barrier or an asynchronous copy read too early.
 #include <doctest/doctest.h>
 
-#include "cuda/emulated/order.h"
-#include "cuda/kernels/gemm.h"
-#include "cuda/selftest/self_test.h"
+#include "engine/cuda/emulated/order.h"
+#include "engine/cuda/kernels/gemm.h"
+#include "engine/cuda/selftest/self_test.h"
 
 namespace starpo::cuda {
 

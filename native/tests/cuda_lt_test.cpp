@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cuda/lt/library.h"
-#include "cuda/lt/matmul.h"
-#include "cuda/selftest/check.h"
-#include "cuda/selftest/gemm_problem.h"
+#include "engine/cuda/lt/library.h"
+#include "engine/cuda/lt/matmul.h"
+#include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/gemm_problem.h"
 #include "temporary_folder.h"
 
 namespace starpo::cuda {

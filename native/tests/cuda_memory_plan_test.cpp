@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cuda/engine/memory_plan.h"
+#include "engine/cuda/engine/memory_plan.h"
 #include "vectors.h"
 
 using namespace starpo;

@@ -2,22 +2,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cuda/emulated/failure.h"
-#include "cuda/emulated/memory.h"
-#include "cuda/selftest/check.h"
+#include "engine/cuda/emulated/failure.h"
+#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/selftest/check.h"
 #include "engine/engine.h"
 #include "error_code.h"
 #include "model/folder.h"
 #include "model_fixtures.h"
 #include "tiny_run.h"
-#include "train/checkpoint.h"
-#include "train/dry_step.h"
-#include "train/engine_needs.h"
-#include "train/evaluate_checkpoint.h"
-#include "train/levels.h"
-#include "train/optimizer_step.h"
-#include "train/policy_update.h"
-#include "train/training_run.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/run/dry_step.h"
+#include "train/run/engine_needs.h"
+#include "train/evaluation/evaluate_checkpoint.h"
+#include "train/run/levels.h"
+#include "train/update/optimizer_step.h"
+#include "train/update/policy_update.h"
+#include "train/run/training_run.h"
 
 using namespace starpo;
 using namespace starpo::test;

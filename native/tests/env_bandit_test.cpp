@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "env/bandit.h"
+#include "env/bandit/bandit.h"
 #include "vectors.h"
 
 using namespace starpo;

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/error.h"
-#include "env/frozen_lake.h"
-#include "env/frozen_lake_solver.h"
+#include "env/frozen_lake/frozen_lake.h"
+#include "env/frozen_lake/solver.h"
 #include "vectors.h"
 
 using namespace starpo;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "env/numpy_random.h"
-#include "env/python_number.h"
+#include "env/reference/numpy_random.h"
+#include "env/reference/python_number.h"
 #include "vectors.h"
 
 using namespace starpo;

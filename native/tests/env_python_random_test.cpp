@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "env/python_random.h"
-#include "env/sip_hash.h"
+#include "env/reference/python_random.h"
+#include "env/reference/sip_hash.h"
 #include "vectors.h"
 
 using namespace starpo;

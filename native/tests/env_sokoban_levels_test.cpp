@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "env/sokoban_dead_end.h"
-#include "env/sokoban_generator.h"
-#include "env/sokoban_solver.h"
+#include "env/sokoban/dead_end.h"
+#include "env/sokoban/generator.h"
+#include "env/sokoban/solver.h"
 #include "error_code.h"
 #include "sokoban_fixtures.h"
 #include "vectors.h"

@@ -9,7 +9,7 @@
 #include "error_code.h"
 #include "files/base64.h"
 #include "files/float16.h"
-#include "files/rollout_writer.h"
+#include "rollout/rollout_writer.h"
 #include "files/sha256.h"
 #include "files/temporary_file.h"
 #include "temporary_folder.h"

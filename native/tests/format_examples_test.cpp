@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "files/rollout_writer.h"
+#include "rollout/rollout_writer.h"
 #include "journal/metric_names.h"
 #include "rollout/episode_json.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/checkpoint.h"
-#include "train/levels.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/run/levels.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -6,10 +6,10 @@
 
 #include "base/aligned_buffer.h"
 #include "error_code.h"
-#include "model/decoder.h"
+#include "engine/cpu/decoder.h"
 #include "model_fixtures.h"
-#include "ops/cpu/bf16_kernels.h"
-#include "optimizer/adamw.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "engine/cpu/adamw.h"
 
 namespace starpo {
 

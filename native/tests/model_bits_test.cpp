@@ -5,9 +5,9 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "model/decoder.h"
+#include "engine/cpu/decoder.h"
 #include "model_fixtures.h"
-#include "ops/cpu/bf16_kernels.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
 
 // What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction sets, micro-batches.
 namespace starpo {

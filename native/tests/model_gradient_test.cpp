@@ -6,7 +6,7 @@
 
 #include "algorithm/kl.h"
 #include "algorithm/value_loss.h"
-#include "model/decoder.h"
+#include "engine/cpu/decoder.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/parameters.h"
-#include "model/training_pass.h"
+#include "engine/cpu/training_pass.h"
 
 namespace starpo::reference {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "model_fixtures.h"
-#include "optimizer/adamw.h"
+#include "engine/cpu/adamw.h"
 
 namespace starpo {
 

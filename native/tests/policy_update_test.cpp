@@ -2,11 +2,11 @@
 
 #include "journal/metric_names.h"
 #include "model_fixtures.h"
-#include "ops/cpu/bf16_kernels.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/levels.h"
-#include "train/policy_update.h"
+#include "train/run/levels.h"
+#include "train/update/policy_update.h"
 
 using namespace starpo;
 using namespace starpo::test;

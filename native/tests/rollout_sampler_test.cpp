@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/philox.h"
-#include "rollout/sampler.h"
+#include "engine/cpu/sampler.h"
 
 using namespace starpo;
 

@@ -4,8 +4,8 @@
 
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/levels.h"
-#include "train/sequence.h"
+#include "train/run/levels.h"
+#include "train/update/sequence.h"
 
 using namespace starpo;
 using namespace starpo::test;

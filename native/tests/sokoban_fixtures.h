@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "env/sokoban.h"
+#include "env/sokoban/sokoban.h"
 
 // RAGEN's symbols.
 inline const starpo::SokobanSymbols plain_symbols{"#", "_", "O", "√", "X", "P", "S"};

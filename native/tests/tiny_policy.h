@@ -8,7 +8,7 @@
 #include "engine/load_weights.h"
 #include "model/folder.h"
 #include "temporary_folder.h"
-#include "train/trainer_state.h"
+#include "train/run/trainer_state.h"
 
 namespace starpo::test {
 

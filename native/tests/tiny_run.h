@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tiny_policy.h"
-#include "train/train.h"
+#include "train/run/train.h"
 
 namespace starpo::test {
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "env/frozen_lake.h"
+#include "env/frozen_lake/frozen_lake.h"
 #include "tokenizer/tokenizer.h"
 #include "vectors.h"
 

@@ -4,7 +4,7 @@
 
 #include "error_code.h"
 #include "tiny_policy.h"
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -8,10 +8,10 @@
 #include "error_code.h"
 #include "model_fixtures.h"
 #include "tiny_policy.h"
-#include "train/checkpoint.h"
-#include "train/evaluate_checkpoint.h"
-#include "train/evaluation_files.h"
-#include "train/train.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/evaluation/evaluate_checkpoint.h"
+#include "train/evaluation/evaluation_files.h"
+#include "train/run/train.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
-#include "env/frozen_lake.h"
+#include "env/frozen_lake/frozen_lake.h"
 #include "tiny_policy.h"
-#include "train/demonstrations.h"
-#include "train/learning_rate.h"
-#include "train/levels.h"
+#include "train/warm_start/demonstrations.h"
+#include "train/update/learning_rate.h"
+#include "train/run/levels.h"
 
 using namespace starpo;
 using namespace starpo::test;

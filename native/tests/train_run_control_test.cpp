@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "temporary_folder.h"
-#include "train/run_control.h"
+#include "train/run/run_control.h"
 
 using namespace starpo;
 using nlohmann::json;

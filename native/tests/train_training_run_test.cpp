@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "model_fixtures.h"
-#include "ops/cpu/bf16_kernels.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
 #include "tiny_policy.h"
 #include "tiny_run.h"
-#include "train/storage.h"
-#include "train/train.h"
-#include "train/training_run.h"
-#include "train/warm_start.h"
+#include "train/run/storage.h"
+#include "train/run/train.h"
+#include "train/run/training_run.h"
+#include "train/warm_start/warm_start.h"
 
 using namespace starpo;
 using namespace starpo::test;

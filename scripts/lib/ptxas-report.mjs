@@ -12,9 +12,9 @@ const objects = 'native/build/CMakeFiles/starpo-cuda.dir';
 
 /** The reports that the build keeps beside the objects, of the sources that are there now. Undefined where a source has none. */
 export function findReports() {
-  const files = readdirSync(join(root, 'native/src/cuda'), { recursive: true, encoding: 'utf8' });
+  const files = readdirSync(join(root, 'native/src/engine/cuda'), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => file.endsWith('.cu'));
-  const reports = sources.map((source) => join(root, objects, 'src/cuda', `${source}.o.ptxas`));
+  const reports = sources.map((source) => join(root, objects, 'src/engine/cuda', `${source}.o.ptxas`));
   return reports.every((report) => existsSync(report)) ? reports : undefined;
 }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/processor.h"
+#include "base/processor.h"
 #include "cli/score.h"
 #include "cli/tokenize.h"
 #include "config/run_config.h"

@@ -4,11 +4,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/processor.h"
-#include "cuda/runtime/devices.h"
-#include "cuda/runtime/unavailable.h"
+#include "base/processor.h"
+#include "engine/cuda/runtime/devices.h"
+#include "engine/cuda/runtime/unavailable.h"
 #include "journal/build_info.h"
-#include "ops/cpu/isa.h"
+#include "engine/cpu/kernels/isa.h"
 
 namespace starpo {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "train/evaluate_checkpoint.h"
+#include "train/evaluation/evaluate_checkpoint.h"
 
 namespace starpo {
 

@@ -8,7 +8,7 @@
 #include "model/published_files.h"
 #include "rollout/prompt.h"
 #include "tokenizer/tokenizer.h"
-#include "train/trainer_state.h"
+#include "train/run/trainer_state.h"
 
 namespace starpo {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cuda/selftest/self_test.h"
+#include "engine/cuda/selftest/self_test.h"
 #include "engine/choose_gpu.h"
-#include "ops/cpu/self_test.h"
+#include "engine/cpu/self_test.h"
 
 namespace starpo {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/field_visitor.h"
+#include "fields/field_visitor.h"
 #include "config/run_config.h"
 
 namespace starpo {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "config/describe_run_config.h"
-#include "config/field_reader.h"
+#include "fields/field_reader.h"
 #include "env/registry.h"
 #include "journal/metric_names.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithm/policy_loss.h"
-#include "model/packed_batch.h"
+#include "engine/packed_batch.h"
 
 namespace starpo {
 

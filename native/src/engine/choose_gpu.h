@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "cuda/runtime/devices.h"
+#include "engine/cuda/runtime/devices.h"
 
 namespace starpo {
 

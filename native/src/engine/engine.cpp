@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 
-#include "cuda/engine/make_engine.h"
+#include "engine/cuda/engine/make_engine.h"
 #include "engine/choose_gpu.h"
 #include "engine/cpu/cpu_engine.h"
 

@@ -7,7 +7,7 @@
 #include "base/thread_pool.h"
 #include "config/run_config.h"
 #include "engine/network.h"
-#include "journal/memory_plan.h"
+#include "engine/memory_plan.h"
 #include "model/precision.h"
 
 namespace starpo {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "rollout/sampler.h"
+#include "engine/cpu/sampler.h"
 
 namespace starpo {
 

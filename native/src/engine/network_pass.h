@@ -3,7 +3,7 @@
 #include <span>
 
 #include "engine/batch_loss.h"
-#include "model/packed_batch.h"
+#include "engine/packed_batch.h"
 
 namespace starpo {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "optimizer/adamw.h"
+#include "engine/cpu/adamw.h"
 
 namespace starpo {
 

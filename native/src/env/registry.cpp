@@ -3,10 +3,10 @@
 #include <array>
 
 #include "base/error.h"
-#include "config/field_reader.h"
-#include "env/bandit.h"
-#include "env/frozen_lake.h"
-#include "env/sokoban.h"
+#include "fields/field_reader.h"
+#include "env/bandit/bandit.h"
+#include "env/frozen_lake/frozen_lake.h"
+#include "env/sokoban/sokoban.h"
 
 namespace starpo {
 namespace {

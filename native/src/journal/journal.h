@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "journal/memory_plan.h"
+#include "engine/memory_plan.h"
 #include "journal/run_lock.h"
 
 namespace starpo {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "env/action_name.h"
-#include "env/python_number.h"
+#include "env/reference/python_number.h"
 #include "rollout/reply_parser.h"
 
 namespace starpo {

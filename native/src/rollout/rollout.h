@@ -8,7 +8,7 @@
 #include "base/philox.h"
 #include "engine/generator.h"
 #include "rollout/episode_player.h"
-#include "rollout/sampler.h"
+#include "engine/cpu/sampler.h"
 
 namespace starpo {
 

@@ -1,8 +1,8 @@
 #include "engine/cpu/cpu_engine.h"
 
-#include "cli/processor.h"
+#include "base/processor.h"
 #include "engine/cpu/cpu_network.h"
-#include "model/instructions.h"
+#include "engine/cpu/instructions.h"
 
 namespace starpo {
 

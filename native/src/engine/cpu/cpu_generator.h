@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/generator.h"
-#include "model/decoder.h"
+#include "engine/cpu/decoder.h"
 
 namespace starpo {
 

@@ -1,7 +1,7 @@
 #include "engine/cpu/cpu_network.h"
 
 #include "engine/cpu/cpu_generator.h"
-#include "model/training_pass.h"
+#include "engine/cpu/training_pass.h"
 
 namespace starpo {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "engine/cpu/cpu_trainable.h"
 #include "engine/network.h"
-#include "model/model.h"
+#include "engine/cpu/model.h"
 
 namespace starpo {
 

@@ -1,0 +1,98 @@
+#include "engine/cpu/self_test.h"
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/philox.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/kernels/kernels.h"
+
+namespace starpo {
+namespace {
+
+constexpr int rows = 19, depth = 77, columns = 45;
+
+std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
+  const Philox random{1, RandomStream::initial_weights};
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = 2 * uniform_open(random(what, 0, 0, static_cast<std::uint32_t>(i))[0]) - 1;
+  return values;
+}
+
+// b[depth, columns] in panels of 32 columns, each panel's inner index in groups of `together`.
+template <class T, class Convert>
+std::vector<T> pack(const std::vector<float>& b, int padded, int together, Convert convert) {
+  std::vector<T> packed(panels(columns) * kPanel * static_cast<std::size_t>(padded), T{});
+  for (int k = 0; k < depth; ++k)
+    for (int column = 0; column < columns; ++column) {
+      const int place = ((column / kPanel * (padded / together) + k / together) * kPanel + column % kPanel) * together + k % together;
+      packed[static_cast<std::size_t>(place)] = convert(b[static_cast<std::size_t>(k * columns + column)]);
+    }
+  return packed;
+}
+
+std::vector<double> product(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<double> c;
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      double sum = 0;
+      for (int k = 0; k < depth; ++k)
+        sum += static_cast<double>(a[static_cast<std::size_t>(row * depth + k)]) * static_cast<double>(b[static_cast<std::size_t>(k * columns + column)]);
+      c.push_back(sum);
+    }
+  return c;
+}
+
+struct Outputs {
+  std::vector<float> product, normed, hidden, logprobs;
+  bool operator==(const Outputs&) const = default;
+};
+
+Outputs outputs(const Kernels& kernels, const std::vector<float>& a, const std::vector<float>& packed_b) {
+  Outputs out;
+  out.product.assign(rows * columns, NAN);
+  kernels.multiply(rows, columns, depth, a.data(), depth, packed_b.data(), nullptr, 0, out.product.data(), columns);
+  out.normed.assign(a.size(), NAN);
+  const auto weight = random_numbers(depth, 3);
+  kernels.norm(rows, depth, a.data(), weight.data(), 1e-6f, out.normed.data(), nullptr);
+  constexpr int half = depth / 2;
+  out.hidden.assign(rows * half, NAN);
+  kernels.swiglu(rows, half, a.data(), out.hidden.data());
+  std::vector<std::int32_t> targets(rows);
+  std::iota(targets.begin(), targets.end(), 0);
+  out.logprobs.assign(2 * rows, NAN);
+  kernels.logprob_entropy(rows, depth, a.data(), 1.0f, targets.data(), out.logprobs.data(), out.logprobs.data() + rows, nullptr, nullptr);
+  return out;
+}
+
+}  // namespace
+
+void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
+  const auto report = [&](const std::string& name, double error, double tolerance) {
+    if (name.find(filter) != std::string::npos) on_result({name, error, tolerance, error <= tolerance, ""});
+  };
+  const auto a = random_numbers(rows * depth, 1), b = random_numbers(depth * columns, 2);
+  const auto packed = pack<float>(b, depth, 1, [](float x) { return x; });
+  const auto expected = product(a, b);
+  const Outputs reference = outputs(scalar::kernels(), a, packed);
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (!isa_supported(isa)) continue;
+    const std::string name = std::string("cpu ") + isa_name(isa);
+    const Outputs found = outputs(isa == Isa::scalar ? scalar::kernels() : isa == Isa::avx2 ? avx2::kernels() : avx512::kernels(), a, packed);
+    report(name + " product", normalised_mean_square_error(found.product, expected), 1e-7);
+    report(name + " equals scalar to the bit", found == reference ? 0 : 1, 0);
+  }
+  if (const Bf16Kernels* const kernels = bf16_kernels()) {
+    std::vector<Bf16> rounded(bf16_rows_size(rows, depth));
+    std::vector<float> c(rows * columns, NAN);
+    const auto pairs = pack<Bf16>(b, padded_depth(depth), 2, to_bf16);
+    kernels->round_rows(rows, depth, a.data(), depth, rounded.data());
+    kernels->multiply(rows, columns, depth, rounded.data(), pairs.data(), nullptr, 0, c.data(), columns);
+    report(std::string("cpu ") + bf16_kernels_name() + " product", normalised_mean_square_error(c, expected), 5e-4);
+  }
+}
+
+}  // namespace starpo

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "engine/cuda/emulated/thread.h"
+#include "engine/cuda/emulated/types.h"
+
+// CUDA's keywords, variables and functions, as far as the kernels use them, for kernels compiled as C++.
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define threadIdx (::starpo::cuda::emulated::current->index)
+#define blockIdx (*::starpo::cuda::emulated::current->block_index)
+#define blockDim (*::starpo::cuda::emulated::current->block_dimensions)
+#define gridDim (*::starpo::cuda::emulated::current->grid_dimensions)
+// The C library declares these two names for itself.
+#define __expf(x) expf(x)
+#define __logf(x) logf(x)
+
+constexpr unsigned STARPO_EVERY_LANE = 0xffffffffu;
+
+namespace starpo::cuda::emulated {
+
+template <class T>
+struct Shuffle {
+  T value;
+  int source;
+  T result;
+};
+
+inline void require_every_lane(unsigned mask, const char* operation) {
+  if (mask != STARPO_EVERY_LANE) fail(std::string(operation) + " with a mask of fewer than 32 lanes");
+}
+
+template <class T>
+T shuffle(const char* operation, unsigned mask, T value, int source) {
+  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+  require_every_lane(mask, operation);
+  Shuffle<T> mine{value, source, value};
+  synchronize_warp(operation, &mine, [](WarpOperands operands) {
+    for (void* operand : operands) {
+      auto& lane = *static_cast<Shuffle<T>*>(operand);
+      lane.result = static_cast<Shuffle<T>*>(operands[lane.source])->value;
+    }
+  });
+  return mine.result;
+}
+
+// The lanes of a warp can be parted into segments of `width` lanes; a source outside of the lane's own is the lane itself.
+inline int within_segment(int source, int width) { return source >= 0 && source / width == lane() / width ? source : lane(); }
+
+inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
+  require_every_lane(mask, operation);
+  struct Vote {
+    bool predicate;
+    unsigned result;
+  } mine{predicate, 0};
+  synchronize_warp(operation, &mine, [](WarpOperands operands) {
+    unsigned votes = 0;
+    for (int i = 0; i < warp_size; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
+    for (void* operand : operands) static_cast<Vote*>(operand)->result = votes;
+  });
+  return mine.result;
+}
+
+}  // namespace starpo::cuda::emulated
+
+inline void __syncthreads() { starpo::cuda::emulated::synchronize_block(); }
+inline void __syncwarp(unsigned mask = STARPO_EVERY_LANE) {
+  starpo::cuda::emulated::require_every_lane(mask, "__syncwarp");
+  starpo::cuda::emulated::synchronize_warp("__syncwarp", nullptr, nullptr);
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+  return starpo::cuda::emulated::shuffle("__shfl_sync", mask, value, starpo::cuda::emulated::lane() / width * width + source % width);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {
+  return starpo::cuda::emulated::shuffle("__shfl_xor_sync", mask, value, starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() ^ lanes, width));
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
+  return starpo::cuda::emulated::shuffle("__shfl_up_sync", mask, value,
+                                         starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() - static_cast<int>(lanes), width));
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
+  return starpo::cuda::emulated::shuffle("__shfl_down_sync", mask, value,
+                                         starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() + static_cast<int>(lanes), width));
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__ballot_sync", mask, predicate != 0); }
+inline int __any_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0; }
+inline int __all_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == STARPO_EVERY_LANE; }
+
+template <class T>
+T __ldg(const T* pointer) {
+  return *pointer;
+}
+
+// Of integers only: the sum of floats would depend on the order.
+template <class T>
+T atomicAdd(T* pointer, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>);
+  const T old = *pointer;
+  *pointer = static_cast<T>(old + value);
+  return old;
+}
+template <class T>
+T atomicMax(T* pointer, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>);
+  const T old = *pointer;
+  if (value > old) *pointer = value;
+  return old;
+}
+template <class T>
+T atomicMin(T* pointer, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>);
+  const T old = *pointer;
+  if (value < old) *pointer = value;
+  return old;
+}
+
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __fsub_rn(float x, float y) { return x - y; }
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fdiv_rn(float x, float y) { return x / y; }
+inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+inline float __fsqrt_rn(float x) { return sqrtf(x); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline int __popc(unsigned x) { return std::popcount(x); }
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
+inline unsigned __umulhi(unsigned x, unsigned y) { return static_cast<unsigned>(std::uint64_t{x} * y >> 32); }
+
+#define STARPO_MIN_MAX(type)                                \
+  constexpr type min(type a, type b) { return b < a ? b : a; } \
+  constexpr type max(type a, type b) { return a < b ? b : a; }
+STARPO_MIN_MAX(int)
+STARPO_MIN_MAX(unsigned)
+STARPO_MIN_MAX(long)
+STARPO_MIN_MAX(unsigned long)
+STARPO_MIN_MAX(long long)
+STARPO_MIN_MAX(unsigned long long)
+#undef STARPO_MIN_MAX
+inline float min(float a, float b) { return fminf(a, b); }
+inline float max(float a, float b) { return fmaxf(a, b); }
+inline double min(double a, double b) { return std::fmin(a, b); }
+inline double max(double a, double b) { return std::fmax(a, b); }

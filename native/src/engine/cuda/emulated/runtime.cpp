@@ -1,0 +1,183 @@
+#include <chrono>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/cuda/emulated/failure.h"
+#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/runtime/devices.h"
+#include "engine/cuda/runtime/event.h"
+#include "engine/cuda/runtime/failure.h"
+#include "engine/cuda/runtime/graph.h"
+#include "engine/cuda/runtime/launch.h"
+#include "engine/cuda/runtime/memory.h"
+#include "engine/cuda/runtime/stream.h"
+
+// The runtime's functions for the emulated device. Work runs when it is given, so that an error is thrown where it is made.
+
+using Work = std::function<void()>;
+
+struct CUstream_st {
+  std::vector<Work>* recording = nullptr;
+};
+
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time;
+};
+
+struct CUgraphExec_st {
+  std::vector<Work> work;
+};
+
+namespace starpo::cuda {
+namespace {
+
+constexpr std::size_t alignment = 256;
+std::atomic<std::size_t> memory_bytes{emulated::default_device_memory};
+std::atomic<std::size_t> used_bytes{0};
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+std::atomic<std::int64_t> calls{0}, failing_call{never};
+std::atomic<emulated::Failure> failure{emulated::Failure::device};
+
+void count_call() {
+  const std::int64_t call = calls++;
+  if (call < failing_call) return;
+  if (failure == emulated::Failure::device) throw device_failed("an emulated call");
+  if (call == failing_call) throw memory_used_up("an emulated call");
+}
+
+// In front of each allocation, in a stretch as long as the alignment.
+struct Header {
+  std::size_t bytes;
+};
+
+}  // namespace
+
+namespace emulated {
+
+void set_device_memory(std::size_t bytes) { memory_bytes = bytes; }
+
+FailAfter::FailAfter(std::int64_t more, Failure kind) {
+  failure = kind;
+  failing_call = calls + more;
+}
+FailAfter::~FailAfter() { failing_call = never; }
+
+std::int64_t device_calls() { return calls; }
+
+}  // namespace emulated
+
+void use_device(int index) {
+  if (index != 0) throw Error("device_unavailable", "there is no device cuda:" + std::to_string(index), "the emulation has one device, cuda:0");
+}
+
+Stream::Stream(int device) : device_(device) {
+  use_device(device);
+  handle_ = new CUstream_st;
+}
+
+Stream::~Stream() { delete handle_; }
+
+void Stream::synchronize() {
+  if (handle_->recording) throw std::logic_error("what is recorded into a graph can't be waited for");
+  if (failure == emulated::Failure::device && calls > failing_call) throw device_failed("waiting for the emulated device");
+}
+
+void submit(Stream& stream, Work work) {
+  if (auto* recording = stream.handle()->recording) recording->push_back(std::move(work));
+  else {
+    count_call();
+    work();
+  }
+}
+
+void load_kernel(Stream& stream, const void* kernel, const char* name) {
+  static std::mutex mutex;
+  static std::unordered_set<const void*> loaded;
+  const std::lock_guard lock(mutex);
+  if (!stream.handle()->recording) loaded.insert(kernel);
+  else if (!loaded.contains(kernel)) throw std::logic_error("launch of " + std::string(name) + ": a kernel that has never run can't be recorded, since its first launch loads it");
+}
+
+DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }
+
+void* allocate_on_device(std::size_t bytes) {
+  count_call();
+  if (bytes > device_memory().free_bytes) throw memory_used_up("an allocation of " + std::to_string(bytes) + " bytes");
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, alignment + bytes) != 0) throw std::bad_alloc();
+  static_cast<Header*>(memory)->bytes = bytes;
+  used_bytes += bytes;
+  void* const device = static_cast<std::byte*>(memory) + alignment;
+  std::memset(device, 0xff, bytes);
+  return device;
+}
+
+void release_on_device(void* device) noexcept {
+  void* const memory = static_cast<std::byte*>(device) - alignment;
+  used_bytes -= static_cast<Header*>(memory)->bytes;
+  std::free(memory);
+}
+
+void* allocate_pinned(std::size_t bytes) { return ::operator new(bytes); }
+void release_pinned(void* memory) noexcept { ::operator delete(memory); }
+
+void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
+  submit(stream, [=] {
+    if (bytes > 0) std::memcpy(device, host, bytes);
+  });
+}
+void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) { copy_to_device(stream, host, device, bytes); }
+void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) { copy_to_device(stream, to, from, bytes); }
+void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
+  submit(stream, [=] {
+    if (bytes > 0) std::memset(device, value, bytes);
+  });
+}
+
+Event::Event() : handle_(new CUevent_st) {}
+Event::~Event() { delete handle_; }
+void Event::record(Stream& stream) {
+  submit(stream, [handle = handle_] { handle->time = std::chrono::steady_clock::now(); });
+}
+bool Event::ready() const { return true; }
+void Event::synchronize() const {}
+void Event::hold(Stream&) const {}
+float Event::milliseconds_since(const Event& earlier) const { return std::chrono::duration<float, std::milli>(handle_->time - earlier.handle_->time).count(); }
+
+Graph::Graph(Stream& stream, const std::function<void()>& work) {
+  auto graph = std::make_unique<CUgraphExec_st>();
+  if (stream.handle()->recording) throw std::logic_error("a stream records one graph at a time");
+  stream.handle()->recording = &graph->work;
+  try {
+    work();
+  } catch (...) {
+    stream.handle()->recording = nullptr;
+    throw;
+  }
+  stream.handle()->recording = nullptr;
+  handle_ = graph.release();
+}
+Graph::~Graph() { delete handle_; }
+void Graph::launch(Stream& stream) {
+  for (const auto& work : handle_->work) submit(stream, work);
+}
+
+DeviceList list_devices() {
+  DeviceList list;
+  list.runtime_version = list.driver_version = 13000;
+  list.devices.push_back({0, "emulated", static_cast<std::int64_t>(memory_bytes.load()), 9, 0, 1, {}});
+  return list;
+}
+
+}  // namespace starpo::cuda

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/emulated/types.h"
+
+// A CUDA thread as the emulation sees it: what the built-in functions of builtins.h stand on.
+namespace starpo::cuda::emulated {
+
+constexpr int warp_size = 32;
+
+class Block;
+
+struct AsynchronousCopy {
+  void* shared;
+  const void* global;  // null: zeros
+  int group;
+};
+
+struct Thread {
+  uint3 index;
+  int linear_index;
+  Block* block;
+  const dim3* block_dimensions;
+  const dim3* grid_dimensions;
+  const uint3* block_index;
+  std::vector<AsynchronousCopy> copies;
+  int copy_group = 0;
+};
+
+// The thread that runs now.
+extern constinit thread_local Thread* current;
+inline int lane() { return current->linear_index % warp_size; }
+
+// Waits for the block's other threads.
+void synchronize_block();
+
+// Waits for the warp's other lanes. The one that comes last calls perform with what each lane gave, and all go on after that.
+using WarpOperands = void* const (&)[warp_size];
+void synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands operands));
+
+// Fills a static shared variable with the bytes 0xff (NaN in every floating point type) when the block's first thread declares it.
+void declare_shared(void* variable, std::size_t bytes);
+void* dynamic_shared();
+
+void copy_asynchronously(void* shared, const void* global, bool valid);  // 16 bytes; zeros where not valid
+void commit_copies();
+void wait_for_copies(int pending_groups);
+
+[[noreturn]] void fail(const std::string& what);
+
+// Runs kernel() once for each thread of the grid. Throws KernelError, or what a thread has thrown.
+void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
+
+}  // namespace starpo::cuda::emulated

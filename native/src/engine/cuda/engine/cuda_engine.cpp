@@ -1,0 +1,134 @@
+#include "engine/cuda/engine/cuda_engine.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+#include "engine/cuda/engine/generator.h"
+#include "engine/cuda/engine/make_engine.h"
+#include "engine/cuda/engine/memory_plan.h"
+#include "engine/cuda/engine/training_pass.h"
+#include "engine/cpu/rope.h"
+
+namespace starpo::cuda {
+namespace {
+
+template <class T>
+class CudaNetwork final : public Network {
+ public:
+  CudaNetwork(CudaEngine<T>& engine, const ModelConfig& config, ModelHead head, NetworkUse use)
+      : engine_(engine), weights_(engine.stream(), config, head, use), learns_(use == NetworkUse::trained) {}
+
+  const ParameterLayout& layout() const override { return weights_.layout(); }
+  Trainable& parameters() override { return weights_; }
+
+  std::unique_ptr<starpo::Generator> make_generator(int slots, int context) override {
+    const EngineNeeds& needs = engine_.needs();
+    if (slots > needs.slots || context > needs.context) throw std::logic_error("a generator larger than planned");
+    GeneratorShape shape = planned_shape(needs);
+    shape.slots = slots;
+    shape.context = context;
+    Arena arena(engine_.arena());
+    return std::make_unique<Generator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
+  }
+
+  std::unique_ptr<NetworkPass> make_pass() override {
+    const EngineNeeds& needs = engine_.needs();
+    Arena arena(engine_.arena());
+    const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, learns_, needs.recompute);
+    return std::make_unique<TrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), buffers, needs.recompute, learns_);
+  }
+
+ private:
+  CudaEngine<T>& engine_;
+  DeviceWeights<T> weights_;
+  bool learns_;
+};
+
+std::string gibibytes(std::int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+// Kernels, recorded steps and cuBLASLt take some memory of their own.
+std::int64_t usable_bytes(const DeviceMemory& memory) { return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64); }
+
+void check_shape(const ModelConfig& model) {
+  const auto refuse = [](const std::string& what) { throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU: device cpu"); };
+  if (!attention_supports(model.head_dim)) refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
+  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size}, {"intermediate_size", model.intermediate_size}, {"vocab_size", model.vocab_size}})
+    if (size % 8 != 0) refuse(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
+}
+
+}  // namespace
+
+template <class T>
+CudaEngine<T>::CudaEngine(const Device& device, Exactness exactness) : device_(device), exactness_(exactness), stream_(device.index) {}
+
+template <class T>
+std::string CudaEngine<T>::instructions() const {
+  return "sm_" + std::to_string(device_.compute_major) + std::to_string(device_.compute_minor);
+}
+
+template <class T>
+int CudaEngine<T>::suitable_pass_tokens(const EngineNeeds& needs) const {
+  // Beyond this products are no faster, and below it a GPU has little to do at a time.
+  constexpr int most = 32768, least = 2048;
+  EngineNeeds tried = needs;
+  for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
+    if (plan_memory<T>(tried).total_bytes() <= usable_bytes(device_memory())) return tried.pass_tokens;
+  return std::max(least, needs.context);
+}
+
+template <class T>
+std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
+  check_shape(needs.model);
+  needs_ = needs;
+  MemoryPlan plan = plan_memory<T>(needs_);
+  const DeviceMemory memory = device_memory();
+  plan.device = device();
+  plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
+  plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
+  const std::int64_t usable = usable_bytes(memory);
+  if (plan.total_bytes() > usable)
+    throw Error("gpu_out_of_memory", "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " + gibibytes(plan.free_bytes) + " are free",
+                setting_that_fits<T>(needs_, usable));
+
+  RotaryTable table;
+  table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
+  cosines_ = DeviceBuffer<float>(stream_, table.cosines);
+  sines_ = DeviceBuffer<float>(stream_, table.sines);
+  workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
+  const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32 : exact() ? MatmulMode::exact : MatmulMode::fast;
+  matmul_ = std::make_unique<Matmul>(stream_, mode, GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
+  arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
+  return plan;
+}
+
+template <class T>
+std::optional<std::int64_t> CudaEngine<T>::memory_in_use() const {
+  const DeviceMemory memory = device_memory();
+  return static_cast<std::int64_t>(memory.total_bytes - memory.free_bytes);
+}
+
+template <class T>
+std::optional<std::string> CudaEngine<T>::warning() const {
+  const bool falls_back = std::is_same_v<T, Bf16> && !exact() && !matmul_->uses_library();
+  return falls_back ? std::optional("exactness is fast, but " + matmul_->choice()) : std::nullopt;
+}
+
+template <class T>
+std::unique_ptr<Network> CudaEngine<T>::make_network(const ModelConfig& config, ModelHead head, NetworkUse use) {
+  return std::make_unique<CudaNetwork<T>>(*this, config, head, use);
+}
+
+std::unique_ptr<Engine> make_engine(const Device& device, const EngineSettings& settings) {
+  if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(device, settings.exactness);
+  return std::make_unique<CudaEngine<float>>(device, settings.exactness);
+}
+
+template class CudaEngine<Bf16>;
+template class CudaEngine<float>;
+
+}  // namespace starpo::cuda

@@ -1,0 +1,243 @@
+#include "engine/cuda/engine/generator.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/cuda/kernels/embedding.h"
+
+namespace starpo::cuda {
+
+template <class T>
+Generator<T>::Generator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
+                        const GeneratorShape& shape, bool exact)
+    : stream_(stream), weights_(weights), products_(products), rotary_(rotary), buffers_(buffers), shape_(shape), exact_(exact), seats_(shape.slots + shape.prefixes),
+      prefixes_(shape.prefixes) {}
+
+template <class T>
+void Generator<T>::reset() {
+  std::fill(seats_.begin(), seats_.end(), Seat{});
+  std::fill(prefixes_.begin(), prefixes_.end(), Prefix{});
+  prefixes_changed_ = true;
+}
+
+template <class T>
+void Generator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
+  if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("no such slot");
+  if (prompt.empty()) throw std::invalid_argument("a prompt has a token at least");
+  check_tokens(prompt);
+  end(slot);
+  Seat& seat = seats_[slot];
+  seat.episode = episode;
+  check_room(slot, prompt.size());
+  const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
+  if (prefix < 0) {
+    seat.pending.assign(prompt.begin(), prompt.end());
+    return;
+  }
+  seat.prefix = prefix;
+  seat.length = static_cast<int>(prompt.size()) - 1;
+  seat.pending.assign(1, prompt.back());
+  ++prefixes_[prefix - shape_.slots].users;
+  prefixes_changed_ = true;
+}
+
+template <class T>
+int Generator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
+  int free = -1;
+  for (int i = 0; i < shape_.prefixes; ++i) {
+    if (prefixes_[i].group == group && std::ranges::equal(prefixes_[i].prompt, prompt)) return shape_.slots + i;
+    if (prefixes_[i].users == 0 && (free < 0 || prefixes_[i].group < 0)) free = i;
+  }
+  if (free < 0) return -1;
+  prefixes_[free] = {group, {prompt.begin(), prompt.end()}, 0};
+  Seat& seat = seats_[shape_.slots + free];
+  seat = {};
+  seat.pending.assign(prompt.begin(), prompt.end() - 1);
+  return shape_.slots + free;
+}
+
+template <class T>
+void Generator<T>::append(int slot, std::span<const std::int32_t> tokens) {
+  check_room(slot, tokens.size());
+  check_tokens(tokens);
+  auto& pending = seats_.at(slot).pending;
+  pending.insert(pending.end(), tokens.begin(), tokens.end());
+}
+
+template <class T>
+void Generator<T>::end(int slot) {
+  Seat& seat = seats_.at(slot);
+  if (seat.prefix >= 0) {
+    --prefixes_[seat.prefix - shape_.slots].users;
+    prefixes_changed_ = true;
+  }
+  seat = {};
+}
+
+template <class T>
+void Generator<T>::check_room(int seat, std::size_t more) const {
+  const Seat& at = seats_.at(seat);
+  if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context)) throw std::out_of_range("tokens beyond the context");
+}
+
+// What isn't in the embedding's table would be read from beyond it.
+template <class T>
+void Generator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
+  const int vocab = weights_.width().vocab;
+  if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; })) throw std::out_of_range("token outside the vocabulary");
+}
+
+template <class T>
+void Generator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
+  if (requests.empty()) return choices.clear();
+  if (draws.stop_ids.size() > kMostStopIds) throw std::invalid_argument("too many stop ids");
+  int longest = 1;
+  for (const ReplyRequest& request : requests) {
+    check_room(request.slot, 0);
+    if (seats_[request.slot].pending.empty()) throw std::invalid_argument("a slot has nothing to go on from");
+    longest = std::max(longest, std::min(request.limit, kStepsPerCall));
+  }
+  if (prefixes_changed_) upload_prefixes();
+  prefill();
+
+  const int rows = decode_bucket(static_cast<int>(requests.size())), stop_count = static_cast<int>(draws.stop_ids.size());
+  feed(requests, rows, draws);
+  Graph& step = steps_[{rows, stop_count}];
+  int steps = 0;
+  if (!step) {
+    // A kernel's first launch loads it, which a recording can't: the first step runs as it is.
+    decode_step(rows, stop_count);
+    ++steps;
+    step = Graph(stream_, [&] { decode_step(rows, stop_count); });
+  }
+  for (; steps < longest; ++steps) step.launch(stream_);
+  collect(requests, rows, choices);
+}
+
+template <class T>
+void Generator<T>::upload_prefixes() {
+  std::vector<std::int32_t> slot(seats_.size(), 0), length(seats_.size(), 0);
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].prefix < 0) continue;
+    slot[i] = seats_[i].prefix;
+    length[i] = static_cast<std::int32_t>(prefixes_[seats_[i].prefix - shape_.slots].prompt.size()) - 1;
+  }
+  upload(stream_, buffers_.prefix_slot, slot);
+  upload(stream_, buffers_.prefix_length, length);
+  prefixes_changed_ = false;
+}
+
+// Everything pending goes into the cache, but for each slot's last token, whose logits the decode step draws from. Prompts that slots borrow come first.
+template <class T>
+void Generator<T>::prefill() {
+  const std::size_t most = std::min<std::size_t>(kPrefillRows, seats_.size() * shape_.context);
+  std::vector<std::int32_t> slots, tokens, positions;
+  const auto flush = [&] {
+    if (!slots.empty()) prefill_rows(slots, tokens, positions);
+    for (auto* each : {&slots, &tokens, &positions}) each->clear();
+  };
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const auto index = static_cast<int>((i + shape_.slots) % seats_.size());
+    Seat& seat = seats_[index];
+    const std::size_t stays = index < shape_.slots ? 1 : 0, count = seat.pending.size() > stays ? seat.pending.size() - stays : 0;
+    for (std::size_t t = 0; t < count; ++t) {
+      slots.push_back(index);
+      tokens.push_back(seat.pending[t]);
+      positions.push_back(seat.length++);
+      if (slots.size() == most) flush();
+    }
+    seat.pending.erase(seat.pending.begin(), seat.pending.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  flush();
+}
+
+template <class T>
+void Generator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions) {
+  upload(stream_, buffers_.row_slots, slots);
+  upload(stream_, buffers_.row_tokens, tokens);
+  upload(stream_, buffers_.row_positions, positions);
+  run_layers(static_cast<int>(slots.size()), buffers_.row_tokens, buffers_.row_positions, buffers_.row_slots, false);
+}
+
+template <class T>
+void Generator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding) {
+  const Widths& width = weights_.width();
+  const LayerBuffers<T>& b = buffers_.layer;
+  const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
+  embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
+  for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
+    const KvCache<T>& cache = buffers_.caches[layer];
+    const T* const delta = layer == 0 ? nullptr : buffers_.delta;
+    run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
+      bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
+      cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended, splits);
+    });
+  }
+}
+
+// What is recorded: from each row's last token to its next.
+template <class T>
+void Generator<T>::decode_step(int rows, int stop_count) {
+  const Widths& width = weights_.width();
+  const LayerBuffers<T>& b = buffers_.layer;
+  const DecodeRows& state = buffers_.rows;
+  run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
+  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta), weights_.master(weights_.offsets().final_norm),
+                weights_.layout().config().rms_norm_eps, b.normed, nullptr);
+  products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head), buffers_.logits);
+  const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
+  sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count, buffers_.choices);
+  advance(stream_, rows, buffers_.choices, state, buffers_.log);
+}
+
+template <class T>
+void Generator<T>::feed(std::span<const ReplyRequest> requests, int rows, const DrawSettings& draws) {
+  std::vector<std::int32_t> slots(rows, -1), tokens(rows, 0), positions(rows, 0), remaining(rows, 0), states(rows, static_cast<std::int32_t>(RowState::exhausted)), logged(rows, 0), episodes(rows, 0);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Seat& seat = seats_[requests[i].slot];
+    slots[i] = requests[i].slot;
+    tokens[i] = seat.pending.front();
+    positions[i] = seat.length;
+    remaining[i] = std::min(requests[i].limit, shape_.context - seat.length);
+    states[i] = static_cast<std::int32_t>(RowState::running);
+    episodes[i] = static_cast<std::int32_t>(seat.episode);
+  }
+  upload(stream_, buffers_.slots, slots);
+  upload(stream_, buffers_.rows.tokens, tokens);
+  upload(stream_, buffers_.rows.positions, positions);
+  upload(stream_, buffers_.rows.remaining, remaining);
+  upload(stream_, buffers_.rows.states, states);
+  upload(stream_, buffers_.rows.logged, logged);
+  upload(stream_, buffers_.episodes, episodes);
+  const SamplerSettings sampler{draws.sampling, draws.random, draws.iteration};
+  upload(stream_, buffers_.sampler, {&sampler, 1});
+  upload(stream_, buffers_.stop_ids, draws.stop_ids);
+}
+
+template <class T>
+void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
+  std::vector<std::int32_t> logged(rows), states(rows), ids(static_cast<std::size_t>(rows) * kStepsPerCall);
+  std::vector<float> logprobs(ids.size()), entropies(ids.size());
+  const auto fetch = [&](auto& to, const auto* from) { copy_to_host(stream_, to.data(), from, to.size() * sizeof to[0]); };
+  fetch(logged, buffers_.rows.logged);
+  fetch(states, buffers_.rows.states);
+  fetch(ids, buffers_.log.ids);
+  fetch(logprobs, buffers_.log.logprobs);
+  fetch(entropies, buffers_.log.entropies);
+  stream_.synchronize();
+  choices.resize(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    choices[i].clear();
+    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + logged[i]; ++at) choices[i].push_back({ids[at], logprobs[at], entropies[at]});
+    if (states[i] == static_cast<std::int32_t>(RowState::not_finite)) choices[i].push_back({-1, 0, 0});
+    Seat& seat = seats_[requests[i].slot];
+    seat.length += logged[i];
+    seat.pending.assign(1, choices[i].back().id);
+    if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
+  }
+}
+
+template class Generator<Bf16>;
+template class Generator<float>;
+
+}  // namespace starpo::cuda

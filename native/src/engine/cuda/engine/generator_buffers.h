@@ -1,0 +1,63 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/engine/arena.h"
+#include "engine/cuda/engine/layer.h"
+#include "engine/cuda/kernels/attention.h"
+#include "engine/cuda/kernels/decode_state.h"
+#include "engine/cuda/kernels/kv_cache.h"
+#include "engine/engine.h"
+
+namespace starpo::cuda {
+
+struct GeneratorShape {
+  int slots;
+  int prefixes;  // further slots that hold groups' prompts
+  int context;   // most tokens of a slot
+
+  int seats() const { return slots + prefixes; }
+  // A row that has ended its reply computes on: its last token may lie one beyond.
+  int cached() const { return context + 1; }
+  // Numbers of one layer's keys, and of its values.
+  std::size_t cache_size(const Widths& width) const { return static_cast<std::size_t>(seats()) * cached() * width.keys; }
+};
+
+// The most that is planned for.
+GeneratorShape planned_shape(const EngineNeeds&);
+
+inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
+inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens computed at a time
+inline constexpr int kMostStopIds = 64;
+inline constexpr int kKeySplit = 512;      // keys that one block walks while decoding in fast mode
+KeySplits key_splits(int context, float* partials);
+
+// Rows of a decode step for so many busy slots: few sizes, so that few steps are recorded.
+int decode_bucket(int slots);
+
+// The KV cache of all slots and what a step needs, in one arena.
+template <class T>
+struct GeneratorBuffers {
+  GeneratorBuffers(Arena&, const ModelConfig&, const GeneratorShape&);
+
+  std::vector<KvCache<T>> caches;  // by layer
+  std::int32_t *prefix_slot, *prefix_length;  // [slots + prefixes]
+
+  LayerBuffers<T> layer;  // of all layers
+  T* delta;               // [rows, hidden]
+  float* logits;          // [decode rows, vocab]
+  std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
+
+  DecodeRows rows;         // [decode rows]
+  std::int32_t *slots, *episodes;  // [decode rows]; slot -1: an idle row, which computes but stores nothing
+  Choices choices;
+  DecodeLog log;
+  SamplerSettings* sampler;
+  std::int32_t* stop_ids;  // [kMostStopIds]
+  float* key_partials;     // of attention in pieces
+};
+
+extern template struct GeneratorBuffers<Bf16>;
+extern template struct GeneratorBuffers<float>;
+
+}  // namespace starpo::cuda

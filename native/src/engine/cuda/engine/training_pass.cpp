@@ -1,0 +1,163 @@
+#include "engine/cuda/engine/training_pass.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/cuda/kernels/embedding.h"
+#include "engine/cuda/kernels/value_head.h"
+
+namespace starpo::cuda {
+namespace {
+
+void check_results(const PackedBatch& batch, std::span<const float> logprobs, std::span<const float> entropies) {
+  if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size()) throw std::invalid_argument("log-probabilities and entropies must be [targets]");
+}
+
+}  // namespace
+
+template <class T>
+TrainingPass<T>::TrainingPass(Stream& stream, DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const TrainingBuffers<T>& buffers,
+                              Recompute recompute, bool backward)
+    : stream_(stream), weights_(weights), products_(products), rotary_(rotary), buffers_(buffers), recompute_(recompute), backward_(backward) {}
+
+template <class T>
+void TrainingPass<T>::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) {
+  check_results(batch, logprobs, entropies);
+  if (!run_blocks(batch)) return;
+  for (int first = 0; first < buffers_.batch.targets; first += buffers_.chunk) {
+    const int rows = std::min(buffers_.chunk, buffers_.batch.targets - first);
+    logprob_entropy(stream_, chunk_logits(first, rows, temperature), buffers_.batch.target_ids + first, buffers_.logprobs + first, buffers_.entropies + first);
+  }
+  download(stream_, buffers_.logprobs, logprobs);
+  download(stream_, buffers_.entropies, entropies);
+}
+
+template <class T>
+void TrainingPass<T>::learn(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) {
+  if (!backward_) throw std::logic_error("this network doesn't learn");
+  check_results(batch, logprobs, entropies);
+  if (!run_blocks(batch)) return;
+  upload_loss(loss);
+  TrainingBuffers<T>& b = buffers_;
+  for (int first = 0; first < b.batch.targets; first += b.chunk) {
+    const int rows = std::min(b.chunk, b.batch.targets - first);
+    const Logits<float> logits = chunk_logits(first, rows, temperature);
+    const std::int32_t* const targets = b.batch.target_ids + first;
+    if (loss.objective == Objective::likelihood) {
+      likelihood_loss(stream_, logits, targets, b.loss_weights + first, b.logprobs + first, b.entropies + first);
+    } else {
+      const float* const reference = loss.kl.coefficient > 0 ? b.reference_logprobs + first : nullptr;
+      policy_loss(stream_, logits, {targets, b.loss_weights + first, b.rollout_logprobs + first, b.advantages + first, reference}, loss.policy, loss.kl,
+                  b.logprobs + first, b.entropies + first);
+    }
+    chunk_backward(first, rows);
+  }
+  blocks_backward();
+  download(stream_, b.logprobs, logprobs);
+  download(stream_, b.entropies, entropies);
+  // The loss itself is a sum of few numbers, which the host takes in double and in order.
+  std::vector<float> logprob_gradients(logprobs.size()), entropy_gradients(logprobs.size());
+  loss_gradients(batch, loss, logprobs, entropies, sums, logprob_gradients, entropy_gradients);
+}
+
+template <class T>
+std::span<const float> TrainingPass<T>::features() const {
+  std::vector<T> copy(static_cast<std::size_t>(buffers_.batch.targets) * weights_.width().hidden);
+  download(stream_, static_cast<const T*>(buffers_.head_normed), std::span(copy));
+  features_.resize(copy.size());
+  std::transform(copy.begin(), copy.end(), features_.begin(), [](T value) { return to_float(value); });
+  return features_;
+}
+
+template <class T>
+void TrainingPass<T>::forward_values(const PackedBatch& batch, std::span<float> values) {
+  if (weights_.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
+  if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
+  if (!run_blocks(batch)) return;
+  value_head(stream_, buffers_.batch.targets, weights_.width().hidden, buffers_.head_normed, weights_.master(weights_.offsets().head),
+             weights_.master(weights_.offsets().head_bias), buffers_.values);
+  download(stream_, buffers_.values, values);
+}
+
+template <class T>
+void TrainingPass<T>::backward_values(std::span<const float> value_gradients) {
+  if (!backward_) throw std::logic_error("this network doesn't learn");
+  TrainingBuffers<T>& b = buffers_;
+  const ModelOffsets& at = weights_.offsets();
+  if (value_gradients.size() != static_cast<std::size_t>(b.batch.targets)) throw std::invalid_argument("a slope for each value is needed");
+  if (value_gradients.empty()) return;
+  upload(stream_, b.values, value_gradients);
+  value_head_backward(stream_, b.batch.targets, weights_.width().hidden, b.head_normed, weights_.master(at.head), b.values, b.head_gradient, weights_.gradient(at.head),
+                      weights_.gradient(at.head_bias), b.partials);
+  blocks_backward();
+}
+
+template <class T>
+void TrainingPass<T>::run_one(int layer, const float* previous, const T* delta) {
+  const TrainingBuffers<T>& b = buffers_;
+  const LayerBuffers<T>& own = b.layers[layer];
+  const Widths& width = weights_.width();
+  run_layer(stream_, weights_, products_, layer, b.batch.tokens, previous, delta, own, b.delta, [&](const float* bias) {
+    bias_rope(stream_, b.batch.tokens, qkv_shape(width), own.qkv, bias, b.batch.positions, rotary_);
+    attention_forward(stream_, attention_shape(width), b.batch.sequences, own.qkv, own.attended, own.log_sum_exp);
+  });
+}
+
+// False where the batch predicts nothing, so that there is nothing to run.
+template <class T>
+bool TrainingPass<T>::run_blocks(const PackedBatch& batch) {
+  TrainingBuffers<T>& b = buffers_;
+  const Widths& width = weights_.width();
+  b.batch.upload(stream_, batch, width.vocab);
+  const int tokens = b.batch.tokens, targets = b.batch.targets;
+  if (targets == 0) return false;
+  embed(stream_, tokens, width.hidden, b.batch.ids, weights_.matrix(weights_.offsets().embedding), b.layers[0].x);
+  const float* previous = b.layers[0].x;
+  const T* delta = nullptr;
+  for (int layer = 0; layer < static_cast<int>(b.layers.size()); ++layer) {
+    run_one(layer, previous, delta);
+    previous = b.layers[layer].middle;
+    delta = b.delta;
+  }
+  const float* const norm = weights_.master(weights_.offsets().final_norm);
+  const float epsilon = weights_.layout().config().rms_norm_eps;
+  residual_norm(stream_, tokens, width.hidden, previous, delta, b.final_x, norm, epsilon, b.rounded, nullptr);
+  gather_rows(stream_, targets, width.hidden, b.final_x, b.batch.target_rows, b.head_x);
+  residual_norm(stream_, targets, width.hidden, b.head_x, static_cast<const T*>(nullptr), norm, epsilon, b.head_normed, b.head_rms);
+  return true;
+}
+
+template <class T>
+Logits<float> TrainingPass<T>::chunk_logits(int first, int rows, float temperature) {
+  const Widths& width = weights_.width();
+  products_.forward(rows, width.vocab, width.hidden, buffers_.head_normed + static_cast<std::size_t>(first) * width.hidden, weights_.matrix(weights_.offsets().head), buffers_.logits);
+  return {buffers_.logits, rows, width.vocab, width.vocab, temperature};
+}
+
+template <class T>
+void TrainingPass<T>::upload_loss(const BatchLoss& loss) {
+  for (auto* each : {&loss_weights_, &rollout_logprobs_, &advantages_, &reference_logprobs_}) each->clear();
+  const auto& starts = buffers_.batch.target_counts;
+  if (loss.sequences.size() != starts.size()) throw std::invalid_argument("a loss for each sequence is needed");
+  for (std::size_t i = 0; i < loss.sequences.size(); ++i) {
+    const SequenceLoss& sequence = loss.sequences[i];
+    loss_weights_.insert(loss_weights_.end(), starts[i], static_cast<float>(sequence.weight));
+    rollout_logprobs_.insert(rollout_logprobs_.end(), sequence.rollout_logprobs.begin(), sequence.rollout_logprobs.end());
+    advantages_.insert(advantages_.end(), sequence.advantages.begin(), sequence.advantages.end());
+    reference_logprobs_.insert(reference_logprobs_.end(), sequence.reference_logprobs.begin(), sequence.reference_logprobs.end());
+  }
+  const std::size_t targets = loss_weights_.size();
+  const auto is_whole = [&](const std::vector<float>& values, bool needed) { return values.size() == targets || (values.empty() && !needed); };
+  const bool policy = loss.objective == Objective::policy;
+  if (!is_whole(rollout_logprobs_, policy) || !is_whole(advantages_, policy) || !is_whole(reference_logprobs_, policy && loss.kl.coefficient > 0))
+    throw std::invalid_argument("a loss needs numbers for each target");
+  upload(stream_, buffers_.loss_weights, loss_weights_);
+  upload(stream_, buffers_.rollout_logprobs, rollout_logprobs_);
+  upload(stream_, buffers_.advantages, advantages_);
+  upload(stream_, buffers_.reference_logprobs, reference_logprobs_);
+}
+
+template class TrainingPass<Bf16>;
+template class TrainingPass<float>;
+
+}  // namespace starpo::cuda

@@ -1,0 +1,67 @@
+#include <algorithm>
+
+#include "engine/cuda/kernels/attention_engines.cuh"
+
+namespace starpo::cuda {
+
+namespace {
+
+// Grid: (heads, sequences, row tiles of the longest sequence). The tiles that see most keys come first, so that the last blocks to start are short.
+template <class Engine>
+__global__ void __launch_bounds__(Engine::kThreads, 2) attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
+                                                                   typename Engine::Number* attended, float* log_sum_exp) {
+  using T = typename Engine::Number;
+  STARPO_DYNAMIC_SHARED(uint4, shared);
+  const int head = blockIdx.x, start = sequences.starts[blockIdx.y], length = sequences.starts[blockIdx.y + 1] - start;
+  const int tile = (length + Engine::kRows - 1) / Engine::kRows - 1 - static_cast<int>(blockIdx.z);
+  if (tile < 0) return;
+  const int first = tile * Engine::kRows, count = min(Engine::kRows, length - first);
+  const std::ptrdiff_t stride = shape.qkv_width(), attended_stride = shape.heads * Engine::kHeadDim;
+  const T* const sequence = qkv + start * stride;
+
+  QueryRows<T> queries;
+  queries.queries = sequence + first * stride + head * Engine::kHeadDim;
+  queries.query_stride = stride;
+  queries.attended = attended + (start + first) * attended_stride + head * Engine::kHeadDim;
+  queries.attended_stride = attended_stride;
+  queries.positions = nullptr;
+  queries.first_position = first;
+  queries.group = 1;
+  queries.count = count;
+
+  KeyRows<T> keys;
+  keys.prefix_keys = keys.keys = sequence + (shape.heads + head / shape.group()) * Engine::kHeadDim;
+  keys.prefix_values = keys.values = keys.keys + shape.kv_heads * Engine::kHeadDim;
+  keys.prefix = 0;
+  keys.stride = stride;
+
+  Engine engine;
+  engine.walk(shared, queries, keys, 0, first + count, shape.scale);
+  engine.write_log_sum_exp(log_sum_exp + static_cast<std::ptrdiff_t>(head) * sequences.tokens + start + first, count);
+  engine.write_attended(shared, queries);
+}
+
+}  // namespace
+
+bool attention_supports(int head_dim) { return head_dim == 16 || head_dim == 32 || head_dim == 64 || head_dim == 128; }
+
+PackedSequences packed_sequences(std::span<const std::int32_t> starts_on_host, const std::int32_t* starts) {
+  PackedSequences packed{starts_on_host.back(), static_cast<int>(starts_on_host.size()) - 1, 0, starts};
+  for (int i = 0; i < packed.sequences; ++i) packed.longest = std::max(packed.longest, starts_on_host[i + 1] - starts_on_host[i]);
+  return packed;
+}
+
+template <class T>
+void attention_forward(Stream& stream, const AttentionShape& shape, const PackedSequences& sequences, const T* qkv, T* attended, float* log_sum_exp) {
+  if (sequences.longest == 0) return;
+  with_head_dim(shape.head_dim, [&]<int HeadDim>() {
+    using Engine = typename Engines<T, HeadDim>::Forward;
+    const dim3 grid(shape.heads, sequences.sequences, (sequences.longest + Engine::kRows - 1) / Engine::kRows);
+    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (attention_forward_kernel<Engine>), shape, sequences, qkv, attended, log_sum_exp);
+  });
+}
+
+template void attention_forward(Stream&, const AttentionShape&, const PackedSequences&, const Bf16*, Bf16*, float*);
+template void attention_forward(Stream&, const AttentionShape&, const PackedSequences&, const float*, float*, float*);
+
+}  // namespace starpo::cuda

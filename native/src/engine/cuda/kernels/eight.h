@@ -1,0 +1,63 @@
+#pragma once
+
+#include "engine/cuda/portable/bf16.h"
+#include "engine/cuda/portable/cuda.h"
+
+// Eight consecutive numbers, as floats: what a thread handles at a time. 16 bytes of bf16, twice 16 of float; p is aligned to 16 bytes.
+namespace starpo::cuda {
+
+constexpr int kEight = 8;
+
+template <class T>
+__device__ __forceinline__ void load_eight(const T* p, float (&values)[8]) {
+  constexpr int width = Vector<T>::size;
+#pragma unroll
+  for (int part = 0; part < 8; part += width) {
+    const Vector<T> loaded = Vector<T>::load(p + part);
+#pragma unroll
+    for (int i = 0; i < width; ++i) values[part + i] = to_float(loaded[i]);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void store_eight(T* p, const float (&values)[8]) {
+  constexpr int width = Vector<T>::size;
+#pragma unroll
+  for (int part = 0; part < 8; part += width) {
+    Vector<T> stored;
+#pragma unroll
+    for (int i = 0; i < width; ++i) stored[i] = from_float<T>(values[part + i]);
+    stored.store(p + part);
+  }
+}
+
+// A row of any length and alignment, in groups of eight: whole groups by vector loads where `aligned`. What isn't there is `missing`.
+template <class T>
+__device__ __forceinline__ void load_eight_of(const T* row, int group, int length, bool aligned, float missing, float (&values)[8]) {
+  const int first = group * 8;
+  if (aligned && first + 8 <= length) {
+    load_eight(row + first, values);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) values[i] = first + i < length ? to_float(row[first + i]) : missing;
+}
+
+template <class T>
+__device__ __forceinline__ void store_eight_of(T* row, int group, int length, bool aligned, const float (&values)[8]) {
+  const int first = group * 8;
+  if (aligned && first + 8 <= length) {
+    store_eight(row + first, values);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+    if (first + i < length) row[first + i] = from_float<T>(values[i]);
+}
+
+template <class T>
+__device__ __forceinline__ bool is_aligned(const T* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+}  // namespace starpo::cuda

@@ -1,0 +1,111 @@
+#include "engine/cuda/kernels/loss.h"
+
+#include "algorithm/token_loss.h"
+#include "engine/cuda/kernels/softmax_row.h"
+
+namespace starpo::cuda {
+namespace {
+
+enum class Objective { none, likelihood, policy };
+
+struct LossSettings {
+  double clip_low, clip_high, dual_clip, entropy_coefficient, kl_coefficient;
+  KlEstimator kl_estimator;
+};
+
+struct RowGradient {
+  float from_logprob;  // d(loss)/d(log p(target))
+  float from_entropy;  // d(loss)/d(entropy)
+};
+
+template <Objective objective>
+__device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float logprob, const LossSettings& settings) {
+  if constexpr (objective == Objective::likelihood) return {-rows.weights[row], 0};
+  const double weight = rows.weights[row];
+  const double log_ratio = static_cast<double>(logprob) - static_cast<double>(rows.rollout_logprobs[row]);
+  const TokenLoss token = clipped_objective(log_ratio, rows.advantages[row], settings.clip_low, settings.clip_high, settings.dual_clip);
+  RowGradient gradient{static_cast<float>(weight * token.gradient), static_cast<float>(-weight * settings.entropy_coefficient)};
+  if (rows.reference_logprobs != nullptr) {
+    const KlEstimate kl = kl_estimate(settings.kl_estimator, logprob, rows.reference_logprobs[row]);
+    gradient.from_logprob += static_cast<float>(settings.kl_coefficient * weight * kl.gradient);
+  }
+  return gradient;
+}
+
+// One block a row. d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 / temperature.
+template <class T, Objective objective>
+__global__ void __launch_bounds__(kMostRowThreads)
+    loss_kernel(Logits<T> logits, PolicyLossRows rows, LossSettings settings, float* logprobs, float* entropies) {
+  STARPO_SHARED(RowSums, scratch[kMostRowThreads / 32 + 1]);
+  STARPO_SHARED(RowGradient, shared_gradient[1]);
+  T* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
+  const bool aligned = is_aligned(row);
+  const int groups = (logits.vocab + 7) / 8, target = rows.targets[blockIdx.x];
+  const float inverse_temperature = 1.0f / logits.temperature;
+
+  RowSums own = RowSums::none();
+#pragma unroll 2
+  for (int group = threadIdx.x; group < groups; group += blockDim.x) {
+    float z[8];
+    load_scaled(row, group, logits.vocab, aligned, inverse_temperature, z);
+    own.add(z);
+  }
+  const RowSums sums = block_row_sums(own, scratch);
+  if (threadIdx.x == 0) {
+    const bool valid = sums.valid();
+    const float logprob = valid ? sums.logprob(to_float(row[target]) * inverse_temperature) : NAN;
+    logprobs[blockIdx.x] = logprob;
+    entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
+    if constexpr (objective != Objective::none) shared_gradient[0] = row_gradient<objective>(rows, blockIdx.x, logprob, settings);
+  }
+  if constexpr (objective != Objective::none) {
+    __syncthreads();
+    const RowGradient gradient = shared_gradient[0];
+    const float log_sum = sums.log_sum(), entropy = sums.entropy();
+#pragma unroll 2
+    for (int group = threadIdx.x; group < groups; group += blockDim.x) {
+      float z[8];
+      load_scaled(row, group, logits.vocab, aligned, inverse_temperature, z);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float logprob = fmaxf((z[i] - sums.maximum) - log_sum, -128.0f);
+        const float slope = fmaf(gradient.from_entropy, logprob + entropy, gradient.from_logprob);
+        const float chosen = group * 8 + i == target ? gradient.from_logprob : 0.0f;
+        z[i] = (chosen - __expf(logprob) * slope) * inverse_temperature;
+      }
+      store_eight_of(row, group, logits.vocab, aligned, z);
+    }
+  }
+}
+
+template <class T, Objective objective>
+void run(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const LossSettings& settings, float* logprobs, float* entropies) {
+  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (loss_kernel<T, objective>), logits, rows, settings, logprobs, entropies);
+}
+
+}  // namespace
+
+template <class T>
+void logprob_entropy(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, float* logprobs, float* entropies) {
+  run<T, Objective::none>(stream, logits, {targets, nullptr, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
+}
+
+template <class T>
+void policy_loss(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const PolicyLossConfig& config, const KlConfig& kl, float* logprobs, float* entropies) {
+  const LossSettings settings{config.clip_low, config.clip_high, config.dual_clip, config.entropy_coefficient, kl.coefficient, kl.estimator};
+  run<T, Objective::policy>(stream, logits, rows, settings, logprobs, entropies);
+}
+
+template <class T>
+void likelihood_loss(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, const float* weights, float* logprobs, float* entropies) {
+  run<T, Objective::likelihood>(stream, logits, {targets, weights, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
+}
+
+template void logprob_entropy(Stream&, const Logits<float>&, const std::int32_t*, float*, float*);
+template void logprob_entropy(Stream&, const Logits<Bf16>&, const std::int32_t*, float*, float*);
+template void policy_loss(Stream&, const Logits<float>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&, float*, float*);
+template void policy_loss(Stream&, const Logits<Bf16>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&, float*, float*);
+template void likelihood_loss(Stream&, const Logits<float>&, const std::int32_t*, const float*, float*, float*);
+template void likelihood_loss(Stream&, const Logits<Bf16>&, const std::int32_t*, const float*, float*, float*);
+
+}  // namespace starpo::cuda

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cfloat>
+
+#include "engine/cuda/kernels/eight.h"
+#include "engine/cuda/portable/warp.h"
+
+// A row of logits, seen by one block: what the sampler and the loss share, so that a token's log-probability has the same bits in both.
+namespace starpo::cuda {
+
+constexpr int kMostRowThreads = 1024;
+
+// Four groups of eight for each, where there are so many. A function of the vocabulary alone: the order of summation depends on it.
+inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMostRowThreads); }
+
+// With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m) exp(z - m), begun anew whenever a thread's m grows.
+struct RowSums {
+  float maximum, sum, weighted;
+
+  __device__ static RowSums none() { return {-FLT_MAX, 0, 0}; }
+
+  // Where an element is NaN or +infinity, the sum becomes NaN. Those of -infinity count for nothing.
+  __device__ __forceinline__ void add(const float (&z)[8]) {
+    float high = z[0];
+    bool bounded = true;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      high = fmaxf(high, z[i]);
+      bounded = bounded && z[i] <= FLT_MAX;
+    }
+    if (high > maximum) raise_to(high);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float shifted = fmaxf(z[i] - maximum, -128.0f), e = __expf(shifted);
+      sum += e;
+      weighted = fmaf(e, shifted, weighted);
+    }
+    if (!bounded) sum = NAN;
+  }
+
+  __device__ __forceinline__ void add(RowSums other) {
+    const float high = fmaxf(maximum, other.maximum);
+    raise_to(high);
+    other.raise_to(high);
+    sum += other.sum;
+    weighted += other.weighted;
+  }
+
+  __device__ __forceinline__ void raise_to(float high) {
+    const float shift = maximum - high, factor = __expf(shift);
+    weighted = fmaf(shift, sum, weighted) * factor;
+    sum *= factor;
+    maximum = high;
+  }
+
+  __device__ __forceinline__ bool valid() const { return sum == sum && maximum > -FLT_MAX; }
+  __device__ __forceinline__ float log_sum() const { return logf(sum); }
+  __device__ __forceinline__ float logprob(float z) const { return (z - maximum) - log_sum(); }
+  __device__ __forceinline__ float entropy() const { return log_sum() - weighted / sum; }
+};
+
+__device__ __forceinline__ RowSums shuffle_xor(const RowSums& sums, int mask) {
+  RowSums other;
+  other.maximum = __shfl_xor_sync(every_lane, sums.maximum, mask);
+  other.sum = __shfl_xor_sync(every_lane, sums.sum, mask);
+  other.weighted = __shfl_xor_sync(every_lane, sums.weighted, mask);
+  return other;
+}
+
+// The block's, for every thread. scratch: [kMostRowThreads / 32 + 1], free again after the next barrier.
+__device__ __forceinline__ RowSums block_row_sums(RowSums sums, RowSums* scratch) {
+  const int lane = lane_index(), warp = warp_index(), warps = static_cast<int>(blockDim.x / 32);
+#pragma unroll
+  for (int mask = 16; mask > 0; mask /= 2) sums.add(shuffle_xor(sums, mask));
+  if (lane == 0) scratch[warp] = sums;
+  __syncthreads();
+  if (warp == 0) {
+    sums = lane < warps ? scratch[lane] : RowSums::none();
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) sums.add(shuffle_xor(sums, mask));
+    if (lane == 0) scratch[kMostRowThreads / 32] = sums;
+  }
+  __syncthreads();
+  return scratch[kMostRowThreads / 32];
+}
+
+// Group `group` of the row's logits, divided by the temperature; -infinity beyond its end.
+template <class T>
+__device__ __forceinline__ void load_scaled(const T* row, int group, int vocab, bool aligned, float inverse_temperature, float (&z)[8]) {
+  load_eight_of(row, group, vocab, aligned, -INFINITY, z);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) z[i] *= inverse_temperature;
+}
+
+}  // namespace starpo::cuda

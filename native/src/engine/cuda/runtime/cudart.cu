@@ -1,0 +1,186 @@
+#include <cuda_runtime.h>
+
+#include <new>
+
+#include "engine/cuda/runtime/devices.h"
+#include "engine/cuda/runtime/event.h"
+#include "engine/cuda/runtime/failure.h"
+#include "engine/cuda/runtime/graph.h"
+#include "engine/cuda/runtime/launch.h"
+#include "engine/cuda/runtime/memory.h"
+#include "engine/cuda/runtime/stream.h"
+#include "engine/cuda/runtime/unavailable.h"
+
+// The runtime's functions for a real device.
+namespace starpo::cuda {
+namespace {
+
+std::string describe(cudaError_t error) { return std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")"; }
+
+DriverFacts::Answer kind_of(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInsufficientDriver: return DriverFacts::Answer::insufficient_driver;
+    case cudaErrorNoDevice: return DriverFacts::Answer::no_device;
+    default: return DriverFacts::Answer::other;
+  }
+}
+
+// A GPU that reads the host's own page tables copies ordinary memory in its own time, where others have it staged before the call returns.
+bool copies_ordinary_memory_late(int device) {
+  int answer = 0;
+  return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess && answer != 0;
+}
+
+// Where nothing can be thrown: a destructor's error was already that of the work before it.
+void ignore(cudaError_t) {}
+
+}  // namespace
+
+void check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // an error that spoils no context stays until it is read
+  const std::string message = std::string(what) + ": " + describe(error);
+  throw error == cudaErrorMemoryAllocation ? memory_used_up(message) : device_failed(message);
+}
+
+void allow_dynamic_shared(const void* kernel, std::size_t bytes, const char* name) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), name);
+}
+
+void use_device(int index) {
+  if (cudaSetDevice(index) == cudaSuccess) return;
+  cudaGetLastError();
+  require_device(list_devices(), index);
+  check(cudaSetDevice(index), "cudaSetDevice");
+}
+
+Stream::Stream(int device) : device_(device) {
+  use_device(device);
+  check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+Stream::~Stream() {
+  if (handle_) ignore(cudaStreamDestroy(handle_));
+}
+void Stream::synchronize() { check(cudaStreamSynchronize(handle_), "cudaStreamSynchronize"); }
+
+DeviceMemory device_memory() {
+  DeviceMemory memory{};
+  check(cudaMemGetInfo(&memory.free_bytes, &memory.total_bytes), "cudaMemGetInfo");
+  return memory;
+}
+
+void* allocate_on_device(std::size_t bytes) {
+  void* memory = nullptr;
+  const std::string what = "cudaMalloc of " + std::to_string(bytes) + " bytes";
+  check(cudaMalloc(&memory, bytes), what.c_str());
+  return memory;
+}
+void release_on_device(void* memory) noexcept { ignore(cudaFree(memory)); }
+
+void* allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  if (cudaMallocHost(&memory, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
+
+// Of nothing, which an empty buffer's null pointer may stand for, the driver isn't asked.
+void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
+  static const bool late = copies_ordinary_memory_late(stream.device());
+  if (late) stream.synchronize();
+}
+void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream.handle()), "copying to the host");
+}
+void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "copying on the device");
+}
+void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemsetAsync(device, value, bytes, stream.handle()), "cudaMemsetAsync");
+}
+
+Event::Event() { check(cudaEventCreate(&handle_), "cudaEventCreate"); }
+Event::~Event() {
+  if (handle_) ignore(cudaEventDestroy(handle_));
+}
+void Event::record(Stream& stream) { check(cudaEventRecord(handle_, stream.handle()), "cudaEventRecord"); }
+bool Event::ready() const {
+  const cudaError_t error = cudaEventQuery(handle_);
+  if (error == cudaErrorNotReady) return false;
+  check(error, "cudaEventQuery");
+  return true;
+}
+void Event::synchronize() const { check(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
+void Event::hold(Stream& stream) const { check(cudaStreamWaitEvent(stream.handle(), handle_, 0), "cudaStreamWaitEvent"); }
+float Event::milliseconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
+  return milliseconds;
+}
+
+Graph::Graph(Stream& stream, const std::function<void()>& work) {
+  cudaGraph_t graph = nullptr;
+  // Relaxed: a library may load a kernel of its own meanwhile, for which the driver allocates; in other modes that spoils the recording.
+  check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+  try {
+    work();
+  } catch (...) {
+    ignore(cudaStreamEndCapture(stream.handle(), &graph));
+    if (graph) ignore(cudaGraphDestroy(graph));
+    cudaGetLastError();
+    throw;
+  }
+  check(cudaStreamEndCapture(stream.handle(), &graph), "cudaStreamEndCapture");
+  const cudaError_t error = cudaGraphInstantiate(&handle_, graph, 0);
+  ignore(cudaGraphDestroy(graph));
+  check(error, "cudaGraphInstantiate");
+}
+Graph::~Graph() {
+  if (handle_) ignore(cudaGraphExecDestroy(handle_));
+}
+void Graph::launch(Stream& stream) { check(cudaGraphLaunch(handle_, stream.handle()), "cudaGraphLaunch"); }
+
+DeviceList list_devices() {
+  DeviceList list;
+  ignore(cudaRuntimeGetVersion(&list.runtime_version));
+  ignore(cudaDriverGetVersion(&list.driver_version));
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    list.unavailable = explain_no_device({.answer = error == cudaSuccess ? DriverFacts::Answer::no_device : kind_of(error),
+                                          .error = describe(error),
+                                          .runtime_version = list.runtime_version,
+                                          .driver_version = list.driver_version,
+                                          .kernel_driver = read_kernel_driver()});
+    return list;
+  }
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    Device device;
+    device.index = index;
+    if (const cudaError_t error = cudaGetDeviceProperties(&properties, index); error == cudaSuccess) {
+      device.name = properties.name;
+      device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+      device.compute_major = properties.major;
+      device.compute_minor = properties.minor;
+      device.multiprocessors = properties.multiProcessorCount;
+      device.unavailable = explain_compute_capability(properties.major, properties.minor);
+    } else {
+      cudaGetLastError();
+      device.name = "GPU " + std::to_string(index);
+      device.unavailable = Unavailable{"gpu_failed", "it can't be asked: " + describe(error), "check nvidia-smi and the kernel's messages (dmesg)"};
+    }
+    list.devices.push_back(std::move(device));
+  }
+  return list;
+}
+
+}  // namespace starpo::cuda

@@ -1,0 +1,94 @@
+#include <limits>
+
+#include "engine/cuda/kernels/adamw.h"
+#include "engine/cuda/selftest/arrays.h"
+
+namespace starpo::cuda {
+namespace {
+
+constexpr float learning_rate = 1e-2f, beta1 = 0.9f, beta2 = 0.95f, adam_epsilon = 1e-8f, weight_decay = 0.1f;
+
+// Three steps against Loshchilov & Hutter's algorithm 2 in double; gradient_clip 0: none.
+double steps(Stream& stream, int size, float gradient_clip) {
+  const auto start = random_numbers(size, 71);
+  std::vector<std::uint8_t> decayed(size);
+  for (int i = 0; i < size; ++i) decayed[i] = i / 8 % 2;
+  auto w = doubles(start);
+  std::vector<double> m(size), v(size);
+
+  auto weights = on_device(stream, start);
+  auto rounded = poisoned<Bf16>(stream, size);
+  DeviceBuffer<float> first(size), second(size);
+  first.fill_zero(stream);
+  second.fill_zero(stream);
+  auto flags = on_device(stream, decay_by_eights(decayed));
+  auto partials = poisoned<double>(stream, kNormPartials);
+  auto report = poisoned<StepReport>(stream, 1);
+  double error = 0;
+  for (int step = 1; step <= 3; ++step) {
+    const auto g = random_numbers(size, 71 + step);
+    double squares = 0;
+    for (const double x : g) squares += x * x;
+    const double norm = std::sqrt(squares), scale = gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1;
+    for (int i = 0; i < size; ++i) {
+      m[i] = beta1 * m[i] + (1.0f - beta1) * (g[i] * scale);
+      v[i] = beta2 * v[i] + (1.0f - beta2) * (g[i] * scale) * (g[i] * scale);
+      w[i] -= decayed[i] * static_cast<double>(learning_rate) * weight_decay * w[i];
+      w[i] -= learning_rate * (m[i] / (1 - std::pow(beta1, step))) / (std::sqrt(v[i] / (1 - std::pow(beta2, step))) + adam_epsilon);
+    }
+    auto gradients = on_device(stream, g);
+    gradient_norm(stream, size, gradients.data(), gradient_clip, partials.data(), report.data());
+    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
+          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip}, step, report.data());
+    const StepReport seen = on_host(stream, report)[0];
+    error += std::pow(seen.norm / norm - 1, 2) + seen.non_finite_weights;
+  }
+  error += error_of(stream, weights, w) + error_of(stream, first, m) + error_of(stream, second, v);
+  auto copy = poisoned<Bf16>(stream, size);
+  round_weights(stream, size, weights.data(), copy.data());
+  std::vector<Bf16> expected;
+  for (const float weight : on_host(stream, weights)) expected.push_back(from_float<Bf16>(weight));
+  const bool same = same_bits(on_host(stream, rounded), expected) && same_bits(on_host(stream, copy), expected);
+  return error + (same ? 0 : 1);
+}
+
+// A gradient that isn't finite changes nothing; a weight that isn't is reported.
+double reports_what_is_not_finite(Stream& stream) {
+  constexpr int size = 21;
+  const auto start = random_numbers(size, 75), moments = random_numbers(size, 76, 0.01f);
+  std::vector<float> squares;
+  for (const float moment : moments) squares.push_back(moment * moment);
+  auto weights = on_device(stream, start), first = on_device(stream, moments), second = on_device(stream, squares);
+  auto rounded = poisoned<Bf16>(stream, size);
+  const auto untouched = on_host(stream, rounded);
+  auto flags = on_device(stream, std::vector<std::uint8_t>(3, 1));
+  auto partials = poisoned<double>(stream, kNormPartials);
+  auto report = poisoned<StepReport>(stream, 1);
+  const auto step = [&](const std::vector<float>& g, float rate) {
+    auto gradients = on_device(stream, g);
+    gradient_norm(stream, size, gradients.data(), 1, partials.data(), report.data());
+    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()}, {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1,
+          report.data());
+    return on_host(stream, report)[0];
+  };
+  auto g = random_numbers(size, 77);
+  g[19] = std::numeric_limits<float>::quiet_NaN();
+  const StepReport bad = step(g, learning_rate);
+  bool right = std::isnan(bad.norm) && bad.non_finite_weights == 0 && same_bits(on_host(stream, weights), start) && same_bits(on_host(stream, first), moments) &&
+               same_bits(on_host(stream, second), squares) && same_bits(on_host(stream, rounded), untouched);
+  g[19] = std::numeric_limits<float>::infinity();
+  right = right && std::isinf(step(g, learning_rate).norm) && same_bits(on_host(stream, weights), start);
+  g[19] = 0;
+  right = right && step(g, learning_rate).non_finite_weights == 0 && step(g, std::numeric_limits<float>::infinity()).non_finite_weights == 1;
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+std::vector<Check> adamw_checks() {
+  return {{"adamw of 8 weights", fp32_tolerance, [](Stream& stream) { return steps(stream, 8, 0); }},
+          {"adamw of 5003 weights, clipped", fp32_tolerance, [](Stream& stream) { return steps(stream, 5003, 1); }},
+          {"adamw of what is not finite", exactly, reports_what_is_not_finite}};
+}
+
+}  // namespace starpo::cuda

@@ -1,0 +1,153 @@
+#include <limits>
+
+#include "algorithm/kl.h"
+#include "algorithm/policy_loss.h"
+#include "engine/cuda/kernels/loss.h"
+#include "engine/cuda/selftest/arrays.h"
+
+namespace starpo::cuda {
+namespace {
+
+// A chunk of logits with what its loss needs, and the CPU's formulas in double beside it.
+template <class T>
+struct LossCase {
+  LossCase(int row_count, int vocabulary, int row_stride)
+      : rows(row_count), vocab(vocabulary), stride(row_stride), logits(random_numbers<T>(static_cast<std::size_t>(rows) * stride, 61, 6)), targets(random_indices(rows, 62, vocab)),
+        weights(random_numbers(rows, 63)), rollout_logprobs(random_numbers(rows, 64, 0.6f)), advantages(random_numbers(rows, 65, 2)), reference_logprobs(random_numbers(rows, 66, 0.9f)) {
+    targets[0] = vocab - 1;
+    logits[1] = from_float<T>(-INFINITY);
+    for (int r = 0; r < rows; ++r) {
+      const double lp = statistics(r).first;
+      weights[r] = std::abs(weights[r]);
+      rollout_logprobs[r] += static_cast<float>(lp);
+      reference_logprobs[r] += static_cast<float>(lp);
+    }
+  }
+
+  double z(int row, int id) const { return to_float(logits[static_cast<std::size_t>(row) * stride + id]) / static_cast<double>(temperature); }
+
+  // log p(target) and entropy.
+  std::pair<double, double> statistics(int row) const {
+    double high = -INFINITY, sum = 0, weighted = 0;
+    for (int i = 0; i < vocab; ++i) high = std::max(high, z(row, i));
+    for (int i = 0; i < vocab; ++i) sum += std::exp(z(row, i) - high);
+    for (int i = 0; i < vocab; ++i)
+      if (std::isfinite(z(row, i))) weighted += (z(row, i) - high) * std::exp(z(row, i) - high);
+    return {z(row, targets[row]) - high - std::log(sum), std::log(sum) - weighted / sum};
+  }
+
+  // d(loss)/d(logits) of a row from those to its log-probability and entropy; padding keeps what it holds.
+  void gradient(int row, double from_logprob, double from_entropy, std::vector<double>& result) const {
+    const auto [lp, entropy] = statistics(row);
+    const double log_sum = z(row, targets[row]) - lp;
+    for (int i = 0; i < vocab; ++i) {
+      const double logprob = std::max(z(row, i) - log_sum, -1e3), p = std::exp(logprob);
+      result[static_cast<std::size_t>(row) * stride + i] = ((i == targets[row] ? from_logprob : 0) - p * (from_logprob + from_entropy * (logprob + entropy))) / temperature;
+    }
+  }
+
+  int rows, vocab, stride;
+  float temperature = 0.7f;
+  std::vector<T> logits;
+  std::vector<std::int32_t> targets;
+  std::vector<float> weights, rollout_logprobs, advantages, reference_logprobs;
+};
+
+enum class Form { likelihood, policy, policy_with_kl };
+
+template <class T>
+double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEstimator estimator = KlEstimator::k3) {
+  const LossCase<T> c(rows, vocab, stride);
+  PolicyLossConfig config;
+  config.clip_low = 0.2;
+  config.clip_high = 0.28;
+  config.dual_clip = 1.2;
+  config.entropy_coefficient = form == Form::policy ? 0.05 : 0;
+  const KlConfig kl{0.3, estimator, KlPlacement::loss, ""};
+
+  auto logits = on_device(stream, c.logits);
+  auto targets = on_device(stream, c.targets);
+  auto weights = on_device(stream, c.weights), rollout = on_device(stream, c.rollout_logprobs), advantages = on_device(stream, c.advantages),
+       reference = on_device(stream, c.reference_logprobs), logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows),
+       only_logprobs = poisoned<float>(stream, rows), only_entropies = poisoned<float>(stream, rows);
+  const Logits<T> chunk{logits.data(), rows, vocab, stride, c.temperature};
+  logprob_entropy<T>(stream, chunk, targets.data(), only_logprobs.data(), only_entropies.data());
+  if (form == Form::likelihood)
+    likelihood_loss<T>(stream, chunk, targets.data(), weights.data(), logprobs.data(), entropies.data());
+  else
+    policy_loss<T>(stream, chunk, {targets.data(), weights.data(), rollout.data(), advantages.data(), form == Form::policy_with_kl ? reference.data() : nullptr}, config, kl,
+                   logprobs.data(), entropies.data());
+
+  std::vector<double> logprobs_expected, entropies_expected, gradient_expected = doubles(c.logits);
+  for (int r = 0; r < rows; ++r) {
+    const auto [lp, entropy] = c.statistics(r);
+    logprobs_expected.push_back(lp);
+    entropies_expected.push_back(entropy);
+    float from_logprob = -c.weights[r], from_entropy = 0;
+    if (form != Form::likelihood) {
+      const float logprob = static_cast<float>(lp), h = static_cast<float>(entropy);
+      const double advantage = c.advantages[r];
+      PolicyLossSums sums;
+      starpo::policy_loss({&logprob, 1}, {&h, 1}, {&c.rollout_logprobs[r], 1}, {&advantage, 1}, c.weights[r], config, sums, {&from_logprob, 1}, {&from_entropy, 1});
+      if (form == Form::policy_with_kl) kl_loss({&logprob, 1}, {&c.reference_logprobs[r], 1}, kl, c.weights[r], sums.loss, {&from_logprob, 1});
+    }
+    c.gradient(r, from_logprob, from_entropy, gradient_expected);
+  }
+  // The element that is -infinity sits in the first row's gradient as 0; padding isn't compared by value, which may be anything.
+  const auto gradient = doubles(on_host(stream, logits));
+  std::vector<double> computed, expected;
+  bool padding_kept = true;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    if (static_cast<int>(i % stride) < vocab) {
+      computed.push_back(gradient[i]);
+      expected.push_back(gradient_expected[i]);
+    } else {
+      padding_kept = padding_kept && gradient[i] == gradient_expected[i];
+    }
+  }
+  const bool same = same_bits(on_host(stream, logprobs), on_host(stream, only_logprobs)) && same_bits(on_host(stream, entropies), on_host(stream, only_entropies));
+  return normalised_mean_square_error(computed, expected) + error_of(stream, logprobs, logprobs_expected) + error_of(stream, entropies, entropies_expected) +
+         (same && padding_kept ? 0 : 1);
+}
+
+// NaN, +infinity and a row without anything finite are seen as such, beside a sound row.
+double sees_what_is_not_finite(Stream& stream) {
+  constexpr int vocab = 75;
+  const float infinity = std::numeric_limits<float>::infinity();
+  auto logits = random_numbers(4 * vocab, 67);
+  logits[70] = std::numeric_limits<float>::quiet_NaN();
+  logits[vocab + 3] = infinity;
+  for (int i = 0; i < vocab; ++i) logits[2 * vocab + i] = -infinity;
+  auto buffer = on_device(stream, logits), logprobs = poisoned<float>(stream, 4), entropies = poisoned<float>(stream, 4);
+  auto targets = on_device(stream, std::vector<std::int32_t>(4, 5));
+  logprob_entropy<float>(stream, {buffer.data(), 4, vocab, vocab, 1}, targets.data(), logprobs.data(), entropies.data());
+  const auto lp = on_host(stream, logprobs), h = on_host(stream, entropies);
+  bool right = std::isfinite(lp[3]) && std::isfinite(h[3]);
+  for (int r = 0; r < 3; ++r) right = right && std::isnan(lp[r]) && std::isnan(h[r]);
+  return right ? 0 : 1;
+}
+
+template <class T>
+void append_checks(std::vector<Check>& checks) {
+  const double tolerance = elementwise_tolerance<T>;
+  const std::string name = "policy_loss" + type_name<T>();
+  checks.push_back({name + "16x37, entropy", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 37, 40, Form::policy); }});
+  checks.push_back({name + "16x75, KL k1", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k1); }});
+  checks.push_back({name + "16x75, KL k2", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 80, Form::policy_with_kl, KlEstimator::k2); }});
+  checks.push_back({name + "16x75, KL k3", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k3); }});
+  checks.push_back({name + "2x5003, entropy", tolerance, [](Stream& stream) { return matches<T>(stream, 2, 5003, 5008, Form::policy); }});
+  checks.push_back({"likelihood_loss" + type_name<T>() + "3x8", tolerance, [](Stream& stream) { return matches<T>(stream, 3, 8, 8, Form::likelihood); }});
+}
+
+}  // namespace
+
+std::vector<Check> loss_checks() {
+  std::vector<Check> checks;
+  append_checks<float>(checks);
+  append_checks<Bf16>(checks);
+  checks.push_back({"likelihood_loss fp32 1x33003, many warps", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
+  checks.push_back({"logprob_entropy of what is not finite", exactly, sees_what_is_not_finite});
+  return checks;
+}
+
+}  // namespace starpo::cuda

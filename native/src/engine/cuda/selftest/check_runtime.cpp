@@ -1,0 +1,53 @@
+#include <numeric>
+
+#include "engine/cuda/runtime/event.h"
+#include "engine/cuda/runtime/graph.h"
+#include "engine/cuda/runtime/memory.h"
+#include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/increment.h"
+
+namespace starpo::cuda {
+namespace {
+
+constexpr int count = 1001;
+
+std::vector<float> counted(float from) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), from);
+  return values;
+}
+
+double launches_and_copies(Stream& stream) {
+  DeviceBuffer<float> values(stream, counted(0)), copy(count);
+  copy.fill_poison(stream);
+  increment(stream, values.data(), count, 2);
+  copy_on_device(stream, copy.data(), values.data(), values.size_bytes());
+  std::vector<float> result(count);
+  copy.download(stream, result);
+  return result == counted(2) ? 0 : 1;
+}
+
+double graph_replays(Stream& stream) {
+  DeviceBuffer<float> values(count);
+  PinnedBuffer<float> result(count);
+  values.fill_poison(stream);
+  increment(stream, values.data(), count, 3);
+  Graph graph(stream, [&] {
+    increment(stream, values.data(), count, 3);
+    copy_to_host(stream, result.data(), values.data(), values.size_bytes());
+  });
+  values.upload(stream, counted(0));
+  Event before, after;
+  before.record(stream);
+  for (int i = 0; i < 5; ++i) graph.launch(stream);
+  after.record(stream);
+  after.synchronize();
+  const bool timed = after.ready() && after.milliseconds_since(before) >= 0;
+  return timed && std::vector<float>(result.span().begin(), result.span().end()) == counted(15) ? 0 : 1;
+}
+
+}  // namespace
+
+std::vector<Check> runtime_checks() { return {{"runtime launches and copies", exactly, launches_and_copies}, {"runtime graph replays", exactly, graph_replays}}; }
+
+}  // namespace starpo::cuda

@@ -1,0 +1,20 @@
+#include "engine/cuda/portable/cuda.h"
+#include "engine/cuda/selftest/increment.h"
+
+namespace starpo::cuda {
+namespace {
+
+constexpr int block_threads = 128;
+
+__global__ void __launch_bounds__(block_threads) increment_kernel(float* values, int count, float by) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) values[i] += by;
+}
+
+}  // namespace
+
+void increment(Stream& stream, float* values, int count, float by) {
+  STARPO_LAUNCH(stream, (count + block_threads - 1) / block_threads, block_threads, 0, increment_kernel, values, count, by);
+}
+
+}  // namespace starpo::cuda

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include "env/environment.h"
+#include "env/frozen_lake/level.h"
+
+namespace starpo {
+
+class FieldVisitor;
+
+enum class LakeObservation { grid, coord, grid_coord };
+
+// RAGEN's env_config keys.
+struct FrozenLakeConfig {
+  int size = 0;
+  double p = 0;  // chance that a cell is frozen
+  bool is_slippery = false;
+  double success_rate = 0;  // of the intended move on slippery ice
+  LakeObservation observation_format = LakeObservation::grid;
+};
+
+void describe(FieldVisitor&, FrozenLakeConfig&);
+
+// Gymnasium's FrozenLake with RAGEN's levels and texts. Reward 1 on the goal, else 0, both Python ints; a hole ends the episode.
+class FrozenLake final : public Environment {
+ public:
+  explicit FrozenLake(const FrozenLakeConfig&);
+
+  std::unique_ptr<Environment> clone() const override;
+  void reset(std::uint64_t seed, std::uint64_t noise) override;
+  StepResult step(std::string_view action) override;
+  std::string observation() const override;
+  std::optional<std::string> board() const override;  // P _ O G; X: player in a hole; √: player on the goal
+  std::vector<std::string> actions() const override;
+  std::vector<std::pair<std::string, std::string>> placeholders() const override { return {}; }
+  std::vector<std::string> arms() const override { return {}; }
+  bool success() const override;
+
+  const FrozenLakeLevel& level() const { return level_; }
+  int player() const { return player_; }  // cell
+
+ private:
+  std::string coordinates() const;
+
+  FrozenLakeConfig config_;
+  FrozenLakeLevel level_;
+  NumpyRandom random_;
+  int player_ = 0;
+  bool active_ = false;
+};
+
+}  // namespace starpo

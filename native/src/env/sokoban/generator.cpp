@@ -1,0 +1,120 @@
+#include "env/sokoban/generator.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "env/reference/sip_hash.h"
+
+namespace starpo {
+namespace {
+
+struct Place {
+  int row, column;
+};
+
+// Cells of a 3 * 3 square that a step of the topology opens.
+constexpr std::array<std::array<std::array<bool, 3>, 3>, 5> masks{{
+    {{{0, 0, 0}, {1, 1, 1}, {0, 0, 0}}},
+    {{{0, 1, 0}, {0, 1, 0}, {0, 1, 0}}},
+    {{{0, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
+    {{{0, 0, 0}, {1, 1, 0}, {1, 1, 0}}},
+    {{{0, 0, 0}, {0, 1, 1}, {0, 1, 0}}},
+}};
+
+SokobanLevel draw_topology(const SokobanSize& size, PythonRandom& random) {
+  constexpr std::array<Place, 4> directions{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
+  SokobanLevel room{.rows = size.rows, .columns = size.columns, .fixed = {}, .cells = {}, .player = 0};
+  room.fixed.assign(static_cast<std::size_t>(size.rows) * size.columns, SokobanCell::wall);
+  const int steps = static_cast<int>(1.7 * (size.rows + size.columns));
+  Place direction = directions[random.below(4)];
+  Place place{};
+  place.row = 1 + static_cast<int>(random.below(size.rows - 1));
+  place.column = 1 + static_cast<int>(random.below(size.columns - 1));
+  for (int step = 0; step < steps; ++step) {
+    if (random.random() < 0.35) direction = directions[random.below(4)];
+    place.row = std::clamp(place.row + direction.row, 1, size.rows - 2);
+    place.column = std::clamp(place.column + direction.column, 1, size.columns - 2);
+    const auto& mask = masks[random.below(5)];
+    for (int row = 0; row < 3; ++row)
+      for (int column = 0; column < 3; ++column)
+        if (mask[row][column]) room.fixed[(place.row + row - 1) * size.columns + place.column + column - 1] = SokobanCell::floor;
+  }
+  for (int row = 0; row < size.rows; ++row)
+    for (int column = 0; column < size.columns; ++column)
+      if (row == 0 || column == 0 || row == size.rows - 1 || column == size.columns - 1) room.fixed[row * size.columns + column] = SokobanCell::wall;
+  return room;
+}
+
+// The player, then the targets, each on one of the floor cells that are left. False where there are too few.
+bool place_player_and_targets(SokobanLevel& room, int boxes, NumpyLegacyRandom& random) {
+  std::vector<int> free;
+  for (std::size_t cell = 0; cell < room.fixed.size(); ++cell)
+    if (room.fixed[cell] == SokobanCell::floor) free.push_back(static_cast<int>(cell));
+  if (static_cast<int>(free.size()) <= boxes + 1) return false;
+  const auto take = [&] {
+    const auto chosen = free.begin() + random.integers(static_cast<std::uint32_t>(free.size()));
+    const int cell = *chosen;
+    free.erase(chosen);
+    return cell;
+  };
+  room.player = take();
+  for (int box = 0; box < boxes; ++box) room.fixed[take()] = SokobanCell::target;
+  return true;
+}
+
+// RAGEN then leads the player up to three steps away from the last box pulled, never to where it has been.
+void wander(SokobanLevel& level, double probability, PythonRandom& random) {
+  if (random.random() > probability) return;
+  std::vector<int> visited{level.player};
+  for (int step = 1; step <= 3; ++step) {
+    std::vector<SokobanDirection> ways;
+    for (int i = 0; i < sokoban_directions; ++i) {
+      const auto direction = static_cast<SokobanDirection>(i);
+      const int next = level.neighbour(level.player, direction);
+      if (level.is_free(next) && std::ranges::find(visited, next) == visited.end()) ways.push_back(direction);
+    }
+    if (ways.empty()) return;
+    walk(level, ways[random.below(static_cast<std::uint32_t>(ways.size()))]);
+    visited.push_back(level.player);
+    if (random.random() > 0.5) return;
+  }
+}
+
+}  // namespace
+
+std::optional<SokobanRoom> try_sokoban_room(const SokobanSize& size, SokobanGenerator generator, SokobanRandom& random) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    SokobanLevel level = draw_topology(size, random.topology);
+    if (!place_player_and_targets(level, size.boxes, random.placement)) return std::nullopt;
+    const auto play = play_in_reverse(level, size.search_depth, generator);
+    if (play.displacement == 0) continue;
+    level.cells = level.fixed;
+    for (const int box : play.boxes) level.cells[box] = SokobanCell::box;
+    level.player = play.player;
+    level.cells[level.player] = SokobanCell::player;
+    if (generator == SokobanGenerator::ragen) wander(level, play.displacement == 1 ? 0.8 : 0.5, random.topology);
+    return SokobanRoom{std::move(level), play.targets, play.boxes};
+  }
+  return std::nullopt;
+}
+
+std::uint64_t next_sokoban_seed(std::uint64_t seed) {
+  const std::int64_t hash = python_text_hash(std::to_string(seed));
+  const auto magnitude = hash < 0 ? 0 - static_cast<std::uint64_t>(hash) : static_cast<std::uint64_t>(hash);
+  return magnitude & 0xffffffffu;
+}
+
+SokobanRoom generate_sokoban(const SokobanSize& size, std::uint64_t seed) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    SokobanRandom random(seed);
+    if (auto room = try_sokoban_room(size, SokobanGenerator::ragen, random)) return std::move(*room);
+    seed = next_sokoban_seed(seed);
+  }
+  throw Error("level_not_found",
+              "no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) + " cells with " + std::to_string(size.boxes) + " boxes was found at search depth " +
+                  std::to_string(size.search_depth),
+              "use fewer boxes, a larger room or a larger search_depth");
+}
+
+}  // namespace starpo

@@ -1,0 +1,56 @@
+#include "env/sokoban/level.h"
+
+namespace starpo {
+
+int SokobanLevel::neighbour(int cell, SokobanDirection direction) const {
+  switch (direction) {
+    case SokobanDirection::up: return cell - columns;
+    case SokobanDirection::down: return cell + columns;
+    case SokobanDirection::left: return cell - 1;
+    case SokobanDirection::right: return cell + 1;
+  }
+  return cell;
+}
+
+bool SokobanLevel::is_free(int cell) const { return cells[cell] == SokobanCell::floor || cells[cell] == SokobanCell::target; }
+
+bool SokobanLevel::has_box(int cell) const { return cells[cell] == SokobanCell::box || cells[cell] == SokobanCell::box_on_target; }
+
+SokobanMove walk(SokobanLevel& level, SokobanDirection direction) {
+  const int next = level.neighbour(level.player, direction);
+  if (!level.is_free(next)) return {};
+  level.cells[level.player] = level.fixed[level.player];
+  level.cells[next] = SokobanCell::player;
+  level.player = next;
+  return {.player = true, .box = false};
+}
+
+SokobanMove push(SokobanLevel& level, SokobanDirection direction) {
+  const int next = level.neighbour(level.player, direction);
+  if (!level.has_box(next)) return walk(level, direction);
+  const int behind = level.neighbour(next, direction);
+  if (!level.is_free(behind)) return {};
+  level.cells[behind] = level.fixed[behind] == SokobanCell::target ? SokobanCell::box_on_target : SokobanCell::box;
+  level.cells[next] = level.fixed[next];
+  walk(level, direction);
+  return {.player = true, .box = true};
+}
+
+int targets_without_box(const SokobanLevel& level) {
+  int count = 0;
+  for (std::size_t cell = 0; cell < level.cells.size(); ++cell) count += level.fixed[cell] == SokobanCell::target && !level.has_box(static_cast<int>(cell));
+  return count;
+}
+
+std::string sokoban_text(const SokobanLevel& level, const SokobanSymbols& symbols) {
+  constexpr std::size_t player_on_target = 6;
+  std::string text;
+  for (int cell = 0; cell < static_cast<int>(level.cells.size()); ++cell) {
+    if (cell > 0 && cell % level.columns == 0) text += '\n';
+    const bool hides_target = cell == level.player && level.fixed[cell] == SokobanCell::target;
+    text += symbols[hides_target ? player_on_target : static_cast<std::size_t>(level.cells[cell])];
+  }
+  return text;
+}
+
+}  // namespace starpo

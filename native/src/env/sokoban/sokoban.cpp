@@ -1,0 +1,84 @@
+#include "env/sokoban/sokoban.h"
+
+#include <array>
+#include <set>
+
+#include "fields/field_visitor.h"
+#include "env/action_name.h"
+#include "env/sokoban/dead_end.h"
+#include "env/sokoban/generator.h"
+
+namespace starpo {
+namespace {
+
+constexpr std::array<std::string_view, sokoban_directions> action_names{"Up", "Down", "Left", "Right"};
+
+}  // namespace
+
+void describe(FieldVisitor& visitor, SokobanSymbols& symbols) {
+  for (std::size_t i = 0; i < symbols.size(); ++i) visitor.text(std::to_string(i), symbols[i], {.pattern = "\\S+", .min_length = 1, .max_length = 8});
+}
+
+void describe(FieldVisitor& visitor, SokobanConfig& config) {
+  visitor.integer("dim_x", config.dim_x, 5, 32);
+  visitor.integer("dim_y", config.dim_y, 5, 32);
+  visitor.integer("num_boxes", config.num_boxes, 1, largest_sokoban_boxes);
+  visitor.integer("max_steps", config.max_steps, 1, 10000);
+  visitor.integer("search_depth", config.search_depth, 3, 1000);
+  visitor.section("grid_lookup", config.grid_lookup);
+  visitor.check("num_boxes", [&] {
+    const int inside = (config.dim_x - 2) * (config.dim_y - 2);
+    return config.num_boxes > inside - 2 ? "must leave two of the " + std::to_string(inside) + " cells inside the walls free" : "";
+  });
+  visitor.check("grid_lookup", [&] {
+    const std::set<std::string> different(config.grid_lookup.begin(), config.grid_lookup.end());
+    return different.size() < config.grid_lookup.size() ? "uses a symbol twice; the agent couldn't tell the cells apart" : "";
+  });
+}
+
+Sokoban::Sokoban(const SokobanConfig& config) : config_(config) {}
+
+std::unique_ptr<Environment> Sokoban::clone() const { return std::make_unique<Sokoban>(*this); }
+
+void Sokoban::reset(std::uint64_t seed, std::uint64_t) {
+  const SokobanSize size{.rows = config_.dim_x, .columns = config_.dim_y, .boxes = config_.num_boxes, .search_depth = config_.search_depth};
+  level_ = generate_sokoban(size, seed).level;
+  live_cells_ = live_cells(level_);
+  boxes_on_targets_ = 0;
+  steps_ = 0;
+  active_ = true;
+}
+
+StepResult Sokoban::step(std::string_view action) {
+  if (!active_) throw no_episode();
+  const auto index = find_action(action, action_names);
+  if (!index) return {.reward_is_integer = true};
+
+  const bool moved = push(level_, static_cast<SokobanDirection>(*index)).player;
+  const int boxes_before = boxes_on_targets_;
+  boxes_on_targets_ = config_.num_boxes - targets_without_box(level_);
+  // Added in the reference's order, which decides the last bits of the sum.
+  double reward = -0.1;
+  if (boxes_on_targets_ > boxes_before) reward += 1;
+  if (boxes_on_targets_ < boxes_before) reward -= 1;
+  if (success()) reward += 10;
+  active_ = !success() && ++steps_ < config_.max_steps;
+  return {.reward = reward,
+          .reward_is_integer = false,
+          .done = !active_,
+          .effective = moved,
+          .valid = true,
+          .slipped = false,
+          .success = success(),
+          .dead_end = has_lost_box(level_, live_cells_)};
+}
+
+bool Sokoban::success() const { return config_.num_boxes > 0 && boxes_on_targets_ == config_.num_boxes; }
+
+std::string Sokoban::observation() const { return sokoban_text(level_, config_.grid_lookup); }
+
+std::optional<std::string> Sokoban::board() const { return sokoban_text(level_, {"#", "_", "O", "√", "X", "P", "S"}); }
+
+std::vector<std::string> Sokoban::actions() const { return {action_names.begin(), action_names.end()}; }
+
+}  // namespace starpo

@@ -1,0 +1,181 @@
+#include "fields/field_reader.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "base/error.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::json;
+
+// 4096 rather than 4096.0, but 0.01 as it is.
+std::string plain(double value) { return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump() : Json(value).dump(); }
+
+int code_points(std::string_view text) {
+  int count = 0;
+  for (const unsigned char c : text) count += (c & 0xC0) != 0x80;
+  return count;
+}
+
+class FieldReader final : public FieldVisitor {
+ public:
+  explicit FieldReader(const Json& root) { frames_.push_back({&root, "", {}}); }
+
+  void finish() { refuse_unknown_keys(); }
+
+  void number(std::string_view name, double& value, double minimum, double maximum) override {
+    const Json& found = find(name);
+    const auto wanted = "a number from " + plain(minimum) + " to " + plain(maximum);
+    if (!found.is_number()) refuse_type(name, wanted, found);
+    value = found.get<double>();
+    if (!(value >= minimum && value <= maximum)) refuse_value(name, wanted, found);
+  }
+
+  void boolean(std::string_view name, bool& value) override {
+    const Json& found = find(name);
+    if (!found.is_boolean()) refuse_type(name, "true or false", found);
+    value = found.get<bool>();
+  }
+
+  void text(std::string_view name, std::string& value, const TextRule& rule) override {
+    const Json& found = find(name);
+    if (!found.is_string()) refuse_type(name, "a text", found);
+    value = found.get<std::string>();
+    const int length = code_points(value);
+    if (length < rule.min_length || (rule.max_length >= 0 && length > rule.max_length))
+      refuse_value(name, rule.max_length < 0 ? "a text that isn't empty" : "a text of " + std::to_string(rule.min_length) + " to " + std::to_string(rule.max_length) + " characters", found);
+    // The cap keeps std::regex, which recurses for every character, away from long texts; no pattern allows that many.
+    if (!rule.pattern.empty() && (value.size() > 256 || !std::regex_match(value, std::regex(std::string(rule.pattern)))))
+      refuse_value(name, "a text that matches " + std::string(rule.pattern), found);
+  }
+
+  void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) override {
+    open_section(name);
+    fields(*this);
+    close_section();
+    json = find(name).dump();
+  }
+
+  void check(std::string_view name, const std::function<std::string()>& problem) override {
+    const auto clause = problem();
+    if (!clause.empty()) throw Error("config_invalid", path_of(name) + ": " + clause, "change " + path_of(name) + " in the configuration");
+  }
+
+ protected:
+  void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum, std::int64_t maximum) override {
+    const Json& found = find(name);
+    const auto wanted = "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+    if (!found.is_number()) refuse_type(name, wanted, found);
+    const double number = found.get<double>();
+    if (!(number >= static_cast<double>(minimum) && number <= static_cast<double>(maximum)) || std::floor(number) != number) refuse_value(name, wanted, found);
+    value = static_cast<std::int64_t>(number);
+  }
+
+  void visit_choice(std::string_view name, int& index, std::span<const std::string_view> names) override {
+    const Json& found = find(name);
+    std::string wanted;
+    for (const auto choice : names) wanted += (wanted.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
+    if (!found.is_string()) refuse_type(name, wanted, found);
+    const auto place = std::find(names.begin(), names.end(), found.get<std::string>());
+    if (place == names.end()) refuse_value(name, wanted, found);
+    index = static_cast<int>(place - names.begin());
+  }
+
+  void open_section(std::string_view name) override { open(find(name), path_of(name)); }
+
+  void close_section() override {
+    refuse_unknown_keys();
+    frames_.pop_back();
+  }
+
+  std::size_t open_list(std::string_view name, int minimum, int maximum) override {
+    const Json& found = find(name);
+    const auto wanted = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
+    if (!found.is_array()) refuse_type(name, wanted, found);
+    if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum)) refuse_value(name, wanted, found);
+    list_ = &found;
+    list_path_ = path_of(name);
+    return found.size();
+  }
+
+  void open_element(std::size_t index) override { open((*list_)[index], list_path_ + "[" + std::to_string(index) + "]"); }
+  void close_list() override { list_ = nullptr; }
+
+ private:
+  struct Frame {
+    const Json* object;
+    std::string path;
+    std::set<std::string, std::less<>> known;
+  };
+
+  std::string path_of(std::string_view name) const {
+    const auto& path = frames_.back().path;
+    return path.empty() ? std::string(name) : path + "." + std::string(name);
+  }
+
+  const Json& find(std::string_view name) {
+    auto& frame = frames_.back();
+    frame.known.emplace(name);
+    const auto found = frame.object->find(std::string(name));
+    if (found == frame.object->end())
+      throw Error("config_invalid", path_of(name) + ": is missing", "add it; `starpo-trainer schema` lists every key, its type and range");
+    return *found;
+  }
+
+  void open(const Json& value, std::string path) {
+    if (!value.is_object()) throw Error("config_invalid", path + ": is " + shown(value), "give an object {...}");
+    frames_.push_back({&value, std::move(path), {}});
+  }
+
+  void refuse_unknown_keys() const {
+    for (const auto& item : frames_.back().object->items())
+      if (!frames_.back().known.contains(item.key()))
+        throw Error("config_invalid", path_of(item.key()) + ": no such key", "remove it, or see `starpo-trainer schema` for the keys there are");
+  }
+
+  // Lists and objects aren't printed: they may be nested deeper than printing can follow.
+  static std::string shown(const Json& value) {
+    if (value.is_structured()) return value.is_object() ? "an object" : "a list";
+    auto text = value.dump(-1, ' ', true);
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    return text;
+  }
+
+  [[noreturn]] void refuse_type(std::string_view name, const std::string& wanted, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": is " + shown(found) + ", of the wrong type", "give " + wanted);
+  }
+
+  [[noreturn]] void refuse_value(std::string_view name, const std::string& wanted, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " isn't allowed", "give " + wanted);
+  }
+
+  std::vector<Frame> frames_;
+  const Json* list_ = nullptr;
+  std::string list_path_;
+};
+
+}  // namespace
+
+void read_fields(std::string_view json, std::string_view unreadable_code, const std::function<void(FieldVisitor&)>& description) {
+  const auto unreadable = [&](const std::string& what) {
+    return Error(std::string(unreadable_code), "the configuration " + what, "give a JSON object with all keys that `starpo-trainer schema` lists");
+  };
+  Json root;
+  try {
+    root = Json::parse(json);
+  } catch (const Json::parse_error& error) {
+    throw unreadable("is no JSON (at byte " + std::to_string(error.byte) + ")");
+  } catch (const Json::out_of_range&) {
+    throw unreadable("holds a number that is out of range");
+  }
+  if (!root.is_object()) throw unreadable("is no JSON object");
+  FieldReader reader(root);
+  description(reader);
+  reader.finish();
+}
+
+}  // namespace starpo

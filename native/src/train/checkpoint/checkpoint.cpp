@@ -1,0 +1,188 @@
+#include "train/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+#include "engine/load_weights.h"
+#include "files/descriptor.h"
+#include "files/temporary_file.h"
+#include "model/folder.h"
+#include "model/safetensors.h"
+
+namespace starpo {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+
+constexpr auto state_tensors = "trainer-state.safetensors";
+constexpr auto state_json = "trainer-state.json";
+
+constexpr std::string_view partial_ending = ".partial";    // being written
+constexpr std::string_view replaced_ending = ".replaced";  // moved out of the way of its successor
+
+// checkpoints/.000050.partial
+fs::path hidden(const fs::path& folder, std::string_view ending) { return folder.parent_path() / ("." + folder.filename().string() + std::string(ending)); }
+
+void require(const std::error_code& error, const fs::path& path) {
+  if (error) throw write_error(path, error.value());
+}
+
+// Puts a whole folder in the place of another. Whenever the process is killed, one of the two is left, under a name that remove_partial_files knows.
+void replace_folder(const fs::path& partial, const fs::path& destination) {
+  const fs::path replaced = hidden(destination, replaced_ending);
+  std::error_code error, ignored;
+  if (fs::exists(destination)) {
+    fs::rename(destination, replaced, error);
+    require(error, destination);
+  }
+  fs::rename(partial, destination, error);
+  require(error, destination);
+  fsync_directory(destination.parent_path());
+  fs::remove_all(replaced, ignored);
+}
+
+// A flat tensor of trainer-state.safetensors: where it lives, and a copy on its way from or to a file.
+struct StateTensor {
+  const char* name;
+  Trainable& owner;
+  StateVector which;
+  std::vector<float> values;
+};
+
+std::vector<StateTensor> state_tensors_of(TrainerState& state) {
+  Trainable& policy = state.policy->parameters();
+  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment, {}}, {"optimizer.second_moment", policy, StateVector::second_moment, {}}};
+  if (state.critic) {
+    Trainable& critic = state.critic->parameters();
+    tensors.push_back({"critic.weights", critic, StateVector::weights, {}});
+    tensors.push_back({"critic.first_moment", critic, StateVector::first_moment, {}});
+    tensors.push_back({"critic.second_moment", critic, StateVector::second_moment, {}});
+  }
+  for (StateTensor& tensor : tensors) tensor.values.resize(tensor.owner.size());
+  return tensors;
+}
+
+template <class FileTensor>
+std::vector<FileTensor> in_file(std::vector<StateTensor>& tensors) {
+  std::vector<FileTensor> named;
+  for (StateTensor& tensor : tensors) named.push_back({tensor.name, {static_cast<std::int64_t>(tensor.values.size())}, tensor.values});
+  return named;
+}
+
+void write_folder(const fs::path& folder, TrainerState& state, int iteration, std::int64_t journal_seq) {
+  std::error_code error, ignored;
+  fs::remove_all(folder, ignored);
+  fs::create_directories(folder, error);
+  require(error, folder);
+  std::vector<float> weights(state.policy->layout().size());
+  state.policy->parameters().read(StateVector::weights, weights);
+  write_model_folder(folder, state.policy->layout(), weights, state.chat.stop_ids());
+  for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
+  auto tensors = state_tensors_of(state);
+  for (StateTensor& tensor : tensors) tensor.owner.read(tensor.which, tensor.values);
+  write_safetensors(folder / state_tensors, in_file<NamedTensor>(tensors));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->parameters().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
+  if (state.critic) about["critic_optimizer_steps"] = state.critic->parameters().steps();
+  write_file_atomically(folder / state_json, about.dump(2) + "\n");
+  fsync_directory(folder);
+}
+
+}  // namespace
+
+std::string checkpoint_path(int iteration) {
+  char name[32];
+  std::snprintf(name, sizeof name, "checkpoints/%06d", iteration);
+  return name;
+}
+
+void write_checkpoint(const fs::path& run_directory, TrainerState& state, int iteration, Journal& journal) {
+  const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
+  std::error_code ignored;
+  try {
+    write_folder(partial, state, iteration, journal.next_seq());
+    journal.sync();
+  } catch (...) {
+    fs::remove_all(partial, ignored);  // on a full disk the journal needs the space, to say so
+    throw;
+  }
+
+  replace_folder(partial, folder);
+  journal.checkpoint(iteration, checkpoint_path(iteration));
+  remove_old_states(run_directory, iteration, state.config.checkpoint.keep);
+}
+
+void remove_old_states(const fs::path& run_directory, int iteration, int keep) {
+  // A newer one that is still there couldn't be read: it must not count among those that are kept to resume from.
+  auto with_state = resumable_checkpoints(run_directory);
+  std::erase_if(with_state, [&](int other) { return other > iteration; });
+  std::error_code ignored;
+  for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
+}
+
+std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
+  std::vector<int> iterations;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_number = name.size() >= 6 && name.size() <= 7 && name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
+    if (is_number && fs::exists(entry.path() / state_tensors, missing)) iterations.push_back(std::stoi(name));
+  }
+  std::sort(iterations.rbegin(), iterations.rend());
+  return iterations;
+}
+
+std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
+  const fs::path folder = run_directory / checkpoint_path(iteration);
+  const auto corrupt = [&](const std::string& why) {
+    return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why, "remove that folder to go on from the checkpoint before it, or start a new run");
+  };
+  try {
+    const auto about = json::parse(std::ifstream(folder / state_json));
+    if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
+    if (!(read_model_folder_config(folder) == state.policy->layout().config())) throw corrupt("the model has another shape");
+    auto tensors = state_tensors_of(state);
+    read_safetensors(folder / state_tensors, in_file<TensorDestination>(tensors));
+    for (StateTensor& tensor : tensors) tensor.owner.write(tensor.which, tensor.values);
+    state.policy->parameters().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+    load_weights(folder, *state.policy);
+    if (state.critic) state.critic->parameters().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
+    return about.at("journal_seq").get<std::int64_t>();
+  } catch (const json::exception& error) {
+    throw corrupt(std::string("trainer-state.json: ") + error.what());
+  } catch (const Error& error) {
+    if (error.code() == "checkpoint_corrupt" || is_no_fault_of_checkpoint(error.code())) throw;
+    throw corrupt(error.what());
+  }
+}
+
+bool is_no_fault_of_checkpoint(std::string_view code) {
+  constexpr std::array<std::string_view, 6> codes{"config_invalid", "precision_unsupported", "device_unavailable", "model_unsupported", "gpu_out_of_memory", "gpu_failed"};
+  return std::ranges::find(codes, code) != codes.end();
+}
+
+void remove_partial_files(const fs::path& run_directory) {
+  for (const char* folder : {"checkpoints", "rollouts"}) {
+    std::error_code ignored;
+    std::vector<fs::path> partial, replaced;
+    for (const auto& entry : fs::directory_iterator(run_directory / folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(".") && name.ends_with(partial_ending)) partial.push_back(entry.path());
+      if (name.starts_with(".") && name.ends_with(replaced_ending)) replaced.push_back(entry.path());
+    }
+    for (const auto& path : partial) fs::remove_all(path, ignored);
+    for (const auto& path : replaced) {
+      const auto name = path.filename().string();
+      const auto destination = path.parent_path() / name.substr(1, name.size() - 1 - replaced_ending.size());
+      if (fs::exists(destination, ignored)) fs::remove_all(path, ignored);
+      else fs::rename(path, destination, ignored);
+    }
+  }
+}
+
+}  // namespace starpo

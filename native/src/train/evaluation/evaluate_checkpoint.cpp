@@ -1,0 +1,188 @@
+#include "train/evaluation/evaluate_checkpoint.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/load_weights.h"
+#include "journal/build_info.h"
+#include "journal/clock.h"
+#include "model/folder.h"
+#include "model/published_files.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/evaluation/evaluation.h"
+#include "train/evaluation/evaluation_files.h"
+#include "train/run/rollout_metrics.h"
+#include "train/run/trainer_state.h"
+
+namespace starpo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+// Checkpoints that hold weights, oldest first.
+std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
+  std::vector<std::string> found;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(".") && fs::exists(entry.path() / "model.safetensors", missing)) found.push_back(name);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// What is wrong with a checkpoint that can't be read: it may never have been, or have been removed since, or be damaged.
+Error unusable(const fs::path& run_directory, int checkpoint, const std::string& why) {
+  const fs::path folder = run_directory / checkpoint_path(checkpoint);
+  const std::string hint = "checkpoints with weights: " + listed(evaluable_checkpoints(run_directory));
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return Error("checkpoint_missing", "the run has no checkpoint of iteration " + std::to_string(checkpoint), hint);
+  if (!fs::exists(folder / "model.safetensors", ignored))
+    return Error("checkpoint_pruned", "the weights of checkpoint " + std::to_string(checkpoint) + " were removed to save space", hint);
+  return Error("checkpoint_corrupt", checkpoint_path(checkpoint) + " can't be read: " + why, hint);
+}
+
+int evaluation_slots(const RunConfig& config) { return std::min(config.rollout.slots, config.evaluation.levels); }
+
+// A checkpoint's policy, its environment, and a place to play: what is needed of a training run's state to evaluate.
+struct Player {
+  Player(const RunConfig& config, const fs::path& folder)
+      : threads(thread_count(config.threads)),
+        tokenizer(Tokenizer::load(folder)),
+        chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
+        engine(make_engine(engine_settings(config), threads)) {
+    const ModelConfig model = read_model_folder_config(folder);
+    EngineNeeds needs{.model = model};
+    needs.slots = evaluation_slots(config);
+    needs.context = config.rollout.context;
+    engine->reserve(needs);
+    policy = engine->make_network(model, ModelHead::language, NetworkUse::read);
+    load_weights(folder, *policy);
+    const auto& environment = config.environments.front();
+    prototypes.push_back(make_environment(environment.type, environment.config));
+    rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});
+  }
+
+  ThreadPool threads;
+  Tokenizer tokenizer;
+  ChatFormat chat;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Network> policy;
+  std::vector<std::unique_ptr<Environment>> prototypes;
+  std::vector<EpisodeRules> rules;
+};
+
+std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoint, const RunConfig& config) {
+  const fs::path folder = run_directory / checkpoint_path(checkpoint);
+  try {
+    const auto about = Json::parse(std::ifstream(folder / "trainer-state.json"));
+    if (about.at("iteration") != checkpoint || about.at("seed") != config.seed)
+      throw unusable(run_directory, checkpoint, "trainer-state.json is of another run or iteration");
+    return std::make_unique<Player>(config, folder);
+  } catch (const Json::exception& error) {
+    throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
+  } catch (const Error& error) {
+    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_")) throw;  // the latter are said already
+    throw unusable(run_directory, checkpoint, error.what());
+  }
+}
+
+Json read_json(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return Json::parse(stream);
+}
+
+// The wanted environment out of run.json's, or the one that was given, as environments[0].
+int choose_environment(Json& run, const EvaluationRequest& request) {
+  Json& environments = run["environments"];
+  std::vector<std::string> labels;
+  for (const auto& environment : environments) labels.push_back(environment["label"]);
+  const auto place_of = [&](const std::string& label) { return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin()); };
+
+  int place = 0;
+  Json chosen;
+  if (request.environment) {
+    chosen = Json::parse(*request.environment, nullptr, false);
+    if (!chosen.is_object()) throw Error("config_invalid", "the environment is not a JSON object", "give it as in run.json's environments[]");
+    if (chosen.contains("label") && chosen["label"].is_string()) place = place_of(chosen["label"]);
+  } else {
+    if (request.label) place = place_of(*request.label);
+    else if (const auto validated = std::find_if(environments.begin(), environments.end(), [](const Json& each) { return each["validate"] == true; }); validated != environments.end())
+      place = static_cast<int>(validated - environments.begin());
+    if (place == static_cast<int>(labels.size())) throw Error("environment_unknown", "the run has no environment " + *request.label, "its environments: " + listed(labels));
+    chosen = environments[place];
+  }
+  chosen["share"] = 1;  // alone, it has to be trained for the configuration to be valid
+  environments = Json::array({chosen});
+  return place;
+}
+
+}  // namespace
+
+EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRequest& request) {
+  std::error_code ignored;
+  if (!fs::is_directory(run_directory, ignored)) throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
+  const fs::path file = run_directory / "run.json";
+  read_run_config(file);  // says what is wrong with it, before anything is changed in a copy
+  Json run = read_json(file);
+  EvaluationPlan plan;
+  plan.draws = choose_environment(run, request);
+  if (request.levels) run["evaluation"]["levels"] = *request.levels;
+  if (request.temperature) run["evaluation"]["temperature"] = *request.temperature;
+  if (request.seed) run["levels"]["validation_seed"] = *request.seed;
+  plan.config = parse_run_config(run.dump());
+  char number[16];
+  std::snprintf(number, sizeof number, "%06d-", request.checkpoint);
+  plan.name = request.name.value_or(number + plan.config.environments.front().label);
+  return plan;
+}
+
+std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, const EvaluationPlan& plan, const std::function<void(int done, int total)>& progress) {
+  const RunConfig& config = plan.config;
+  const EnvironmentConfig& environment = config.environments.front();
+  const int levels = config.evaluation.levels;
+  refuse_evaluation_name(run_directory, plan.name);
+  const auto player = load_player(run_directory, checkpoint, config);
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
+  progress(0, levels);
+  const auto episodes = play_evaluation({config, *generator, player->rules, player->prototypes}, 0, plan.draws, [&](int done) { progress(done, levels); });
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+
+  Json result{{"version", 1},
+              {"name", plan.name},
+              {"time", milliseconds_since_epoch()},
+              {"seconds", elapsed.count()},
+              {"build", build_version()},
+              {"isa", player->engine->instructions()},
+              {"checkpoint", checkpoint},
+              {"levels", levels},
+              {"seed", config.levels.validation_seed},
+              {"temperature", config.evaluation.temperature},
+              {"metrics", evaluation_metrics(episodes, environment.label)}};
+  Json shown{{"label", environment.label}, {"type", environment.type}, {"config", Json::parse(environment.config)}};
+  shown.update({{"noise", environment.noise == Noise::shared ? "shared" : "independent"},
+                {"max_turns", environment.max_turns},
+                {"max_actions_per_turn", environment.max_actions_per_turn},
+                {"max_actions", environment.max_actions},
+                {"prompt", {{"system", environment.prompt.system}, {"first", environment.prompt.first}, {"next", environment.prompt.next}}}});
+  result["environment"] = std::move(shown);
+  return write_evaluation_files(run_directory, plan.name, result.dump(2), checkpoint, environment.label,
+                                [&](RolloutWriter& writer) { write_evaluation(writer, episodes, checkpoint, environment, player->tokenizer); });
+}
+
+}  // namespace starpo

@@ -1,0 +1,89 @@
+#include "train/evaluation/evaluation_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "files/descriptor.h"
+#include "files/temporary_file.h"
+
+namespace starpo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_name = 64;
+
+fs::path folder_of(const fs::path& run_directory) { return run_directory / "evaluations"; }
+
+// Held on the folder itself while its files are written; the kernel frees it when its holder dies.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder) {
+    std::error_code ignored;  // what can't be made is said when it is opened
+    fs::create_directories(folder, ignored);
+    descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor_ < 0) throw write_error(folder, errno);
+    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FolderLock() { ::close(descriptor_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+// Without its result, an episode file or an index is what a killed process left. Only for the holder of the lock.
+void remove_leavings(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leavings;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string file = entry.path().filename().string();
+    const auto stem = file.substr(0, file.find('.', 1));
+    const bool partial = file.starts_with(".") && file.ends_with(".partial");
+    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") && !fs::exists(folder / (stem + ".json"), ignored);
+    if (partial || orphan) leavings.push_back(entry.path());
+  }
+  for (const auto& path : leavings) fs::remove(path, ignored);
+}
+
+}  // namespace
+
+void refuse_evaluation_name(const fs::path& run_directory, const std::string& name) {
+  const bool valid = !name.empty() && name.size() <= longest_name && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!valid) throw Error("evaluation_name_invalid", "\"" + name + "\" is no name of an evaluation", "use 1 to 64 of a-z, 0-9 and -");
+  std::error_code ignored;
+  if (fs::exists(folder_of(run_directory) / (name + ".json"), ignored))
+    throw Error("evaluation_exists", "the run has an evaluation " + name + " already", "give this one another name with --name");
+}
+
+std::string write_evaluation_files(const fs::path& run_directory, const std::string& name, const std::string& result_json, int iteration, const std::string& split,
+                                   const std::function<void(RolloutWriter&)>& add_episodes) {
+  const fs::path folder = folder_of(run_directory);
+  const FolderLock lock(folder);
+  refuse_evaluation_name(run_directory, name);
+  remove_leavings(folder);
+  try {
+    RolloutWriter writer(run_directory, "evaluations/" + name, iteration, split);
+    add_episodes(writer);
+    const RolloutFiles files = writer.finish();
+    Json result = Json::parse(result_json);
+    result.update(Json{{"file", files.file}, {"index", files.index}, {"episodes", files.episodes}});
+    const std::string text = result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    write_file_atomically(folder / (name + ".json"), text);
+    return text;
+  } catch (const Error&) {
+    remove_leavings(folder);
+    throw;
+  }
+}
+
+}  // namespace starpo

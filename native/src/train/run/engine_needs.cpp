@@ -1,0 +1,26 @@
+#include "train/run/engine_needs.h"
+
+#include <algorithm>
+
+namespace starpo {
+
+int generator_slots(const RunConfig& config) {
+  const int training = config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0;
+  return std::min(config.rollout.slots, std::max(training, config.evaluation.levels));
+}
+
+EngineNeeds engine_needs(const RunConfig& config, const ModelConfig& model) {
+  const bool reinforces = config.task == Task::reinforce;
+  EngineNeeds needs{.model = model};
+  needs.trains_policy = true;
+  needs.trains_critic = reinforces && config.critic.model == CriticModel::full;
+  needs.reads_reference = reinforces && config.kl.coefficient > 0;
+  needs.slots = generator_slots(config);
+  needs.groups = reinforces ? config.rollout.groups : 0;
+  needs.context = config.rollout.context;
+  needs.pass_tokens = std::max(config.optimizer.micro_batch_tokens, config.rollout.context);
+  needs.recompute = config.optimizer.recompute;
+  return needs;
+}
+
+}  // namespace starpo

@@ -1,0 +1,138 @@
+#include "train/run/rollout_metrics.h"
+
+#include <algorithm>
+#include <set>
+
+#include "algorithm/statistics.h"
+#include "journal/metric_names.h"
+
+namespace starpo {
+namespace {
+
+// A share or mean whose denominator may stay 0, in which case the metric is absent.
+struct Average {
+  double sum = 0;
+  long count = 0;
+  void add(double value) { sum += value, ++count; }
+};
+
+void set(Metrics& metrics, std::string_view name, const Average& average) {
+  if (average.count > 0) metrics[std::string(name)] = average.sum / static_cast<double>(average.count);
+}
+
+void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
+  Average format_valid, action_valid, effective, think_tokens, truncated, entropy, empty_think;
+  for (const Episode& episode : episodes) {
+    for (const Turn& turn : episode.turns) {
+      format_valid.add(turn.format_valid);
+      action_valid.add(turn.action_valid);
+      truncated.add(turn.truncated);
+      if (think) think_tokens.add(turn.think_tokens);
+      if (think && turn.format_valid) empty_think.add(turn.think->empty());
+      for (const ExecutedAction& action : turn.executed) effective.add(action.effective);
+      for (float value : turn.entropies) entropy.add(value);
+    }
+  }
+  set(metrics, metric::rollout_format_valid_rate, format_valid);
+  set(metrics, metric::rollout_action_valid_rate, action_valid);
+  set(metrics, metric::rollout_action_effective_rate, effective);
+  set(metrics, metric::rollout_think_tokens, think_tokens);
+  set(metrics, metric::rollout_truncated_rate, truncated);
+  set(metrics, metric::rollout_entropy, entropy);
+  set(metrics, metric::rollout_empty_think_rate, empty_think);
+}
+
+void add_group_metrics(std::span<const Episode> episodes, int group_size, bool think, Metrics& metrics) {
+  Average best, spread, zero, zero_solved, zero_failed, solved, distinct;
+  for (std::size_t start = 0; start < episodes.size(); start += group_size) {
+    const auto group = episodes.subspan(start, group_size);
+    std::vector<double> scores;
+    std::set<std::string> thoughts;
+    int successes = 0;
+    for (const Episode& episode : group) {
+      scores.push_back(episode.score);
+      successes += episode.success;
+      thoughts.insert(episode.turns.front().think.value_or(episode.turns.front().response));
+    }
+    const double deviation = standard_deviation(scores);
+    best.add(*std::max_element(scores.begin(), scores.end()));
+    solved.add(successes > 0);
+    if (group_size == 1) continue;
+    spread.add(deviation);
+    zero.add(deviation == 0);
+    zero_solved.add(deviation == 0 && successes == group_size);
+    zero_failed.add(deviation == 0 && successes == 0);
+    if (think) distinct.add(static_cast<double>(thoughts.size()) / group_size);
+  }
+  set(metrics, metric::rollout_reward_max_in_group, best);
+  set(metrics, metric::rollout_pass_at_n, solved);
+  set(metrics, metric::rollout_reward_std_in_group, spread);
+  set(metrics, metric::rollout_zero_std_groups, zero);
+  set(metrics, metric::rollout_zero_std_solved, zero_solved);
+  set(metrics, metric::rollout_zero_std_failed, zero_failed);
+  set(metrics, metric::rollout_distinct_first_thoughts, distinct);
+}
+
+}  // namespace
+
+Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool think) {
+  Metrics metrics;
+  Average success, reward, turns, actions, tokens;
+  for (const Episode& episode : episodes) {
+    success.add(episode.success);
+    reward.add(episode.score);
+    turns.add(static_cast<double>(episode.turns.size()));
+    actions.add(episode.executed_actions());
+    tokens.add(episode.sampled_tokens());
+  }
+  set(metrics, metric::rollout_success_rate, success);
+  set(metrics, metric::rollout_reward_mean, reward);
+  set(metrics, metric::rollout_turns, turns);
+  set(metrics, metric::rollout_actions, actions);
+  set(metrics, metric::rollout_response_tokens, tokens);
+  add_turn_metrics(episodes, think, metrics);
+  add_group_metrics(episodes, group_size, think, metrics);
+  return metrics;
+}
+
+Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig& config) {
+  Metrics metrics;
+  const auto environment_of = [](const Episode& episode) { return episode.spec.environment; };
+  // Groups of one environment stand together.
+  for (auto start = episodes.begin(); start != episodes.end();) {
+    const int environment = environment_of(*start);
+    const auto end = std::find_if(start, episodes.end(), [&](const Episode& episode) { return environment_of(episode) != environment; });
+    if (start == episodes.begin() && end == episodes.end()) return {};
+    const std::string label = config.environments[environment].label;
+    for (const auto& [name, value] : rollout_metrics({start, end}, config.rollout.group_size, config.rollout.think))
+      metrics[metric::of_environment(name, label)] = value;
+    start = end;
+  }
+  return metrics;
+}
+
+Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string& label) {
+  int successes = 0;
+  Average reward, turns, tokens, format_valid;
+  for (const Episode& episode : episodes) {
+    successes += episode.success;
+    reward.add(episode.score);
+    turns.add(static_cast<double>(episode.turns.size()));
+    tokens.add(episode.sampled_tokens());
+    for (const Turn& turn : episode.turns) format_valid.add(turn.format_valid);
+  }
+  const int count = static_cast<int>(episodes.size());
+  const Interval interval = wilson_interval(successes, count);
+  Metrics metrics;
+  const std::string prefix = "evaluation/" + label + "/";
+  metrics[prefix + "success_rate"] = static_cast<double>(successes) / count;
+  metrics[prefix + "success_rate_low"] = interval.low;
+  metrics[prefix + "success_rate_high"] = interval.high;
+  set(metrics, prefix + "reward_mean", reward);
+  set(metrics, prefix + "turns", turns);
+  set(metrics, prefix + "response_tokens", tokens);
+  set(metrics, prefix + "format_valid_rate", format_valid);
+  return metrics;
+}
+
+}  // namespace starpo

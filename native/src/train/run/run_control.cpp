@@ -1,0 +1,82 @@
+#include "train/run/run_control.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace starpo {
+namespace {
+
+volatile std::sig_atomic_t signals_received = 0;
+
+void on_signal(int signal) {
+  signals_received = signals_received + 1;
+  if (signals_received > 1) _exit(128 + signal);
+}
+
+}  // namespace
+
+RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal) : journal_(journal), reader_(run_directory) {
+  signals_received = 0;
+  std::signal(SIGTERM, on_signal);
+  std::signal(SIGINT, on_signal);
+}
+
+void RunControl::read_commands() {
+  if (signals_received > 0 && stop_reason_.empty()) stop_reason_ = "signal";
+  for (const ControlCommand& command : reader_.poll(journal_)) {
+    switch (command.command) {
+      case Command::pause:
+        // What a stop leaves to be done isn't held up again.
+        if (paused_ || stop_requested()) {
+          journal_.acknowledged(command.id, false, paused_ ? "already paused" : "already stopping");
+          break;
+        }
+        journal_.acknowledged(command.id, true, "pausing");
+        journal_.paused(iteration_);
+        paused_ = true;
+        break;
+      case Command::resume:
+        journal_.acknowledged(command.id, paused_, paused_ ? "going on" : "not paused");
+        if (paused_) journal_.resumed(iteration_);
+        paused_ = false;
+        break;
+      case Command::checkpoint:
+        journal_.acknowledged(command.id, true, "a checkpoint is written at the end of this iteration");
+        checkpoint_requested_ = true;
+        break;
+      case Command::stop:
+        journal_.acknowledged(command.id, true, "stopping");
+        if (stop_reason_.empty()) stop_reason_ = "command";
+        break;
+    }
+  }
+}
+
+void RunControl::poll() {
+  read_commands();
+  if (!paused_) return;
+  const auto start = std::chrono::steady_clock::now();
+  while (paused_ && !stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    read_commands();
+  }
+  paused_ = false;
+  paused_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void RunControl::poll_discardable() {
+  poll();
+  if (stop_requested()) throw Discarded{};
+}
+
+void RunControl::finish() {
+  for (const ControlCommand& command : reader_.poll(journal_)) {
+    const bool done = command.command == Command::stop || command.command == Command::checkpoint;
+    journal_.acknowledged(command.id, done, done ? "the run has ended, with a checkpoint" : "the run has ended");
+  }
+}
+
+}  // namespace starpo

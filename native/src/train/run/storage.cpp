@@ -1,0 +1,93 @@
+#include "train/run/storage.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollout/rollout_writer.h"
+
+namespace starpo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Share of the budget at which a person is warned, in case no checkpoint is about to be written.
+constexpr double near = 0.9;
+
+bool kept(const RolloutFilesConfig& keep, int iteration, int newest) {
+  return keep.keep_last == 0 || iteration > newest - keep.keep_last || (keep.keep_every > 0 && iteration % keep.keep_every == 0);
+}
+
+// The iteration of 000012-train.jsonl.zst or 000012-train.index.json; of an evaluation set's files none.
+std::optional<int> training_iteration(const std::string& name) {
+  int iteration = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), iteration);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view rest(end, name.data() + name.size() - end);
+  if (rest != "-train.jsonl.zst" && rest != "-train.index.json") return std::nullopt;
+  return iteration;
+}
+
+std::string gigabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g GB", bytes / 1e9);
+  return text;
+}
+
+// What the next checkpoint may add: as much as the largest one holds.
+std::int64_t next_checkpoint_bytes(const fs::path& run_directory) {
+  std::int64_t largest = 0;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) largest = std::max(largest, folder_bytes(entry.path()));
+  return largest;
+}
+
+}  // namespace
+
+void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig& keep, int iteration, Journal& journal) {
+  if (keep.keep_last == 0) return;
+  std::map<int, std::vector<fs::path>> old;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run_directory / "rollouts", ignored)) {
+    const auto written = training_iteration(entry.path().filename().string());
+    if (written && !kept(keep, *written, iteration)) old[*written].push_back(entry.path());
+  }
+  for (const auto& [written, files] : old) {
+    journal.rollout_removed(written, "train");
+    for (const auto& file : files) fs::remove(file, ignored);
+  }
+}
+
+std::int64_t folder_bytes(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(folder, error); !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code gone;
+    if (!entry->is_regular_file(gone)) continue;
+    const auto size = entry->file_size(gone);
+    if (!gone) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+StorageBudget::StorageBudget(fs::path run_directory, const StorageConfig& config, Journal& journal)
+    : directory_(std::move(run_directory)), budget_(config.budget_gigabytes * 1e9), journal_(journal) {}
+
+void StorageBudget::check() {
+  if (budget_ == 0 || passed_told_) return;
+  const auto used = static_cast<double>(folder_bytes(directory_));
+  const std::string of = gigabytes(used) + " of its storage budget of " + gigabytes(budget_);
+  if (used > budget_) {
+    journal_.warning("the run has passed its storage budget: it uses " + of + "; stop it, or remove checkpoints that you don't need");
+    passed_told_ = true;
+  } else if (!near_told_ && (used > near * budget_ || used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
+    journal_.warning("the run uses " + of + "; the next checkpoint may pass it: set rollout_files.keep_last or a larger checkpoint.every in the next run, or remove old checkpoints");
+    near_told_ = true;
+  }
+}
+
+}  // namespace starpo

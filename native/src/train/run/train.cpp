@@ -1,0 +1,45 @@
+#include "train/run/train.h"
+
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "base/error.h"
+#include "config/run_config.h"
+#include "journal/journal.h"
+#include "train/run/training_run.h"
+
+namespace starpo {
+namespace {
+
+int fail(Journal& journal, int iteration, const Error& error) {
+  std::fprintf(stderr, "error: %s\n  code: %s\n  hint: %s\n", error.what(), error.code().c_str(), error.hint().c_str());
+  try {
+    journal.failed(error.code(), error.what(), error.hint(), iteration);
+  } catch (const Error&) {
+    // A journal that takes nothing more is a reason to fail, and stderr has said it.
+  }
+  return 1;
+}
+
+}  // namespace
+
+int run_training(const std::filesystem::path& run_directory) {
+  const RunConfig config = read_run_config(run_directory / "run.json");
+  Journal journal(run_directory);
+  TrainingRun run(run_directory, journal);
+  try {
+    run.load(config);
+    const std::string reason = run.run();
+    journal.stopped(reason, run.iteration());
+    return 0;
+  } catch (const Error& error) {
+    return fail(journal, run.iteration(), error);
+  } catch (const std::bad_alloc&) {
+    return fail(journal, run.iteration(), Error("out_of_memory", "the machine has no memory left for this configuration", "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; a critic.model of full takes as much as the policy, head next to nothing"));
+  } catch (const std::exception& error) {
+    return fail(journal, run.iteration(), Error("internal_error", error.what(), "this is a defect of the trainer; trainer.log and the run's folder help to find it"));
+  }
+}
+
+}  // namespace starpo

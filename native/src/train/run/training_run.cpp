@@ -1,0 +1,298 @@
+#include "train/run/training_run.h"
+
+#include <algorithm>
+#include <sys/resource.h>
+
+#include "algorithm/filter.h"
+#include "algorithm/statistics.h"
+#include "base/error.h"
+#include "engine/load_weights.h"
+#include "journal/metric_names.h"
+#include "model/folder.h"
+#include "rollout/episode_json.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/run/dry_step.h"
+#include "train/run/engine_needs.h"
+#include "train/update/estimate_advantages.h"
+#include "train/evaluation/evaluation.h"
+#include "train/run/levels.h"
+#include "train/update/policy_update.h"
+#include "train/run/rollout_metrics.h"
+#include "train/warm_start/warm_start.h"
+
+namespace starpo {
+namespace {
+
+double peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
+
+}  // namespace
+
+TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
+    : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
+
+void TrainingRun::load(const RunConfig& config) {
+  remove_partial_files(directory_);
+  const std::string skipped = resume_or_begin(config);
+
+  StartedEvent started;
+  if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
+  started.isa = state_->engine->instructions();
+  started.device = state_->engine->device();
+  started.device_name = state_->engine->device_name();
+  started.threads = state_->threads.size();
+  started.iterations = config.iterations;
+  started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
+  journal_.started(started);
+  if (state_->memory_plan) journal_.memory_plan(*state_->memory_plan);
+  if (!state_->memory_plan) journal_.phase("load", iteration_, 1, 1);
+  if (!skipped.empty()) journal_.warning(skipped);
+  for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
+  if (const auto warning = state_->engine->warning()) journal_.warning(*warning);
+
+  budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
+  generator_ = state_->policy->make_generator(generator_slots(config), config.rollout.context);
+  pass_ = state_->policy->make_pass();
+  if (state_->reference) {
+    load_reference(config);
+    reference_pass_ = state_->reference->make_pass();
+  }
+  if (state_->memory_plan)
+    dry_step(*state_, *pass_, reference_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
+}
+
+// Returns what to say about checkpoints that had to be passed over.
+std::string TrainingRun::resume_or_begin(const RunConfig& config) {
+  std::string skipped;
+  const auto checkpoints = resumable_checkpoints(directory_);
+  for (int iteration : checkpoints) {
+    try {
+      state_.reset();  // a device has room for one
+      state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
+      const auto event = load_checkpoint(directory_, iteration, *state_);
+      // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
+      if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
+      remove_old_states(directory_, iteration, config.checkpoint.keep);
+      iteration_ = checkpointed_ = iteration;
+      resumed_ = true;
+      return skipped;
+    } catch (const Error& error) {
+      if (is_no_fault_of_checkpoint(error.code())) throw;
+      skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
+    }
+  }
+  if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
+
+  state_ = std::make_unique<TrainerState>(config, config.start.model);
+  load_initial_weights(config, *state_->policy);
+  if (state_->critic) state_->critic->start_from(*state_->policy);
+  return {};
+}
+
+void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
+  const std::filesystem::path folder = config.start.model;
+  if (config.start.weights == StartWeights::random) {
+    network.parameters().write(StateVector::weights, initial_weights(network.layout(), config.seed));
+  } else {
+    load_weights(folder, network);
+    if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
+      throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
+  }
+}
+
+// A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
+void TrainingRun::load_reference(const RunConfig& config) {
+  Network& reference = *state_->reference;
+  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);  // whose weights may have been removed to save space
+  if (!folder.empty()) {
+    if (!(read_model_folder_config(folder) == reference.layout().config()))
+      throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
+    load_weights(folder, reference);
+    return;
+  }
+  if (!resumed_) {
+    std::vector<float> weights(reference.layout().size());
+    state_->policy->parameters().read(StateVector::weights, weights);
+    reference.parameters().write(StateVector::weights, weights);
+    return;
+  }
+  std::error_code missing;
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
+  else load_initial_weights(config, reference);
+}
+
+std::string TrainingRun::run() {
+  const RunConfig& config = state_->config;
+  try {
+    if (!resumed_) {
+      evaluate();
+      checkpoint();
+    }
+    while (iteration_ < config.iterations && !control_.stop_requested()) {
+      ++iteration_;
+      control_.at_iteration(iteration_);
+      train_iteration();
+
+      const bool last = iteration_ == config.iterations;
+      if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
+      if (last || control_.checkpoint_requested() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
+        checkpoint();
+      budget_->check();
+    }
+  } catch (const Discarded&) {
+    // A stop gives up the rollout it meets; the weights are still those of the iteration before.
+    --iteration_;
+    checkpoint();
+  }
+  control_.finish();
+  return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
+}
+
+void TrainingRun::rehearse(int iterations, const ReplyLimit& reply_limit) {
+  for (EpisodeRules& rules : state_->rules) rules.reply_limit = reply_limit;
+  for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
+    control_.at_iteration(++iteration_);
+    train_iteration();
+  }
+}
+
+void TrainingRun::train_iteration() {
+  const Stopwatch watch(control_);
+  Metrics metrics;
+  Updates updates;
+  if (state_->config.task == Task::warm_start) {
+    const Stopwatch update(control_);
+    auto result = warm_start_iteration(*state_, *pass_, iteration_, [&](int done, int total) {
+      journal_.phase("update", iteration_, done, total);
+      control_.poll();
+    });
+    metrics = std::move(result.metrics);
+    updates = std::move(result.updates);
+    at(metrics, metric::time_update) = update.seconds();
+  } else {
+    reinforce(metrics, updates);
+  }
+  at(metrics, metric::time_iteration) = watch.seconds();
+  at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
+  if (const auto in_use = state_->engine->memory_in_use()) {
+    device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
+    at(metrics, metric::memory_device_peak_bytes) = static_cast<double>(device_peak_bytes_);
+  }
+  journal_.iteration(iteration_, metrics, updates);
+}
+
+void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
+  const RunConfig& config = state_->config;
+  const int group_size = config.rollout.group_size;
+  const auto episodes = roll_out(metrics);
+
+  journal_.phase("filter", iteration_, 0, 1);
+  std::vector<double> scores;
+  for (const Episode& episode : episodes) scores.push_back(episode.score);
+  const auto filter = filter_groups(scores, group_size, config.filter.strategy, config.filter.keep);
+  if (!filter.warning.empty()) journal_.warning("iteration " + std::to_string(iteration_) + ": " + filter.warning);
+  std::vector<double> kept_spread;
+  for (std::size_t group = 0; group < filter.kept.size(); ++group)
+    if (filter.kept[group]) kept_spread.push_back(filter.spread[group]);
+  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
+  if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+
+  const Stopwatch estimate(control_);
+  const auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
+    journal_.phase("update", iteration_, 0, 1);
+    control_.poll();
+  });
+  const double estimate_seconds = estimate.seconds();
+  write_training_episodes(episodes, filter.kept, kept);
+  const Stopwatch update(control_);
+  auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
+    journal_.phase("update", iteration_, done, total);
+    control_.poll();
+  });
+  metrics.merge(result.metrics);
+  updates = std::move(result.updates);
+  double tokens = 0;
+  for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
+  const double seconds = estimate_seconds + update.seconds();
+  at(metrics, metric::time_update) = seconds;
+  if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+}
+
+std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
+  const Stopwatch watch(control_);
+  const RolloutConfig& rollout = state_->config.rollout;
+  const auto specs = training_episodes(state_->config, iteration_);
+  RolloutRequest request{specs, state_->rules, state_->prototypes, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
+  request.sampling = {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+  request.progress = [&](int finished) {
+    journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
+    control_.poll_discardable();
+  };
+  control_.poll_discardable();
+  const auto episodes = run_rollout(*generator_, request);
+
+  metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
+  metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
+  double tokens = 0;
+  for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
+  at(metrics, metric::time_rollout) = watch.seconds();
+  at(metrics, metric::throughput_generated_tokens_per_second) = tokens / watch.seconds();
+  return episodes;
+}
+
+void TrainingRun::evaluate() {
+  for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
+    const EnvironmentConfig& environment = state_->config.environments[e];
+    if (!environment.validate) continue;
+    const Stopwatch watch(control_);
+    const auto progress = [&](int finished) {
+      journal_.phase("evaluate", iteration_, finished, state_->config.evaluation.levels);
+      control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
+    };
+    const int index = static_cast<int>(e);
+    const auto episodes = play_evaluation({state_->config, *generator_, state_->rules, state_->prototypes}, index, index, progress);
+    RolloutWriter writer(directory_, iteration_, environment.label);
+    write_evaluation(writer, episodes, iteration_, environment, state_->tokenizer);
+    tell_of(writer.finish(), environment.label);
+    auto metrics = evaluation_metrics(episodes, environment.label);
+    at(metrics, metric::time_evaluation) = watch.seconds();
+    journal_.evaluation(iteration_, environment.label, metrics);
+  }
+}
+
+void TrainingRun::write_training_episodes(std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  const std::string split = "train";
+  RolloutWriter writer(directory_, iteration_, split);
+  auto sequence = kept_sequences.begin();
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    const Episode& episode = episodes[i];
+    const bool kept = kept_groups[i / state_->config.rollout.group_size];
+    EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, {}, {}};
+    if (kept) {
+      record.advantages = sequence->advantages;
+      record.values = sequence->values;
+      ++sequence;
+    }
+    const EnvironmentConfig& environment = state_->config.environments[episode.spec.environment];
+    writer.add(episode_json(episode, record, environment, state_->tokenizer), episode_summary_json(episode, record, environment));
+  }
+  tell_of(writer.finish(), split);
+  remove_old_rollouts(directory_, state_->config.rollout_files, iteration_, journal_);
+}
+
+void TrainingRun::tell_of(const RolloutFiles& files, const std::string& split) { journal_.rollout(iteration_, split, files.file, files.index, files.episodes); }
+
+void TrainingRun::checkpoint() {
+  control_.checkpoint_served();
+  if (checkpointed_ == iteration_) return;
+  journal_.phase("checkpoint", iteration_, 0, 1);
+  write_checkpoint(directory_, *state_, iteration_, journal_);
+  checkpointed_ = iteration_;
+}
+
+}  // namespace starpo

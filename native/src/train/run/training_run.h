@@ -1,0 +1,60 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/rollout_writer.h"
+#include "journal/journal.h"
+#include "rollout/rollout.h"
+#include "train/run/run_control.h"
+#include "train/update/sequence.h"
+#include "train/run/storage.h"
+#include "train/run/trainer_state.h"
+
+namespace starpo {
+
+// One process's part of a run: iterations from a checkpoint (or the start) to the end or a stop.
+class TrainingRun {
+ public:
+  TrainingRun(std::filesystem::path run_directory, Journal&);
+
+  // Loads the policy: the newest whole checkpoint's, else the initial model's. Writes the started event.
+  void load(const RunConfig&);
+
+  // Runs to the end or a stop. Returns why it stopped: completed, command, signal.
+  std::string run();
+
+  // For measurements: some iterations with replies of given lengths, without evaluations and checkpoints, whatever `iterations` says. To be called after load().
+  void rehearse(int iterations, const ReplyLimit&);
+
+  int iteration() const { return iteration_; }  // the one under way, or the last whole one
+
+ private:
+  std::string resume_or_begin(const RunConfig&);
+  void load_initial_weights(const RunConfig&, Network&);
+  void load_reference(const RunConfig&);
+  void train_iteration();
+  void reinforce(Metrics&, Updates&);
+  std::vector<Episode> roll_out(Metrics&);
+  void evaluate();
+  void checkpoint();
+  void write_training_episodes(std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void tell_of(const RolloutFiles&, const std::string& split);
+
+  std::filesystem::path directory_;
+  Journal& journal_;
+  RunControl control_;
+  std::unique_ptr<StorageBudget> budget_;
+  std::unique_ptr<TrainerState> state_;
+  std::unique_ptr<Generator> generator_;
+  std::unique_ptr<NetworkPass> pass_;
+  std::unique_ptr<NetworkPass> reference_pass_;  // null without a KL term
+  int iteration_ = 0;
+  int checkpointed_ = -1;
+  bool resumed_ = false;
+  std::int64_t device_peak_bytes_ = 0;
+};
+
+}  // namespace starpo

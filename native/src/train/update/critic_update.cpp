@@ -1,0 +1,55 @@
+#include "train/update/critic_update.h"
+
+#include <cmath>
+
+#include "algorithm/statistics.h"
+#include "algorithm/value_loss.h"
+#include "base/error.h"
+#include "journal/metric_names.h"
+#include "train/update/optimizer_step.h"
+
+namespace starpo {
+
+CriticUpdate::CriticUpdate(TrainerState& state, int iteration) : state_(state), iteration_(iteration) {}
+
+void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
+  mini_batch_ = mini_batch;
+  std::size_t tokens = 0;
+  for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
+  weight_ = 1.0 / static_cast<double>(tokens);
+  loss_ = 0;
+  if (state_.critic) state_.critic->parameters().clear_gradients();
+}
+
+void CriticUpdate::accumulate(const MicroBatch& micro, const NetworkPass& policy) {
+  if (!state_.critic) return;
+  values_.resize(micro.batch.targets.size());
+  value_gradients_.resize(values_.size());
+  state_.critic->forward(micro.batch, policy, values_);
+  std::size_t offset = 0;
+  for (int i = micro.first; i < micro.first + micro.count; ++i) {
+    const Sequence& sequence = mini_batch_[i];
+    const std::size_t n = sequence.targets.size();
+    loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns, state_.config.critic.value_clip, weight_,
+                        std::span(value_gradients_).subspan(offset, n));
+    offset += n;
+  }
+  if (!std::isfinite(loss_)) throw Error("non_finite_loss", "the critic's loss is not finite", "lower critic.learning_rate and go on from the last checkpoint");
+  state_.critic->backward(value_gradients_);
+}
+
+void CriticUpdate::step() {
+  if (!state_.critic) return;
+  norms_.push_back(critic_step(state_, iteration_));
+  losses_.push_back(loss_);
+}
+
+void CriticUpdate::report(Metrics& metrics, Updates& updates) const {
+  if (!state_.critic) return;
+  metrics[std::string(metric::critic_loss)] = mean(losses_);
+  metrics[std::string(metric::critic_grad_norm)] = mean(norms_);
+  updates[std::string(metric::critic_loss)] = losses_;
+  updates[std::string(metric::critic_grad_norm)] = norms_;
+}
+
+}  // namespace starpo

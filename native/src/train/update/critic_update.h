@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "journal/journal.h"
+#include "train/update/sequence.h"
+#include "train/run/trainer_state.h"
+
+namespace starpo {
+
+// The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a critic it does nothing.
+class CriticUpdate {
+ public:
+  CriticUpdate(TrainerState&, int iteration);
+
+  void begin(std::span<const Sequence> mini_batch);
+
+  // After the policy's pass has gone over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
+  void accumulate(const MicroBatch&, const NetworkPass& policy);
+
+  // Errors: those of critic_step.
+  void step();
+
+  void report(Metrics&, Updates&) const;
+
+ private:
+  TrainerState& state_;
+  int iteration_;
+  std::span<const Sequence> mini_batch_;
+  double weight_ = 0, loss_ = 0;
+  std::vector<float> values_, value_gradients_;
+  std::vector<double> losses_, norms_;
+};
+
+}  // namespace starpo

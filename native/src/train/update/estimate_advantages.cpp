@@ -1,0 +1,123 @@
+#include "train/update/estimate_advantages.h"
+
+#include <algorithm>
+
+#include "algorithm/advantage.h"
+#include "algorithm/gae.h"
+#include "algorithm/kl.h"
+#include "algorithm/statistics.h"
+#include "algorithm/value_loss.h"
+#include "journal/metric_names.h"
+
+namespace starpo {
+namespace {
+
+double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
+
+// Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
+template <class Forward>
+void evaluate(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
+  for (const MicroBatch& micro : pack(sequences, micro_batch_tokens)) {
+    std::vector<float> results(micro.batch.targets.size());
+    forward(micro.batch, std::span(results));
+    auto next = results.begin();
+    for (int i = micro.first; i < micro.first + micro.count; ++i) {
+      const auto end = next + static_cast<std::ptrdiff_t>(sequences[i].targets.size());
+      (sequences[i].*member).assign(next, end);
+      next = end;
+    }
+    progress();
+  }
+}
+
+void read_reference(const TrainerState& state, NetworkPass& reference, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
+    std::vector<float> entropies(logprobs.size());
+    reference.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
+  });
+}
+
+void read_values(const TrainerState& state, NetworkPass& policy, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
+    if (state.critic->reads_policy()) {
+      std::vector<float> logprobs(values.size()), entropies(values.size());
+      policy.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
+    }
+    state.critic->forward(batch, policy, values);
+  });
+}
+
+// Each token's share of the penalty for leaving the reference; the mean estimate goes to metrics.
+std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::vector<Sequence>& sequences, Metrics& metrics) {
+  std::vector<std::vector<double>> rewards;
+  std::vector<double> estimates;
+  for (const Sequence& sequence : sequences) {
+    std::vector<double>& own = rewards.emplace_back(sequence.targets.size(), 0.0);
+    for (std::size_t t = 0; t < sequence.reference_logprobs.size(); ++t) {
+      estimates.push_back(kl_estimate(config.estimator, sequence.rollout_logprobs[t], sequence.reference_logprobs[t]).value);
+      if (config.placement == KlPlacement::reward) own[t] = -config.coefficient * estimates.back();
+    }
+  }
+  if (!estimates.empty()) at(metrics, metric::actor_kl_to_reference) = mean(estimates);
+  return rewards;
+}
+
+void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics) {
+  std::vector<double> values, returns;
+  for (const Sequence& sequence : sequences) {
+    values.insert(values.end(), sequence.values.begin(), sequence.values.end());
+    returns.insert(returns.end(), sequence.returns.begin(), sequence.returns.end());
+  }
+  at(metrics, metric::critic_value_mean) = mean(values);
+  if (const auto explained = explained_variance(values, returns)) at(metrics, metric::critic_explained_variance) = *explained;
+}
+
+}  // namespace
+
+std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& policy, NetworkPass* reference, std::span<const Episode> episodes,
+                                          const std::vector<bool>& kept_groups, Metrics& metrics, const std::function<void()>& progress) {
+  const AdvantageConfig& config = state.config.advantage;
+  const int group_size = state.config.rollout.group_size;
+  std::vector<double> scores, group_relative;
+  for (const Episode& episode : episodes) scores.push_back(episode.score);
+  if (config.estimator != AdvantageEstimator::gae) group_relative = group_advantages(scores, group_size, config.estimator);
+
+  std::vector<Sequence> sequences;
+  std::vector<std::size_t> episode_of;
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    if (!kept_groups[i / group_size]) continue;
+    sequences.push_back(make_sequence(episodes[i]));
+    episode_of.push_back(i);
+  }
+  if (sequences.empty()) return sequences;
+
+  if (reference != nullptr) read_reference(state, *reference, sequences, progress);
+  auto rewards = kl_rewards(state.config.kl, sequences, metrics);
+  if (state.critic) read_values(state, policy, sequences, progress);
+
+  std::vector<std::vector<double>> advantages(sequences.size());
+  std::vector<double> all;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    std::vector<double>& own = advantages[i];
+    own.resize(rewards[i].size());
+    if (config.estimator == AdvantageEstimator::gae) {
+      rewards[i].back() += scores[episode_of[i]];
+      generalised_advantages(rewards[i], sequences[i].values, config.gamma, config.lambda, own);
+      sequences[i].returns.resize(own.size());
+      for (std::size_t t = 0; t < own.size(); ++t) sequences[i].returns[t] = own[t] + sequences[i].values[t];
+    } else {
+      returns_to_go(rewards[i], config.gamma, own);
+      for (double& advantage : own) advantage += group_relative[episode_of[i]];
+    }
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  at(metrics, metric::advantage_mean) = mean(all);
+  at(metrics, metric::advantage_std) = standard_deviation(all);
+  if (state.critic) add_value_metrics(sequences, metrics);
+
+  if (config.whiten) whiten(advantages);
+  for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
+  return sequences;
+}
+
+}  // namespace starpo

@@ -1,0 +1,61 @@
+#include "train/warm_start/warm_start.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithm/statistics.h"
+#include "base/error.h"
+#include "journal/metric_names.h"
+#include "train/warm_start/demonstrations.h"
+#include "train/update/learning_rate.h"
+#include "train/update/optimizer_step.h"
+#include "train/update/sequence.h"
+
+namespace starpo {
+namespace {
+
+std::vector<Sequence> demonstration_batch(TrainerState& state, std::uint32_t first) {
+  std::vector<Sequence> sequences(state.config.warm_start.batch);
+  state.threads.parallel_for(state.config.warm_start.batch, [&](int i) { sequences[i] = make_sequence(play_demonstration(state, first + i)); });
+  return sequences;
+}
+
+// Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
+double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  double targets = 0;
+  for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
+  PolicyLossSums sums;
+  for (const MicroBatch& micro : pack(sequences, state.config.optimizer.micro_batch_tokens)) {
+    std::vector<float> logprobs(micro.batch.targets.size()), entropies(logprobs.size());
+    BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
+    for (SequenceLoss& sequence : loss.sequences) sequence.weight = 1 / targets;
+    pass.learn(micro.batch, 1, loss, logprobs, entropies, sums);
+    progress();
+  }
+  return sums.loss;
+}
+
+}  // namespace
+
+UpdateResult warm_start_iteration(TrainerState& state, NetworkPass& pass, int iteration, const std::function<void(int done, int total)>& progress) {
+  const WarmStartConfig& config = state.config.warm_start;
+  std::vector<double> losses, norms;
+  double rate = 0;
+  for (int step = 0; step < config.steps_per_iteration; ++step) {
+    const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
+    const auto sequences = demonstration_batch(state, index);
+    state.policy->parameters().clear_gradients();
+    const double loss = cross_entropy(state, pass, sequences, [&] { progress(step, config.steps_per_iteration); });
+    if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
+    rate = learning_rate(state.config, iteration, state.policy->parameters().steps());
+    norms.push_back(optimizer_step(state, iteration));
+    losses.push_back(loss);
+  }
+  Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},
+                  {std::string(metric::actor_grad_norm), mean(norms)},
+                  {std::string(metric::actor_grad_norm_max), *std::max_element(norms.begin(), norms.end())},
+                  {std::string(metric::actor_learning_rate), rate}};
+  return {metrics, {{std::string(metric::actor_grad_norm), norms}}};
+}
+
+}  // namespace starpo
