@@ -60,7 +60,7 @@ endif()
 
 if(NOT STARPO_NVCC)
   message(STATUS "The trainer is built for the CPU only")
-  add_library(starpo-cuda-absent OBJECT ${STARPO_ABSENT_SOURCES} src/engine/cuda/runtime/unavailable.cpp)
+  add_library(starpo-cuda-absent OBJECT ${STARPO_ABSENT_SOURCES} src/engine/cuda/choose_gpu.cpp src/engine/cuda/runtime/unavailable.cpp)
   target_link_libraries(starpo-cuda-absent PUBLIC starpo)
   set(STARPO_CUDA_LIBRARIES starpo-cuda-absent)
   return()

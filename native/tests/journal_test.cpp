@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "error_code.h"
+#include "engine/memory_plan.h"
 #include "journal/journal.h"
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"
@@ -35,7 +36,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     auto started = start();
     started.resume = ResumedFrom{"checkpoints/000002", 2};
     journal.started(started);
-    journal.memory_plan({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}});
+    journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
     journal.phase("rollout", 3, 4, 128);
     journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
     journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
