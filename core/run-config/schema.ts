@@ -12,7 +12,7 @@ const environmentBase = {
   label: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
   share: number(0, 1),
   validate: z.boolean(),
-  noise: z.enum(['shared', 'independent']),
+  noise: z.enum(['shared', 'independent', 'reference']),
   max_turns: integer(1, 100),
   max_actions_per_turn: integer(1, 100),
   max_actions: integer(1, 1000),

@@ -4,6 +4,7 @@ export const metricNames = [
   'rollout/reward_mean',
   'rollout/reward_max_in_group',
   'rollout/reward_std_in_group',
+  'rollout/reward_std_by_action',
   'rollout/zero_std_groups',
   'rollout/zero_std_solved',
   'rollout/zero_std_failed',

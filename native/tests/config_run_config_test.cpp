@@ -189,6 +189,9 @@ TEST_CASE("settings that are rarely meant give warnings") {
     return run_config_warnings(parse_run_config(config.dump())).size();
   };
   CHECK(warnings("/rollout/top_p", 0.9) == 1);
+  json small_share = example()["environments"][0];
+  small_share.update({{"label", "small"}, {"share", 0.01}});
+  CHECK(warnings("/environments/1", small_share) == 1);
   CHECK(warnings("/rollout/group_size", 1) == 1);
   CHECK(warnings("/exactness", "fast") == 1);
   CHECK(warnings("/optimizer/recompute", "block") == 1);

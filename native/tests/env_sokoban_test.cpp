@@ -104,7 +104,8 @@ TEST_CASE("Sokoban ends after max_steps, and unknown actions take none") {
 TEST_CASE("noise changes nothing in Sokoban, and a clone goes its own way") {
   Sokoban sokoban(simple_sokoban()), noisy(simple_sokoban());
   sokoban.reset(11, 0);
-  noisy.reset(11, 99);
+  const NoiseStream noise = level_noise(99, 11);
+  noisy.reset(11, &noise);
   CHECK(noisy.observation() == sokoban.observation());
   sokoban.step("Up");
   noisy.step("Up");

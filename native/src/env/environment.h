@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/noise.h"
+
 namespace starpo {
 
 // What one action did.
@@ -28,9 +30,9 @@ class Environment {
   virtual ~Environment() = default;
   virtual std::unique_ptr<Environment> clone() const = 0;
 
-  // The level is a function of seed. noise: 0 = the reference's own stream (all members of a group alike); otherwise the slips and payouts
-  // (not the level, not the arm order) come from a PCG64 seeded by mixing seed and noise. Errors: level_not_found (Sokoban).
-  virtual void reset(std::uint64_t seed, std::uint64_t noise) = 0;
+  // The level is a function of seed. noise: where slips and payouts come from (not the level, not the arm order); null: from the level's own random numbers,
+  // as in the reference. Errors: level_not_found (Sokoban).
+  virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
   // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after the end).
   virtual StepResult step(std::string_view action) = 0;

@@ -11,6 +11,7 @@ inline constexpr std::string_view rollout_success_rate = "rollout/success_rate";
 inline constexpr std::string_view rollout_reward_mean = "rollout/reward_mean";
 inline constexpr std::string_view rollout_reward_max_in_group = "rollout/reward_max_in_group";
 inline constexpr std::string_view rollout_reward_std_in_group = "rollout/reward_std_in_group";
+inline constexpr std::string_view rollout_reward_std_by_action = "rollout/reward_std_by_action";
 inline constexpr std::string_view rollout_zero_std_groups = "rollout/zero_std_groups";
 inline constexpr std::string_view rollout_zero_std_solved = "rollout/zero_std_solved";
 inline constexpr std::string_view rollout_zero_std_failed = "rollout/zero_std_failed";
@@ -58,7 +59,7 @@ inline constexpr std::string_view memory_device_peak_bytes = "memory/device_peak
 
 // Of an `iteration` event.
 inline constexpr std::array iteration_names{
-    rollout_success_rate, rollout_reward_mean, rollout_reward_max_in_group, rollout_reward_std_in_group, rollout_zero_std_groups,
+    rollout_success_rate, rollout_reward_mean, rollout_reward_max_in_group, rollout_reward_std_in_group, rollout_reward_std_by_action, rollout_zero_std_groups,
     rollout_zero_std_solved, rollout_zero_std_failed, rollout_pass_at_n, rollout_turns, rollout_actions, rollout_format_valid_rate,
     rollout_action_valid_rate, rollout_action_effective_rate, rollout_response_tokens, rollout_think_tokens, rollout_truncated_rate,
     rollout_entropy, rollout_distinct_first_thoughts, rollout_empty_think_rate, rollout_logprob_gap, rollout_logprob_gap_max,

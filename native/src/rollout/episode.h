@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "env/noise.h"
 
 namespace starpo {
 
@@ -12,8 +15,8 @@ struct EpisodeSpec {
   int environment;      // index into the run's environments
   int group;
   int member;
-  std::uint64_t seed;   // of the level
-  std::uint64_t noise;  // 0: the level's own noise, shared by the group
+  std::uint64_t seed;                // of the level
+  std::optional<NoiseStream> noise;  // nothing: the reference's, which the level's own random numbers go on into
 };
 
 struct ExecutedAction {
@@ -59,5 +62,10 @@ struct Episode {
   int executed_actions() const;
   int total_tokens() const;
 };
+
+// The groups of a rollout's episodes, which stand group by group.
+std::vector<std::span<const Episode>> groups_of(std::span<const Episode>);
+
+std::vector<double> scores_of(std::span<const Episode>);
 
 }  // namespace starpo

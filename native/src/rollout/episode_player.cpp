@@ -28,7 +28,7 @@ int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_
 
 EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment, const EpisodeSpec& spec)
     : rules_(rules), environment_(std::move(environment)) {
-  environment_->reset(spec.seed, spec.noise);
+  environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
   episode_.arms = environment_->arms();
   episode_.initial = environment_->board().value_or(environment_->observation());

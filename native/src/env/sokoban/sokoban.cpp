@@ -40,7 +40,7 @@ Sokoban::Sokoban(const SokobanConfig& config) : config_(config) {}
 
 std::unique_ptr<Environment> Sokoban::clone() const { return std::make_unique<Sokoban>(*this); }
 
-void Sokoban::reset(std::uint64_t seed, std::uint64_t) {
+void Sokoban::reset(std::uint64_t seed, const NoiseStream*) {
   const SokobanSize size{.rows = config_.dim_x, .columns = config_.dim_y, .boxes = config_.num_boxes, .search_depth = config_.search_depth};
   level_ = generate_sokoban(size, seed).level;
   live_cells_ = live_cells(level_);

@@ -188,27 +188,18 @@ void TrainingRun::train_iteration() {
 
 void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const RunConfig& config = state_->config;
-  const int group_size = config.rollout.group_size;
   const auto episodes = roll_out(metrics);
 
   journal_.phase("filter", iteration_, 0, 1);
-  std::vector<double> scores;
-  for (const Episode& episode : episodes) scores.push_back(episode.score);
-  const auto filter = filter_groups(scores, group_size, config.filter.strategy, config.filter.keep);
-  if (!filter.warning.empty()) journal_.warning("iteration " + std::to_string(iteration_) + ": " + filter.warning);
-  std::vector<double> kept_spread;
-  for (std::size_t group = 0; group < filter.kept.size(); ++group)
-    if (filter.kept[group]) kept_spread.push_back(filter.spread[group]);
-  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
-  if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
-
+  const auto filter = filter_episodes(episodes, metrics);
   const Stopwatch estimate(control_);
-  const auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
+  auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
   const double estimate_seconds = estimate.seconds();
   write_training_episodes(episodes, filter.kept, kept);
+  mix_environments(kept);
   const Stopwatch update(control_);
   auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
@@ -221,6 +212,22 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const double seconds = estimate_seconds + update.seconds();
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+}
+
+FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
+  std::vector<ScoredGroup> groups;
+  for (const auto group : groups_of(episodes)) groups.push_back({group.front().spec.environment, scores_of(group)});
+  const auto result = filter_groups(groups, state_->config.filter);
+  for (const auto& [environment, text] : result.warnings) {
+    const std::string label = state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
+    journal_.warning("iteration " + std::to_string(iteration_) + ": " + label + text);
+  }
+  std::vector<double> kept_spread;
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    if (result.kept[group]) kept_spread.push_back(result.spread[group]);
+  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
+  if (!kept_spread.empty() && state_->config.rollout.group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+  return result;
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
@@ -236,7 +243,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   control_.poll_discardable();
   const auto episodes = run_rollout(*generator_, request);
 
-  metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
+  metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
@@ -271,7 +278,7 @@ void TrainingRun::write_training_episodes(std::span<const Episode> episodes, con
   auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes.size(); ++i) {
     const Episode& episode = episodes[i];
-    const bool kept = kept_groups[i / state_->config.rollout.group_size];
+    const bool kept = kept_groups[episode.spec.group];
     EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, {}, {}};
     if (kept) {
       record.advantages = sequence->advantages;

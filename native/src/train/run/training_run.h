@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithm/filter.h"
 #include "rollout/rollout_writer.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
@@ -38,6 +39,7 @@ class TrainingRun {
   void train_iteration();
   void reinforce(Metrics&, Updates&);
   std::vector<Episode> roll_out(Metrics&);
+  FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
   void write_training_episodes(std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);

@@ -84,7 +84,8 @@ class PolicyUpdate {
 
   int longest_trajectory() const {
     int turns = 0;
-    for (const auto& environment : state_.config.environments) turns = std::max(turns, environment.max_turns);
+    for (const auto& environment : state_.config.environments)
+      if (environment.share > 0) turns = std::max(turns, environment.max_turns);  // the others are only validated
     return turns * state_.config.rollout.max_response_tokens;
   }
 

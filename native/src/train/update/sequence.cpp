@@ -1,9 +1,15 @@
 #include "train/update/sequence.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+
 namespace starpo {
 
 Sequence make_sequence(const Episode& episode) {
   Sequence sequence;
+  sequence.environment = episode.spec.environment;
+  sequence.group = episode.spec.group;
   for (const Turn& turn : episode.turns) {
     sequence.tokens.insert(sequence.tokens.end(), turn.context_ids.begin(), turn.context_ids.end());
     for (std::size_t i = 0; i < turn.ids.size(); ++i) {
@@ -13,6 +19,28 @@ Sequence make_sequence(const Episode& episode) {
     }
   }
   return sequence;
+}
+
+void mix_environments(std::vector<Sequence>& sequences) {
+  struct Group {
+    std::size_t first, count;
+    int environment;
+    std::int64_t place;  // among its environment's groups
+  };
+  std::vector<Group> groups;
+  std::map<int, std::int64_t> of_environment;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Sequence& sequence = sequences[i];
+    if (i == 0 || sequence.group != sequences[i - 1].group) groups.push_back({i, 0, sequence.environment, of_environment[sequence.environment]++});
+    ++groups.back().count;
+  }
+  // Group j of n stands at (2j + 1) / 2n of the way.
+  std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
+    return (2 * a.place + 1) * of_environment[b.environment] < (2 * b.place + 1) * of_environment[a.environment];
+  });
+  std::vector<Sequence> mixed;
+  for (const Group& group : groups) std::move(sequences.begin() + static_cast<std::ptrdiff_t>(group.first), sequences.begin() + static_cast<std::ptrdiff_t>(group.first + group.count), std::back_inserter(mixed));
+  sequences = std::move(mixed);
 }
 
 std::vector<MicroBatch> pack(std::span<const Sequence> sequences, int tokens) {

@@ -11,6 +11,8 @@ namespace starpo {
 
 // One trajectory as the update sees it: all ids, which of them were chosen, and what is known of the chosen ones.
 struct Sequence {
+  int environment = 0;
+  int group = 0;
   std::vector<std::int32_t> tokens;
   std::vector<std::int32_t> targets;      // ascending indices of the trained tokens
   std::vector<float> rollout_logprobs;    // [targets], as the rest
@@ -21,6 +23,10 @@ struct Sequence {
 };
 
 Sequence make_sequence(const Episode&);
+
+// Puts whole groups into the order in which they are learned from: each environment's are spread evenly over the whole, so that every mini-batch holds a share of
+// all of them rather than the last one's alone. One environment's groups stay as they are.
+void mix_environments(std::vector<Sequence>&);
 
 // Consecutive sequences that one forward and backward takes.
 struct MicroBatch {

@@ -1,13 +1,11 @@
 #include "train/warm_start/demonstrations.h"
 
 #include "base/error.h"
+#include "train/run/levels.h"
 #include "train/warm_start/demonstration_replies.h"
 
 namespace starpo {
 namespace {
-
-// Demonstration levels lie far from the training and validation seeds.
-constexpr std::uint64_t first_level_seed = 1ull << 40;
 
 Style draw_style(const WarmStartConfig& config, Draws& draws) {
   const double u = draws.uniform() * (config.plain + config.positions + config.careful);
@@ -56,8 +54,7 @@ int draw_environment(const RunConfig& config, Draws& draws) {
 Episode play_demonstration(const TrainerState& state, std::uint32_t index) {
   Draws draws(state.config.seed, index);
   const int e = draw_environment(state.config, draws);
-  const EpisodeSpec spec{e, static_cast<int>(index), 0, first_level_seed + index, 0};
-  EpisodePlayer player(state.rules[e], state.prototypes[e]->clone(), spec);
+  EpisodePlayer player(state.rules[e], state.prototypes[e]->clone(), demonstration_episode(state.config, e, index));
   while (!player.finished()) {
     const Reply reply = reply_to(player.environment(), state.config.warm_start, state.config.environments[e].max_actions_per_turn, draws);
     auto ids = state.tokenizer.encode(text_of(reply, state.config.rollout.think));
