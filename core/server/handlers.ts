@@ -63,7 +63,7 @@ export function createHandlers(core: Core): Handlers {
     },
     'runs.events': ({ runId, after }) => {
       runs.get(runId);
-      return eventsAfter(database, runId, after, { phases: false }).map(({ body, ...event }) => ({
+      return eventsAfter(database, runId, after).map(({ body, ...event }) => ({
         ...event,
         body: JSON.parse(body),
       }));
