@@ -13,6 +13,7 @@ import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
 import { type Clock, Watchdog } from './runs/watchdog.ts';
 import { Storage } from './storage/storage.ts';
+import { Tasks } from './tasks.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
@@ -34,8 +35,6 @@ export interface CoreOptions {
   inBackground?: boolean | undefined;
   /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
   thread?: boolean | undefined;
-  /** The script of the thread that writes the history, where core is bundled. */
-  historyWorker?: string | undefined;
   /** The watchdog's, for tests. */
   clock?: Clock | undefined;
 }
@@ -57,6 +56,7 @@ export interface Core {
   readonly annotations: Annotations;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
+  readonly tasks: Tasks;
   readonly notices: Notices;
   readonly log: (message: string) => void;
   /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
@@ -70,15 +70,13 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const history = await History.open(home, {
-    thread: options.thread ?? true,
-    script: options.historyWorker,
-  });
+  const history = await History.open(home, { thread: options.thread ?? true });
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
+  const tasks = new Tasks(notices);
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
   const file = new QueueFile(home);
   const watchdog = new Watchdog(options.clock);
@@ -86,7 +84,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const supervisor = new Supervisor({ history, home, notices, queue: file, watchdog, liveness, log });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
-  const evaluations = new Evaluations({ runs, trainer, notices });
+  const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const dispose = async () => {
@@ -94,11 +92,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     storage.close();
     await evaluations.close();
     await supervisor.close();
+    await tasks.close();
     await history.close();
   };
-  const ready = supervisor.start();
+  const ready = tasks.run(
+    { kind: 'take_in', runId: null, title: 'Taking in the runs', cancellable: false },
+    ({ progress }) => supervisor.start(progress),
+  );
   // What waits may be a run that isn't taken in yet.
-  const working = ready.then(() => options.worksQueue && queue.work());
+  const working = ready.then(() => options.worksQueue && !history.readOnly && queue.work());
   try {
     if (options.inBackground)
       working.catch((error) => log(`Taking in the runs: ${error instanceof Error ? error.message : error}`));
@@ -121,6 +123,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     annotations,
     storage,
     supervisor,
+    tasks,
     notices,
     log,
     dispose,

@@ -10,8 +10,6 @@ import { startWriterThread } from './writer-thread.ts';
 export interface HistoryOptions {
   /** Whether it is written by a thread of its own: for processes that answer others meanwhile. */
   thread: boolean;
-  /** The thread's script, where it isn't the source beside this file. */
-  script?: string | undefined;
 }
 
 /**
@@ -33,11 +31,11 @@ export class History implements HistoryWriter {
   }
 
   /** Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`. */
-  static async open(home: string, { thread, script }: HistoryOptions): Promise<History> {
+  static async open(home: string, { thread }: HistoryOptions): Promise<History> {
     const lock = lockFolder(home);
     let writer: HistoryWriter | null = null;
     try {
-      writer = await openUnlessNewer(() => (thread ? startWriterThread(home, script) : createWriter(home)));
+      writer = await openUnlessNewer(() => (thread ? startWriterThread(home) : createWriter(home)));
       return new History(writer, openReader(home), lock);
     } catch (error) {
       await writer?.close();

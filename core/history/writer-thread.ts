@@ -23,11 +23,15 @@ interface Pending {
   progress: RebuildOptions['progress'];
 }
 
-const ownScript = join(import.meta.dirname, 'worker.ts');
+/** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
+const script = join(
+  import.meta.dirname,
+  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'history-worker.cjs',
+);
 
 /** The writer in a thread of its own, so that no journal, however long, keeps core from answering. Throws as `openDatabase` does. */
-export async function startWriterThread(home: string, script = ownScript): Promise<HistoryWriter> {
-  const thread = new WriterThread(home, script);
+export async function startWriterThread(home: string): Promise<HistoryWriter> {
+  const thread = new WriterThread(home);
   await thread.ready;
   return {
     survey: () => thread.call('survey'),
@@ -47,7 +51,7 @@ class WriterThread {
   /** Why nothing is answered any more. */
   private ended: unknown = null;
 
-  constructor(home: string, script: string) {
+  constructor(home: string) {
     this.worker = new Worker(script, { workerData: { home } });
     this.worker.on('message', (answer: WriterAnswer) => this.hear(answer));
     this.worker.on('error', (error) => this.fail(error));

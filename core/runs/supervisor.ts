@@ -111,6 +111,11 @@ export class Supervisor {
     return adding;
   }
 
+  /** Waits for a run that is there and is still to be taken in after the start. */
+  async find(runId: string): Promise<void> {
+    if (!this.poll && !this.closed && !this.followed.has(runId)) await this.add(runId);
+  }
+
   /** Takes in what is new in a run's journal, and tells of it. */
   async refresh(runId: string): Promise<void> {
     await this.trying(`Following ${runId}`, async () => this.followed.get(runId)?.refresh());

@@ -56,7 +56,7 @@ export class Watchdog {
   }
 }
 
-function toStall(row: RunRow, phase: Phase['name'] | null): Stall {
+function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
   const doing = phase ? `in the phase "${phase}"` : 'before its first phase';
