@@ -10,12 +10,13 @@
 #include "engine/cuda/lt/matmul.h"
 #include "engine/cuda/selftest/check.h"
 #include "engine/cuda/selftest/gemm_problem.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 namespace starpo::cuda {
 namespace {
 
-std::string fake(const std::string& fault) { return std::string(STARPO_FAKE_CUBLASLT) + "/libfake_cublaslt_" + fault + ".so"; }
+std::string fake(const std::string& fault) { return test::fake_cublaslt(fault).string(); }
 
 struct Fixture {
   Stream stream;

@@ -1,4 +1,4 @@
-#include "engine/choose_gpu.h"
+#include "engine/cuda/choose_gpu.h"
 
 #include <algorithm>
 #include <charconv>
