@@ -29,7 +29,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         <span className="spacer" />
         <span className="faint">
           {summary.environment} · seed {summary.seed} · score {signed(summary.reward)}
-          {endWords[summary.ended]}
+          {endWords[summary.ended] ?? ` · ${summary.ended}`}
         </span>
       </header>
       <div className="stage-board">
@@ -42,12 +42,12 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
   );
 }
 
-const endWords = {
+const endWords: Record<string, string> = {
   done: '',
   max_turns: ' · out of turns',
   max_actions: ' · out of actions',
   context: ' · out of context',
-} as const;
+};
 
 function Board({ replay }: { replay: Replay }) {
   const { index, motion } = useReplay((state) => state.player);

@@ -1,4 +1,4 @@
-import type { Frame } from '../../../core/contract/contract.ts';
+import type { Frame, PresetCard } from '../../../core/contract/contract.ts';
 import { BanditBoard } from '../../boards/bandit-board.tsx';
 import { parseLake } from '../../boards/lake.ts';
 import { LakeBoard } from '../../boards/lake-board.tsx';
@@ -28,7 +28,10 @@ const pull: Frame = {
 };
 
 /** A small still of the environment for its preset's card; decoration. */
-export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
+export function Illustration({ environments }: Pick<PresetCard, 'environments'>) {
+  const [first, ...others] = environments;
+  const environment = others.length > 0 ? 'mixed' : first?.type;
+  const slippery = first?.config.is_slippery === true;
   if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
   if (environment === 'sokoban')
     return (

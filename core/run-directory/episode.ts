@@ -40,7 +40,7 @@ const step = z.object({
 });
 
 export const episode = episodeSummary.extend({
-  type: z.enum(['frozen-lake', 'bandit', 'sokoban']),
+  type: z.string(),
   config: z.record(z.string(), z.unknown()),
   arms: z.array(z.string()).nullish(),
   initial: z.string(),
