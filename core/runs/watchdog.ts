@@ -8,7 +8,7 @@ import { isLocal } from './liveness.ts';
 /** Least silence that counts, in ms. Loading and writing say nothing until they are done. */
 const least = 60_000;
 const leastOfQuietPhase = 300_000;
-const quietPhases: readonly string[] = ['load', 'checkpoint'] satisfies Phase['name'][];
+const quietPhases: readonly string[] = ['load', 'checkpoint'];
 /** Beyond this even a slow run is looked at. */
 const most = 1_800_000;
 /** A run's own longest silence may well be exceeded; not so many times. */
@@ -60,7 +60,7 @@ export class Watchdog {
   }
 }
 
-function toStall(row: RunRow, phase: Phase['name'] | null): Stall {
+function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
   const doing = phase ? `in the phase "${phase}"` : 'before its first phase';

@@ -10,6 +10,9 @@ namespace starpo {
 
 inline constexpr std::int64_t largest_seed = 4294967295;
 
+// What the update takes for one sample; by turn is reserved.
+enum class Samples { episode };
+
 enum class Noise { shared, independent };
 
 struct PromptConfig {
@@ -40,6 +43,7 @@ struct RolloutConfig {
   int max_response_tokens = 0;
   int context = 0;
   bool think = false;
+  Samples samples = Samples::episode;
 };
 
 struct LevelsConfig {
