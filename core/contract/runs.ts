@@ -126,7 +126,8 @@ export type Series = z.infer<typeof series>;
 export const logLine = z.object({
   seq: z.number().int(),
   time: z.number(),
-  level: z.enum(['info', 'warning', 'error']),
+  /** `info`, `warning`, `error`, or one of a newer trainer. */
+  level: z.string(),
   message: z.string(),
 });
 export type LogLine = z.infer<typeof logLine>;

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { Phase, Stall } from '../contract/contract.ts';
-import type { HistoryDatabase } from '../history/database.ts';
-import { longestGap } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { isLocal } from './liveness.ts';
 
@@ -22,13 +20,11 @@ export type Clock = () => number;
  * How long is long follows from the run's own pace.
  */
 export class Watchdog {
-  private readonly database: HistoryDatabase;
   private readonly clock: Clock;
   /** By the clock. */
   private readonly heardAt = new Map<string, number>();
 
-  constructor(database: HistoryDatabase, clock: Clock = () => performance.now()) {
-    this.database = database;
+  constructor(clock: Clock = () => performance.now()) {
     this.clock = clock;
   }
 
@@ -54,7 +50,7 @@ export class Watchdog {
     const silence = this.clock() - heardAt;
     if (silence < least) return null;
     const phase = row.phase ? (JSON.parse(row.phase) as Phase).name : null;
-    const usual = Math.min(most, patience * longestGap(this.database, row.id));
+    const usual = Math.min(most, patience * Math.max(row.gap, row.gap_before));
     const limit = Math.max(usual, phase && quietPhases.includes(phase) ? leastOfQuietPhase : least);
     return silence < limit ? null : toStall(row, phase);
   }

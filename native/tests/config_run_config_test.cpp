@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "config/run_config.h"
 #include "error_code.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-json example() { return json::parse(read_text(STARPO_REPOSITORY "/docs/formats/examples/run.json")); }
+json example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
 // What parsing the example says after a change: "<code> <path>", or "valid".
 std::string verdict(const std::function<void(json&)>& change) {
@@ -53,7 +54,7 @@ void collect_paths(const json& value, const std::string& path, std::set<std::str
 }  // namespace
 
 TEST_CASE("the example of run.json is read key by key") {
-  const auto config = read_run_config(STARPO_REPOSITORY "/docs/formats/examples/run.json");
+  const auto config = read_run_config(test::repository() / "docs/formats/examples/run.json");
   CHECK(config.version == 2);
   CHECK(config.preset == "starter-frozen-lake-grpo-s");
   CHECK(config.task == Task::reinforce);
@@ -155,7 +156,7 @@ TEST_CASE("bad configurations are refused by code and path") {
 }
 
 TEST_CASE("a configuration of version 1 is brought to today's form, and what goes on differently is said") {
-  auto old = json::parse(read_text(STARPO_REPOSITORY "/tests/fixtures/version-1/frozen-lake/run.json"));
+  auto old = json::parse(read_text(test::repository() / "tests/fixtures/version-1/frozen-lake/run.json"));
   const auto config = parse_run_config(old.dump());
   CHECK(config.version == 2);
   CHECK(config.start.run == "");

@@ -11,6 +11,7 @@
 #include "journal/journal.h"
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -189,7 +190,7 @@ TEST_CASE("a run directory that isn't there") {
 }
 
 TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
-  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/examples/events.jsonl"));
+  std::istringstream text(read_text(test::repository() / "docs/formats/examples/events.jsonl"));
   std::int64_t seq = 0;
   std::set<std::string> types;
   for (std::string line; std::getline(text, line); ++seq) {
