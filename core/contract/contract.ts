@@ -12,8 +12,10 @@ import {
   modelState,
   noteText,
   presetCard,
+  runCommand,
   runId,
   runMarks,
+  runSource,
   runStorage,
   runSummary,
   series,
@@ -87,12 +89,9 @@ export const procedures = {
   /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
     changes,
-    input: z.object({
-      preset: z.string().max(64),
-      set: settings.optional(),
-      start: z.boolean(),
-      queue: z.boolean().optional(),
-    }),
+    input: z
+      .object({ set: settings.optional(), start: z.boolean(), queue: z.boolean().optional() })
+      .and(runSource),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
@@ -100,7 +99,7 @@ export const procedures = {
   /** Appends to control.jsonl; answers when the trainer has acknowledged it or the run has ended. */
   'runs.command': {
     changes,
-    input: z.object({ runId, command: z.enum(['pause', 'resume', 'checkpoint', 'stop']) }),
+    input: z.object({ runId }).and(runCommand),
     output: z.object({ accepted: z.boolean(), message: z.string() }),
   },
   /** Series of the named metrics, or of all; `after`: only iterations above it. */

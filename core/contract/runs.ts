@@ -92,7 +92,8 @@ export const runSummary = z.object({
   id: runId,
   name: z.string(),
   preset: z.string(),
-  task: z.enum(['reinforce', 'warm_start']),
+  /** `reinforce`, `warm_start`, or one of a newer version. */
+  task: z.string(),
   environments: z.array(z.string()).describe('environment types, in order'),
   status: runStatus,
   /** Last complete iteration, 0 before the first. */
@@ -125,7 +126,8 @@ export type Series = z.infer<typeof series>;
 export const logLine = z.object({
   seq: z.number().int(),
   time: z.number(),
-  level: z.enum(['info', 'warning', 'error']),
+  /** `info`, `warning`, `error`, or one of a newer trainer. */
+  level: z.string(),
   message: z.string(),
 });
 export type LogLine = z.infer<typeof logLine>;
@@ -142,7 +144,8 @@ export type JournalEvent = z.infer<typeof journalEvent>;
 /** docs/formats/journal.md, Memory plan: parts of lifetime `rollout` and `update` take turns in one place. */
 export const memoryPart = z.object({
   name: z.string(),
-  lifetime: z.enum(['run', 'rollout', 'update']),
+  /** `run`, `rollout`, `update`, or one of a newer trainer. */
+  lifetime: z.string(),
   bytes: z.number(),
 });
 export type MemoryPart = z.infer<typeof memoryPart>;
@@ -200,3 +203,24 @@ export const presetCard = z.object({
   iterations: z.number().int(),
 });
 export type PresetCard = z.infer<typeof presetCard>;
+
+const checkpointIteration = z.number().int().min(0).max(1_000_000);
+
+/**
+ * What a run is made from: a preset, another run's configuration, a checkpoint of another run, where it goes on as that run stood (docs/formats/run-config.md, Start), or a
+ * whole configuration.
+ */
+export const runSource = z.union([
+  z.object({ preset: z.string().max(64) }),
+  z.object({ run: runId, checkpoint: checkpointIteration, keepOptimizer: z.boolean() }),
+  z.object({ run: runId, checkpoint: z.undefined().optional() }),
+  z.object({ config: z.record(z.string(), z.unknown()) }),
+]);
+export type RunSource = z.infer<typeof runSource>;
+
+/** What a living trainer can be asked for; `pin` and `unpin` name the checkpoint whose optimiser state is to stay. */
+export const runCommand = z.union([
+  z.object({ command: z.enum(['pause', 'resume', 'checkpoint', 'stop']) }),
+  z.object({ command: z.enum(['pin', 'unpin']), iteration: checkpointIteration }),
+]);
+export type RunCommand = z.infer<typeof runCommand>;

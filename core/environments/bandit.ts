@@ -1,22 +1,8 @@
-import { z } from 'zod';
 import type { Environment } from './environment.ts';
 import { actionFrames } from './frames.ts';
 import { chatSystem, type Prompt } from './prompt.ts';
 
-const score = z.number().min(-1e9).max(1e9);
-const armName = z.string().min(1).max(32);
-
-/** RAGEN's env_config keys. */
-const config = z.strictObject({
-  lo_arm_name: armName,
-  hi_arm_name: armName,
-  lo_arm_score: score,
-  hi_arm_loscore: score,
-  hi_arm_hiscore: score,
-  hi_arm_hiscore_prob: z.number().min(0).max(1),
-});
-
-const standard: z.infer<typeof config> = {
+const standard = {
   lo_arm_name: 'Phoenix',
   hi_arm_name: 'Dragon',
   lo_arm_score: 0.1,
@@ -28,9 +14,7 @@ const standard: z.infer<typeof config> = {
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
 export const bandit: Environment = {
   type: 'bandit',
-  config,
   actions: ({ lo_arm_name, hi_arm_name }) => [String(lo_arm_name), String(hi_arm_name)],
-  placeholders: ['arm_1', 'arm_2'],
   preset: {
     label: 'bandit',
     type: 'bandit',

@@ -1,22 +1,10 @@
-import { z } from 'zod';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { Environment } from './environment.ts';
 import { actionFrames } from './frames.ts';
 import { gridChatPrompt, gridRules } from './grid.ts';
 import type { Prompt } from './prompt.ts';
 
-const share = z.number().min(0).max(1);
-
-/** RAGEN's env_config keys. */
-const config = z.strictObject({
-  size: z.number().int().min(2).max(32),
-  p: share,
-  is_slippery: z.boolean(),
-  success_rate: share,
-  observation_format: z.enum(['grid', 'coord', 'grid_coord']),
-});
-
-const standard: z.infer<typeof config> = {
+const standard = {
   size: 4,
   p: 0.8,
   is_slippery: false,
@@ -27,9 +15,7 @@ const standard: z.infer<typeof config> = {
 /** FrozenLake as RAGEN trains it: 4x4. */
 export const frozenLake: Environment = {
   type: 'frozen-lake',
-  config,
   actions: () => ['Left', 'Down', 'Right', 'Up'],
-  placeholders: [],
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
   frames: actionFrames,
 };

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { presets } from '../run-config/presets.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
@@ -11,7 +12,7 @@ export interface RunRow {
   id: string;
   name: string;
   preset: string;
-  task: 'reinforce' | 'warm_start';
+  task: string;
   environments: string;
   iterations: number;
   created_at: number;
@@ -43,7 +44,7 @@ export interface RunRow {
 /** What the history needs of run.json; a newer version's other keys don't matter here. */
 const head = z.looseObject({
   preset: z.string(),
-  task: z.enum(['reinforce', 'warm_start']),
+  task: z.string(),
   iterations: z.number().int(),
   device: z.string().default('cpu'),
   environments: z.array(z.looseObject({ type: z.string() })),
@@ -56,7 +57,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   let config: z.infer<typeof head>;
   let created: number;
   try {
-    config = head.parse(JSON.parse(readFileSync(path, 'utf8')));
+    config = head.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
     created = Math.round(statSync(path).mtimeMs);
   } catch {
     return false;

@@ -9,7 +9,8 @@ import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
-import { newRun } from './commands/new.ts';
+import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
+import { pinCheckpoint } from './commands/pin.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
@@ -54,7 +55,17 @@ const seed = [
 ] as const;
 const json = ['--json', 'print JSON'] as const;
 
-interface PresetOptions {
+const from = [
+  '--from <run>',
+  "another run's configuration, or with run@iteration a checkpoint of it to go on from",
+] as const;
+const keepOptimizer = [
+  '--keep-optimizer',
+  "go on with the checkpoint's optimiser and critic, not with new ones",
+] as const;
+const config = ['--config <file>', 'a whole run.json'] as const;
+
+interface NewRunFlags extends SourceFlags {
   home?: string;
   set: string[];
   seed?: number;
@@ -67,7 +78,7 @@ interface TrainFlags {
   queue?: boolean;
 }
 
-function settingsOf({ set, seed }: Pick<PresetOptions, 'set' | 'seed'>): Record<string, Setting> {
+function settingsOf({ set, seed }: Pick<NewRunFlags, 'set' | 'seed'>): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   // A path is meant from where the person is; the core that reads it may be elsewhere.
   for (const key of ['start.model', 'kl.reference']) {
@@ -92,25 +103,37 @@ function program(): Command {
     .action(serve);
   root
     .command('train')
-    .description('make a run from a preset, train it and follow it to its end')
-    .argument('<preset>')
+    .description('make a run, train it and follow it to its end')
+    .argument('[preset]')
+    .option(...from)
+    .option(...keepOptimizer)
+    .option(...config)
     .option(...set)
     .option(...seed)
     .option('--json', 'print the events as JSON lines')
     .option('--queue', 'let it wait until its device is free, and follow nothing')
     .option(...home)
-    .action((preset: string, { home, json, queue, ...options }: PresetOptions & TrainFlags) =>
-      train({ preset, set: settingsOf(options), home, json: json ?? false, queue: queue ?? false }),
+    .action((preset: string | undefined, { home, json, queue, ...flags }: NewRunFlags & TrainFlags) =>
+      train({
+        source: sourceOf(preset, flags),
+        set: settingsOf(flags),
+        home,
+        json: json ?? false,
+        queue: queue ?? false,
+      }),
     );
   root
     .command('new')
-    .description('make the run directory of a preset, print its path, start nothing')
-    .argument('<preset>')
+    .description('make a run directory, print its path, start nothing')
+    .argument('[preset]')
+    .option(...from)
+    .option(...keepOptimizer)
+    .option(...config)
     .option(...set)
     .option(...seed)
     .option(...home)
-    .action((preset: string, options: PresetOptions) =>
-      newRun({ preset, set: settingsOf(options), home: options.home }),
+    .action((preset: string | undefined, flags: NewRunFlags) =>
+      newRun({ source: sourceOf(preset, flags), set: settingsOf(flags), home: flags.home }),
     );
   root
     .command('runs')
@@ -126,6 +149,14 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(showRun);
+  root
+    .command('pin')
+    .description("keep a checkpoint's optimiser state while its run trains on")
+    .argument('<run>')
+    .argument('<iteration>', 'of the checkpoint', wholeNumber)
+    .option('--off', 'keep it no longer than checkpoint.keep says')
+    .option(...home)
+    .action(pinCheckpoint);
   queueCommands(root);
   markCommands(root);
   root

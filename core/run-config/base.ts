@@ -1,9 +1,10 @@
 import { frozenLake } from '../environments/frozen-lake.ts';
-import { configVersion, type RunConfig } from './schema.ts';
+import type { RunConfig } from './run-config.ts';
+import { upgradeConfig } from './upgrade.ts';
 
-/** The starter policy learning FrozenLake by StarPO-S with GRPO advantages, and the settings of a critic for those that take one; presets say what differs. */
-export const baseConfig: RunConfig = {
-  version: configVersion,
+/** What options that came later are to be comes from the upgrade table, as it does for every file of version 2. */
+const written = {
+  version: 2,
   preset: 'custom',
   task: 'reinforce',
   seed: 1,
@@ -12,7 +13,8 @@ export const baseConfig: RunConfig = {
   precision: 'fp32',
   exactness: 'exact',
   iterations: 120,
-  start: { model: 'starter', weights: 'load', sha256: '' },
+  start: { model: 'starter', weights: 'load', sha256: '', run: '', checkpoint: 0, keep_optimizer: false },
+  parent: { run: '', iteration: 0 },
   environments: [frozenLake.preset],
   rollout: {
     groups: 16,
@@ -25,6 +27,7 @@ export const baseConfig: RunConfig = {
     max_response_tokens: 96,
     context: 768,
     think: true,
+    samples: 'episode',
   },
   levels: { train_seed: 10000, validation_seed: 123, pool: 0 },
   reward: { format_penalty: -0.1 },
@@ -65,4 +68,9 @@ export const baseConfig: RunConfig = {
     careful: 0.4,
     mistakes: 0.6,
   },
+  diagnostics: { every: 0 },
+  reaction: 'notify',
 };
+
+/** The starter policy learning FrozenLake by StarPO-S with GRPO advantages, and the settings of a critic for those that take one; presets say what differs. */
+export const baseConfig = upgradeConfig(written).config as RunConfig;

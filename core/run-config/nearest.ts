@@ -21,7 +21,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const last = candidate.slice(candidate.lastIndexOf('.') + 1);
-    const distance = Math.min(editDistance(word, candidate), editDistance(word, last) + 0.5);
+    const distance = Math.min(editDistance(word, candidate), editDistance(word, last) + 1);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

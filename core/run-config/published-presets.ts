@@ -84,7 +84,7 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
     precision: 'bf16',
     exactness: 'fast',
     iterations: 200,
-    start: { model: model.name, weights: 'load', sha256: '' },
+    start: { ...baseConfig.start, model: model.name },
     environments: task.environments,
     rollout: {
       ...baseConfig.rollout,

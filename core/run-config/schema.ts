@@ -1,171 +1,114 @@
 import { z } from 'zod';
-import { promptSchema } from '../environments/prompt.ts';
-import { environments } from '../environments/registry.ts';
+import description from './description.json' with { type: 'json' };
+import type { RunConfig } from './run-config.ts';
 
-/** run.json, as docs/formats/run-config.md describes it. Every key is required; nothing has a default. */
+export type { EnvironmentConfig, RunConfig } from './run-config.ts';
+export { configVersion } from './upgrade.ts';
 
-export const configVersion = 1;
+/**
+ * What run.json may hold, key by key: built from the trainer's own description (description.json, which `npm run describe` writes). Every key is required; nothing has
+ * a default. Rules between keys are the trainer's alone: `starpo-trainer validate` knows them.
+ */
 
-const integer = (minimum: number, maximum: number) => z.number().int().min(minimum).max(maximum);
-const number = (minimum: number, maximum: number) => z.number().min(minimum).max(maximum);
+export interface Field {
+  path: string;
+  type: string;
+  minimum?: number;
+  maximum?: number;
+  choices?: string[];
+  pattern?: string;
+  min_length?: number;
+  max_length?: number;
+}
 
-const environmentRules = {
-  label: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
-  share: number(0, 1),
-  validate: z.boolean(),
-  noise: z.enum(['shared', 'independent', 'reference']),
-  max_turns: integer(1, 100),
-  max_actions_per_turn: integer(1, 100),
-  max_actions: integer(1, 1000),
-  prompt: promptSchema(environments.flatMap(({ placeholders }) => placeholders)),
-};
+/** Keys by name: a field, or the fields of the object that the key holds. */
+type Branch = Map<string, Field | Branch>;
 
-const [firstKind, ...furtherKinds] = environments.map(({ type, config }) =>
-  z.strictObject({ ...environmentRules, type: z.literal(type), config }),
+const environmentFields: Record<string, readonly Field[]> = description.environments;
+
+/** `environments[].config` by the environment's type; a type that the description doesn't know was refused before. */
+const environmentConfigs = new Map(
+  Object.entries(environmentFields).map(([type, fields]) => [type, objectOf(branchOf(fields))]),
 );
-const environment = z.discriminatedUnion('type', [firstKind!, ...furtherKinds]);
 
-const rollout = z.strictObject({
-  groups: integer(1, 4096),
-  group_size: integer(1, 1024),
-  slots: integer(1, 65536),
-  temperature: number(0.01, 10),
-  top_p: number(0.01, 1),
-  top_k: integer(0, 1_000_000),
-  min_p: number(0, 1),
-  max_response_tokens: integer(1, 65536),
-  context: integer(16, 1_048_576),
-  think: z.boolean(),
-});
-
-const advantage = z.strictObject({
-  estimator: z.enum(['grpo', 'dr_grpo', 'rloo', 'gae']),
-  gamma: number(0, 1),
-  lambda: number(0, 1),
-  whiten: z.boolean(),
-});
-
-const critic = z.strictObject({
-  model: z.enum(['none', 'full', 'head']),
-  learning_rate: number(0, 1),
-  value_clip: number(0, 1_000_000),
-  gradient_clip: number(0, 1_000_000),
-  warmup: integer(0, 1_000_000),
-});
-
-const kl = z.strictObject({
-  coefficient: number(0, 100),
-  estimator: z.enum(['k1', 'k2', 'k3']),
-  placement: z.enum(['reward', 'loss']),
-  reference: z.string(),
-});
-
-const policyLoss = z.strictObject({
-  clip_low: number(0, 1),
-  clip_high: number(0, 10),
-  dual_clip: number(0, 100).refine((value) => value === 0 || value >= 1, 'must be 0 (off) or 1 to 100'),
-  entropy_coefficient: number(-1, 1),
-  average: z.enum(['trajectory', 'token', 'trajectory_sum', 'fixed_length']),
-  mini_batch: integer(1, 65536),
-  epochs: integer(1, 100),
-});
-
-const optimizer = z.strictObject({
-  learning_rate: number(0, 1),
-  warmup: integer(0, 1_000_000),
-  schedule: z.enum(['constant', 'linear', 'cosine']),
-  beta1: number(0, 0.999999),
-  beta2: number(0, 0.999999),
-  epsilon: number(1e-12, 1),
-  weight_decay: number(0, 1),
-  gradient_clip: number(0, 1_000_000),
-  micro_batch_tokens: integer(0, 16_777_216),
-  recompute: z.enum(['none', 'elementwise', 'block']),
-});
-
-const warmStart = z.strictObject({
-  steps_per_iteration: integer(1, 100_000),
-  batch: integer(1, 4096),
-  plain: number(0, 1),
-  positions: number(0, 1),
-  careful: number(0, 1),
-  mistakes: number(0, 1),
-});
-
-const fields = z.strictObject({
-  version: z.literal(configVersion),
-  preset: z.string().regex(/^[a-z0-9.-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9, . and -'),
-  task: z.enum(['reinforce', 'warm_start']),
-  seed: integer(0, 4_294_967_295),
-  device: z
-    .string()
-    .regex(/^(auto|cpu|cuda(:[0-9]{1,2})?)$/, 'must be auto, cpu, cuda or cuda:0, cuda:1, ...'),
-  threads: integer(0, 256),
-  precision: z.enum(['fp32', 'bf16']),
-  exactness: z.enum(['exact', 'fast']),
-  iterations: integer(1, 1_000_000),
-  start: z.strictObject({
-    model: z.string().min(1),
-    weights: z.enum(['load', 'random']),
-    sha256: z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hex digits, or empty'),
-  }),
-  environments: z.array(environment).min(1).max(16),
-  rollout,
-  levels: z.strictObject({
-    train_seed: integer(0, 4_294_967_295),
-    validation_seed: integer(0, 4_294_967_295),
-    pool: integer(0, 1_000_000_000),
-  }),
-  reward: z.strictObject({ format_penalty: number(-100, 0) }),
-  filter: z.strictObject({ strategy: z.enum(['none', 'fraction', 'top_p']), keep: number(0, 1) }),
-  advantage,
-  policy_loss: policyLoss,
-  optimizer,
-  critic,
-  kl,
-  evaluation: z.strictObject({
-    every: integer(0, 1_000_000),
-    levels: integer(1, 65536),
-    temperature: number(0.01, 10),
-  }),
-  checkpoint: z.strictObject({ every: integer(0, 1_000_000), keep: integer(1, 100_000) }),
-  rollout_files: z.strictObject({ keep_last: integer(0, 1_000_000), keep_every: integer(0, 1_000_000) }),
-  storage: z.strictObject({ budget_gigabytes: number(0, 1_000_000) }),
-  warm_start: warmStart,
-});
-
-export const runConfig = fields.superRefine((config, context) => {
-  const issue = (path: (string | number)[], message: string) =>
-    context.addIssue({ code: 'custom', path, message });
-  const labels = new Set<string>();
-  for (const [index, each] of config.environments.entries()) {
-    if (labels.has(each.label)) issue(['environments', index, 'label'], `"${each.label}" is used twice`);
-    labels.add(each.label);
-    // Its evaluation would be written over the training episodes.
-    if (each.label === 'train')
-      issue(['environments', index, 'label'], '"train" is what the training episodes are called');
+export const runConfigSchema = objectOf(branchOf(description.fields)).superRefine((config, context) => {
+  for (const [index, environment] of (config as RunConfig).environments.entries()) {
+    const result = environmentConfigs.get(environment.type)?.safeParse(environment.config);
+    for (const issue of result?.error?.issues ?? [])
+      context.addIssue({ ...issue, path: ['environments', index, 'config', ...issue.path] } as never);
   }
-  if (config.environments.every((each) => each.share === 0)) {
-    issue(['environments'], 'at least one environment needs a share above 0');
-  }
-  if (config.policy_loss.mini_batch % config.rollout.group_size !== 0) {
-    issue(
-      ['policy_loss', 'mini_batch'],
-      `must be a multiple of rollout.group_size (${config.rollout.group_size})`,
-    );
-  }
-  const hasCritic = config.critic.model !== 'none';
-  const usesCritic = config.advantage.estimator === 'gae';
-  if (usesCritic && !hasCritic) {
-    issue(['critic', 'model'], 'must be full or head: advantage.estimator gae needs a critic');
-  }
-  if (hasCritic && !usesCritic) {
-    issue(['critic', 'model'], 'must be none: no advantage.estimator but gae uses a critic');
-  }
-});
+}) as unknown as z.ZodType<RunConfig>;
 
-/** The same keys without the rules that span several of them: what JSON Schema can say. */
-export const runConfigFields = fields;
+/** The field that a path of a configuration names, such as `environments.0.label`; undefined where there is none. */
+export function findField(path: readonly PropertyKey[], config: unknown): Field | undefined {
+  const names = path.map((part) => (typeof part === 'number' ? '[]' : String(part)));
+  if (names[0] === 'environments' && names[2] === 'config' && names.length > 3) {
+    const type = (config as RunConfig).environments[Number(path[1])]?.type ?? '';
+    return environmentFields[type]?.find((field) => field.path === names.slice(3).join('.'));
+  }
+  const dotted = names.join('.').replaceAll('.[]', '[]');
+  return (description.fields as Field[]).find((field) => field.path === dotted);
+}
 
-export type RunConfig = z.infer<typeof fields>;
-export type EnvironmentConfig = RunConfig['environments'][number];
+/** `rollout.groups` under `rollout`, then `groups`; `environments[].label` under `environments`, then `[]`, then `label`. */
+function branchOf(fields: readonly Field[]): Branch {
+  const root: Branch = new Map();
+  for (const field of fields) {
+    const names = field.path.replaceAll('[]', '.[]').split('.');
+    let branch = root;
+    for (const name of names.slice(0, -1)) {
+      const inner = branch.get(name);
+      const next: Branch = inner instanceof Map ? inner : new Map();
+      // A list's own field comes before those of its elements.
+      if (inner !== undefined && !(inner instanceof Map)) next.set('', inner);
+      branch.set(name, next);
+      branch = next;
+    }
+    branch.set(names.at(-1)!, field);
+  }
+  return root;
+}
+
+function objectOf(branch: Branch): z.ZodType {
+  return z.strictObject(
+    Object.fromEntries(
+      [...branch].map(([name, entry]) => [name, entry instanceof Map ? ofBranch(entry) : leaf(entry)]),
+    ),
+  );
+}
+
+function ofBranch(branch: Branch): z.ZodType {
+  const elements = branch.get('[]');
+  if (!(elements instanceof Map)) return objectOf(branch);
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = branch.get('') as Field;
+  return z.array(objectOf(elements)).min(minimum).max(maximum);
+}
+
+function leaf({ type, minimum = -Infinity, maximum = Infinity, choices = [], ...text }: Field): z.ZodType {
+  switch (type) {
+    case 'integer':
+      return z.number().int().min(minimum).max(maximum);
+    case 'number':
+      return z.number().min(minimum).max(maximum);
+    case 'boolean':
+      return z.boolean();
+    case 'choice':
+      return z.enum(choices);
+    case 'string':
+      return textOf(text);
+    default:
+      return z.record(z.string(), z.unknown());
+  }
+}
+
+function textOf({
+  pattern,
+  min_length = 0,
+  max_length,
+}: Pick<Field, 'pattern' | 'min_length' | 'max_length'>): z.ZodType {
+  const length = (text: string) => [...text].length;
+  let schema = z.string();
+  if (pattern !== undefined) schema = schema.regex(new RegExp(pattern));
+  if (min_length > 0) schema = schema.min(min_length);
+  return max_length === undefined ? schema : schema.refine((text) => length(text) <= max_length);
+}

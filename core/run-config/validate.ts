@@ -1,14 +1,18 @@
 import type { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import { nearest } from './nearest.ts';
-import { configVersion, type RunConfig, runConfig } from './schema.ts';
+import type { RunConfig } from './run-config.ts';
+import { type Field, findField, runConfigSchema } from './schema.ts';
 import { keyPaths, type Tree } from './tree.ts';
+import { configVersion, upgradeConfig } from './upgrade.ts';
+
+const hint = 'docs/formats/run-config.md lists every key with its type and range.';
 
 /**
- * Checks a whole configuration. Throws `config_version_unsupported` for a newer format and `config_invalid`, naming the first
- * key that is wrong, for anything else. `reference` supplies the keys that a hint may propose.
+ * A whole configuration of this or an earlier version, in today's form: every key is there, of its type and in its range. Rules between keys are for the trainer to say.
+ * Throws `config_version_unsupported` for a newer format and `config_invalid`, naming the first key that is wrong, for anything else.
  */
-export function validateConfig(value: unknown, reference?: Tree): RunConfig {
+export function validateConfig(value: unknown): RunConfig {
   const version = (value as { version?: unknown } | null)?.version;
   if (typeof version === 'number' && version > configVersion) {
     throw new Failure(
@@ -17,30 +21,83 @@ export function validateConfig(value: unknown, reference?: Tree): RunConfig {
       'It can be looked at here; update StarPO Studio to train it.',
     );
   }
-  const parsed = runConfig.safeParse(value);
+  const { config } = upgradeConfig(value);
+  const parsed = runConfigSchema.safeParse(config);
   if (parsed.success) return parsed.data;
-  const first = parsed.error.issues[0] as z.core.$ZodIssue;
-  throw describe(first, parsed.error.issues.length - 1, reference);
+  throw describe(config, parsed.error.issues);
 }
 
-function describe(issue: z.core.$ZodIssue, more: number, reference: Tree | undefined): Failure {
-  const path = issue.path.map(String).join('.');
+function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure {
+  const issue = issues[0]!;
+  const more = issues.length - 1;
   const others = more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})` : '';
   if (issue.code === 'unrecognized_keys') {
-    const key = [...issue.path.map(String), issue.keys[0]].join('.');
-    return unknownKey(key, reference, others);
+    const path = [...issue.path.map(String), issue.keys[0]].join('.');
+    return unknownKey(path, config as Tree, others);
   }
-  const message = `${path || 'The configuration'}: ${issue.message}${others}`;
-  return new Failure(
-    'config_invalid',
-    message,
-    'docs/formats/run-config.md lists every key with its type and range.',
+  const path = issue.path.map(String).join('.') || 'The configuration';
+  return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}`, hint);
+}
+
+/** What is wrong with a value, in words that go on after its path. */
+function problem(config: unknown, issue: z.core.$ZodIssue): string {
+  const field = findField(issue.path, config);
+  const missing = issue.path.length > 0 && at(config, issue.path) === undefined;
+  if (missing) return 'is missing';
+  switch (issue.code) {
+    case 'too_small':
+      return issue.origin === 'string'
+        ? "must be a text that isn't empty"
+        : `must ${amount(issue)} ${issue.minimum} or more`;
+    case 'too_big':
+      return `must ${amount(issue)} ${issue.maximum} or less`;
+    case 'invalid_type':
+      return `must be ${issue.expected === 'int' ? kinds.integer : (kinds[field?.type ?? issue.expected] ?? issue.expected)}`;
+    case 'invalid_value':
+      return `must be ${listed(issue.values.map(String))}`;
+    case 'invalid_format':
+      return `must have the form ${field?.pattern?.slice(1, -1) ?? issue.format}`;
+    default:
+      return `must be ${field ? textRange(field) : 'something else'}`;
+  }
+}
+
+const kinds: Record<string, string> = {
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  string: 'a text',
+  choice: 'a text',
+  object: 'an object',
+  record: 'an object',
+  list: 'a list',
+  array: 'a list',
+};
+
+const amount = ({ origin }: { origin: string }) => (origin === 'array' ? 'have a length of' : 'be');
+
+const textRange = ({ min_length = 0, max_length }: Field) =>
+  `a text of ${min_length} to ${max_length} characters`;
+
+const listed = (names: readonly string[]) =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+
+function at(config: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
+    config,
   );
 }
 
 /** `config_invalid` for a key that doesn't exist, with the nearest one that does as its hint. */
-export function unknownKey(key: string, reference: Tree | undefined, others = ''): Failure {
-  const proposal = reference ? nearest(key, keyPaths(reference)) : null;
-  const hint = proposal ? `Did you mean ${proposal}?` : 'docs/formats/run-config.md lists every key.';
-  return new Failure('config_invalid', `${key}: there is no such key${others}`, hint);
+export function unknownKey(key: string, reference: Tree, others = ''): Failure {
+  const proposal = nearest(
+    key,
+    keyPaths(reference).filter((path) => path !== key),
+  );
+  return new Failure(
+    'config_invalid',
+    `${key}: there is no such key${others}`,
+    proposal ? `Did you mean ${proposal}?` : 'docs/formats/run-config.md lists every key.',
+  );
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { alertSeverity, apiError, noteText, tagText } from '../contract/contract.ts';
+import { apiError, noteText, tagText } from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -15,12 +15,14 @@ const raised = z.looseObject({
   alert: alertId,
   state: z.literal('raised'),
   kind: z.string().max(64),
-  severity: alertSeverity,
+  severity: z.string(),
   iteration: z.number().int().min(0),
   message: z.string(),
 });
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
+
+const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 
 const bodies = {
   tag: z.looseObject({ tag: tagText, present: z.boolean() }),
@@ -86,6 +88,8 @@ export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   if (!head) return null;
   const { v: _, id: __, time, type, ...rest } = head;
   if (!Object.hasOwn(bodies, type)) return 'unknown';
+  if (type === 'alert' && typeof rest.state === 'string' && !alertStates.includes(rest.state))
+    return 'unknown';
   const body = bodies[type as AnnotationType].safeParse(rest);
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;
 }

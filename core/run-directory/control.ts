@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { RunCommand } from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 
-export type Command = 'pause' | 'resume' | 'checkpoint' | 'stop';
+export type Command = RunCommand['command'];
 
 /** Appends a command to control.jsonl and gives its id. */
 export function appendCommand(folder: string, command: Command, args: Record<string, unknown> = {}): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { memoryPlan, phase } from '../contract/contract.ts';
 import { parseLine } from './parse-line.ts';
 
-/** The journal's events, as docs/formats/journal.md describes them. Unknown keys and types are let through and ignored. */
+/** The journal's events, as docs/formats/journal.md describes them. Keys, types, phases, reasons and levels that this version doesn't know are let through as they are. */
 
 const integer = z.number().int();
 const metrics = z.record(z.string(), z.number());
@@ -37,11 +37,12 @@ const bodies = {
   }),
   rollout_removed: z.looseObject({ iteration: integer, split: z.string() }),
   checkpoint: z.looseObject({ iteration: integer, path: z.string() }),
+  checkpoint_state_removed: z.looseObject({ iteration: integer }),
   acknowledged: z.looseObject({ command_id: z.string(), accepted: z.boolean(), message: z.string() }),
   paused: z.looseObject({ iteration: integer }),
   resumed: z.looseObject({ iteration: integer }),
-  log: z.looseObject({ level: z.enum(['info', 'warning']), message: z.string() }),
-  stopped: z.looseObject({ reason: z.enum(['completed', 'command', 'signal']), iteration: integer }),
+  log: z.looseObject({ level: z.string(), message: z.string() }),
+  stopped: z.looseObject({ reason: z.string(), iteration: integer }),
   failed: z.looseObject({
     code: z.string(),
     message: z.string(),

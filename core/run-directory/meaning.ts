@@ -72,6 +72,7 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
       };
     }
     case 'checkpoint':
+    case 'checkpoint_state_removed':
     case 'acknowledged':
     case 'unknown':
       return {};

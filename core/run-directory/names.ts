@@ -14,6 +14,13 @@ export const runFiles = {
   evaluations: 'evaluations',
 } as const;
 
+/** Beside a checkpoint's weights: what a run needs to go on from it. */
+export const trainerState = 'trainer-state.safetensors';
+
+/** Relative to the run directory: `checkpoints/000050`. */
+export const checkpointPath = (iteration: number) =>
+  join(runFiles.checkpoints, String(iteration).padStart(6, '0'));
+
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 
 export const runsFolder = (home: string) => join(home, 'runs');

@@ -14,7 +14,7 @@ export interface RolloutPaths {
 
 const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
 const indexFile = z.looseObject({
-  version: z.literal(1),
+  version: z.number().int(),
   episodes: z.array(z.intersection(episodeSummary, place)),
 });
 

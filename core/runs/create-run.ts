@@ -1,49 +1,92 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
 import { findPreset, type Preset } from '../run-config/presets.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
-import type { Tree } from '../run-config/tree.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { newRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
+import { forkConfig } from './fork.ts';
 import { modelDigest, weightsIndex, wholeWeights } from './model-digest.ts';
+import { runUnknown } from './runs.ts';
 
 export interface CreateRunParts {
   home: string;
   resources: string;
-  trainer: Pick<Trainer, 'inspect'>;
+  trainer: Pick<Trainer, 'inspect' | 'validate'>;
 }
 
-export interface NewRun {
-  preset: string;
-  set?: Record<string, Setting> | undefined;
+export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
+
+/** A configuration to begin with, and the preset whose model it begins from, if it is one's. */
+interface Origin {
+  config: RunConfig;
+  preset: Preset | null;
 }
 
 /**
- * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `config_invalid`, `model_missing`, what `modelDigest` throws
- * or what the trainer finds wrong with the model folder, and then has changed nothing.
+ * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`, `config_invalid`, `model_missing`, what
+ * `modelDigest` throws or what the trainer finds wrong with the configuration or the model folder, and then has changed nothing.
  */
 export async function createRun(
   { home, resources, trainer }: CreateRunParts,
-  { preset: name, set = {} }: NewRun,
+  { set = {}, ...source }: NewRun,
 ): Promise<string> {
-  const preset = findPreset(name);
-  const changed = applySettings(preset.config, set);
-  const config = validateConfig(changed, preset.config as unknown as Tree);
-  const own = set['start.model'] === undefined && config.start.model === preset.config.start.model;
-  config.start.model = own ? ownModel(preset, home, resources) : resolve(config.start.model);
+  const { config: given, preset } = originOf(home, source);
+  const config = validateConfig(applySettings(given, set));
+  await unlessNoTrainer(trainer.validate(config));
+  const sameModel = set['start.model'] === undefined && config.start.model === given.start.model;
+  if (!sameModel) leaveOtherRun(config, given);
+  const own = preset !== null && sameModel;
+  config.start.model = own ? ownModel(preset!, home, resources) : resolve(config.start.model);
   if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
   checkModels(config);
-  if (!own || preset.model !== null) await inspect(trainer, config);
+  const known = own && preset?.model === null;
+  if (!known && config.start.weights === 'load') await unlessNoTrainer(trainer.inspect(config.start.model));
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
-  return writeRun(home, preset.id, config);
+  return writeRun(home, config);
+}
+
+function originOf(home: string, source: RunSource): Origin {
+  if ('preset' in source) {
+    const preset = findPreset(source.preset);
+    return { config: structuredClone(preset.config), preset };
+  }
+  if ('config' in source) return { config: validateConfig(source.config), preset: null };
+  const config = readConfig(home, source.run);
+  if (source.checkpoint === undefined)
+    return { config: { ...config, parent: { run: source.run, iteration: 0 } }, preset: null };
+  return { config: forkConfig(home, config, source), preset: null };
+}
+
+/** Another run's configuration, in today's form. */
+function readConfig(home: string, runId: string): RunConfig {
+  const path = join(runFolder(home, runId), runFiles.config);
+  if (!existsSync(path)) throw runUnknown(runId);
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Failure(
+      'config_unreadable',
+      `${path} can't be read: ${asFailure(error).message}`,
+      'Choose another run.',
+    );
+  }
+  return validateConfig(value);
+}
+
+/** Another model is asked for than the one that was taken over, so neither its digest nor its run is this one's. */
+function leaveOtherRun({ start }: RunConfig, given: RunConfig): void {
+  if (start.sha256 === given.start.sha256) start.sha256 = '';
+  Object.assign(start, { run: '', checkpoint: 0, keep_optimizer: false });
 }
 
 /** The folder of the model that a preset names. Throws `model_missing` where it is a published one that isn't here. */
@@ -53,9 +96,8 @@ function ownModel({ model, config }: Preset, home: string, resources: string): s
 }
 
 /** What the trainer would find at the start is better said before there is a run. Without a usable trainer that has to wait. */
-async function inspect(trainer: Pick<Trainer, 'inspect'>, { start }: RunConfig): Promise<void> {
-  if (start.weights !== 'load') return;
-  await trainer.inspect(start.model).catch((error) => {
+async function unlessNoTrainer(question: Promise<unknown>): Promise<void> {
+  await question.catch((error) => {
     if (!trainerCodes.includes(asFailure(error).code)) throw error;
   });
 }
@@ -85,8 +127,8 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
 }
 
 /** The directory appears under its name by one rename, whole. */
-function writeRun(home: string, preset: string, config: RunConfig): string {
-  const runId = newRunId(preset);
+function writeRun(home: string, config: RunConfig): string {
+  const runId = newRunId(config.preset);
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   mkdirSync(partial, { recursive: true });
   try {

@@ -123,7 +123,11 @@ export class Runs {
    * Gives a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
    * `trainer_not_responding` where there was no answer in a minute.
    */
-  async command(runId: string, command: Command): Promise<{ accepted: boolean; message: string }> {
+  async command(
+    runId: string,
+    command: Command,
+    args: Record<string, unknown> = {},
+  ): Promise<{ accepted: boolean; message: string }> {
     // An event that nobody was told of yet could be taken for the answer.
     await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
@@ -144,7 +148,7 @@ export class Runs {
         (event.type === 'acknowledged' && JSON.parse(event.body).command_id === id),
     );
     try {
-      id = appendCommand(this.folder(runId), command);
+      id = appendCommand(this.folder(runId), command, args);
       const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(patience)]);
       if (outcome === null) {
         throw new Failure(

@@ -67,9 +67,9 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         memoryPlan: readMemoryPlan(database, runId),
       };
     },
-    'runs.create': async ({ preset, set, start, queue }) => {
+    'runs.create': async ({ start, queue, ...newRun }) => {
       if (start && !queue) core.trainer.require();
-      const runId = await runs.create({ preset, set });
+      const runId = await runs.create(newRun);
       if (queue) core.queue.add(runId);
       else if (start) await runs.start(runId);
       return { runId };
@@ -78,7 +78,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       await runs.start(runId);
       return {};
     },
-    'runs.command': ({ runId, command }) => runs.command(runId, command),
+    'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, names, after }) => {
       runs.get(runId);
       return readSeries(database, runId, names, after);

@@ -3,7 +3,8 @@ import { bytes } from '../contract/bytes.ts';
 import type { ApiError, RunStorage } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
-import { type RunConfig, runConfig } from '../run-config/schema.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
 import { estimateRun } from './estimate.ts';
@@ -42,7 +43,10 @@ export class Storage {
     const { runs } = this.parts;
     const { status } = runs.get(runId);
     const folder = runs.folder(runId);
-    const config = runConfig.safeParse(await runs.config(runId).catch(() => null)).data;
+    const config = await runs
+      .config(runId)
+      .then(validateConfig)
+      .catch(() => undefined);
     const [measured, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
     const ends = status === 'completed' || config === undefined;
     const expected = ends ? null : await estimateRun(config, measured);

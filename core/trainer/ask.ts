@@ -6,19 +6,26 @@ import { parseTrainerError } from './trainer-error.ts';
 const limit = 15_000;
 
 /**
- * Runs the trainer for a short question and gives the JSON object that it prints. Throws the trainer's own error, `trainer_missing`,
+ * Runs the trainer for a short question, with `input` on its standard input, and gives the JSON object that it prints. Throws the trainer's own error, `trainer_missing`,
  * or `trainer_unusable` where it didn't answer with JSON.
  */
-export function askTrainer(executable: string, args: readonly string[]): Promise<unknown> {
+export function askTrainer(executable: string, args: readonly string[], input = ''): Promise<unknown> {
   return new Promise((answer, refuse) => {
-    execFile(executable, args, { timeout: limit, maxBuffer: 16 << 20 }, (error, output, errorOutput) => {
-      if (error) return refuse(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
-      try {
-        answer(JSON.parse(output));
-      } catch {
-        refuse(unusable(executable, `\`${args[0]}\` printed no JSON`));
-      }
-    });
+    const child = execFile(
+      executable,
+      args,
+      { timeout: limit, maxBuffer: 16 << 20 },
+      (error, output, errorOutput) => {
+        if (error) return refuse(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
+        try {
+          answer(JSON.parse(output));
+        } catch {
+          refuse(unusable(executable, `\`${args[0]}\` printed no JSON`));
+        }
+      },
+    );
+    // One that ends before it has read everything has said why.
+    child.stdin?.on('error', () => {}).end(input);
   });
 }
 

@@ -6,6 +6,7 @@ import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
 const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
+const verdict = z.looseObject({ warnings: z.array(z.string()) });
 const modelFacts = z.looseObject({ parameters: z.number().int() });
 const deviceList = z.looseObject({
   devices: z.array(device),
@@ -63,6 +64,16 @@ export class Trainer {
   /** Whether a run can begin from a model folder. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
   async inspect(folder: string): Promise<{ parameters: number }> {
     return modelFacts.parse(await askTrainer(findTrainer(this.candidates), ['inspect', folder, '--json']));
+  }
+
+  /** Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant. Throws what the trainer finds wrong. */
+  async validate(config: unknown): Promise<{ warnings: string[] }> {
+    const answer = await askTrainer(
+      findTrainer(this.candidates),
+      ['validate', '-', '--json'],
+      JSON.stringify(config),
+    );
+    return verdict.parse(answer);
   }
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {

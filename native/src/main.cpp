@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   evaluate->add_option("--name", evaluation.name, "of the result; else checkpoint and label, as in 000050-frozen-lake");
   evaluate->add_flag("--json", json, "progress and result as JSON lines");
 
-  auto* validate = add("validate", "Check a run.json", [&] { return starpo::validate_command(path, json); });
+  auto* validate = add("validate", "Check a run.json, or what comes on standard input where FILE is -", [&] { return starpo::validate_command(path, json); });
   validate->add_option("FILE", path)->required();
   validate->add_flag("--json", json);
 

@@ -55,7 +55,7 @@ void collect_paths(const json& value, const std::string& path, std::set<std::str
 
 TEST_CASE("the example of run.json is read key by key") {
   const auto config = read_run_config(test::repository() / "docs/formats/examples/run.json");
-  CHECK(config.version == 1);
+  CHECK(config.version == 2);
   CHECK(config.preset == "starter-frozen-lake-grpo-s");
   CHECK(config.task == Task::reinforce);
   CHECK(config.start.model == "resources/starter");
@@ -145,7 +145,7 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/policy_loss/dual_clip", 0.5) == "config_invalid policy_loss.dual_clip");
   CHECK(verdict("/policy_loss/dual_clip", 3) == "valid");
   CHECK(verdict("/policy_loss/mini_batch", 24) == "config_invalid policy_loss.mini_batch");
-  CHECK(verdict("/version", 2) == "config_version_unsupported version");
+  CHECK(verdict("/version", 3) == "config_version_unsupported version");
   CHECK(verdict("/version", 0) == "config_invalid version");
   CHECK(verdict("/version", "1") == "config_invalid version");
   CHECK(verdict([](json& c) { c["environments"].push_back(c["environments"][0]); }) == "config_invalid environments[1].label");
@@ -155,8 +155,44 @@ TEST_CASE("bad configurations are refused by code and path") {
         }) == "config_invalid warm_start");
 }
 
+TEST_CASE("a configuration of version 1 is brought to today's form, and what goes on differently is said") {
+  auto old = json::parse(read_text(test::repository() / "tests/fixtures/version-1/frozen-lake/run.json"));
+  const auto config = parse_run_config(old.dump());
+  CHECK(config.version == 2);
+  CHECK(config.start.run == "");
+  CHECK_FALSE(config.start.keep_optimizer);
+  CHECK(config.changed_since.empty());
+  CHECK(run_config_warnings(config).empty());
+
+  old["environments"][0]["config"]["is_slippery"] = true;
+  CHECK(parse_run_config(old.dump()).changed_since.size() == 1);
+  CHECK(run_config_warnings(parse_run_config(old.dump())).size() == 1);
+
+  // What an upgrade doesn't add stays missing, and what is of a wrong type stays so.
+  old.erase("seed");
+  CHECK(error_code_of([&] { parse_run_config(old.dump()); }) == "config_invalid");
+  CHECK(error_code_of([&] { parse_run_config(R"({"version": 1, "start": 3, "environments": {}, "rollout": []})"); }) == "config_invalid");
+}
+
+TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
+  const auto from = [](json& c) { c["start"].update({{"run", "a-run"}, {"checkpoint", 50}}); };
+  CHECK(verdict(from) == "valid");
+  CHECK(verdict([&](json& c) { from(c), c["iterations"] = 50; }) == "config_invalid iterations");
+  CHECK(verdict("/start/keep_optimizer", true) == "config_invalid start.keep_optimizer");
+  CHECK(verdict("/diagnostics/every", 5) == "config_invalid diagnostics.every");
+  CHECK(verdict("/reaction", "rollback") == "config_invalid reaction");
+
+  auto config = example();
+  config["critic"]["warmup"] = 3;
+  CHECK(critic_warmup_end(parse_run_config(config.dump())) == 3);
+  from(config);
+  CHECK(critic_warmup_end(parse_run_config(config.dump())) == 53);
+  config["start"]["keep_optimizer"] = true;
+  CHECK(critic_warmup_end(parse_run_config(config.dump())) == 3);
+}
+
 TEST_CASE("a newer configuration is told apart though its keys are unknown") {
-  CHECK(error_code_of([] { parse_run_config(R"({"version": 2, "something": "new"})"); }) == "config_version_unsupported");
+  CHECK(error_code_of([] { parse_run_config(R"({"version": 3, "something": "new"})"); }) == "config_version_unsupported");
 }
 
 TEST_CASE("nesting of any depth is refused, not followed") {
@@ -242,22 +278,4 @@ TEST_CASE("the schema says types, ranges, choices and patterns") {
   CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit", "sokoban"});
   CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
   CHECK(field_of(fields, "rollout.think").at("type") == "boolean");
-}
-
-TEST_CASE("the schema's metrics are those of the documentation") {
-  std::set<std::string> documented, known;
-  std::istringstream text(read_text(test::repository() / "docs/formats/metrics.md"));
-  for (std::string line; std::getline(text, line);) {
-    if (!line.starts_with("| `") || line.find("<label>") != std::string::npos) continue;
-    const auto cell = line.substr(1, line.find('|', 1) - 1);
-    for (std::size_t begin = 0; (begin = cell.find('`', begin)) != std::string::npos;) {
-      const auto end = cell.find('`', begin + 1);
-      documented.insert(cell.substr(begin + 1, end - begin - 1));
-      begin = end + 1;
-    }
-  }
-  const auto schema = json::parse(run_config_schema());
-  for (const std::string name : schema.at("metrics"))
-    if (name.find("<label>") == std::string::npos) known.insert(name);
-  CHECK(known == documented);
 }

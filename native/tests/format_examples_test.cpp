@@ -42,8 +42,8 @@ TEST_CASE("the example of a checkpoint's state has the keys that the trainer wri
 TEST_CASE("the example of metrics names known ones only") {
   for (const auto& name : keys(example("metrics.json"))) {
     CAPTURE(name);
-    const bool evaluation = name.starts_with("evaluation/") && std::ranges::find(metric::evaluation_names, name.substr(name.rfind('/') + 1)) != metric::evaluation_names.end();
-    CHECK((evaluation || std::ranges::find(metric::iteration_names, name) != metric::iteration_names.end()));
+    const bool evaluation = name.starts_with("evaluation/") && std::ranges::find(metric::evaluation_metrics, std::string_view(name).substr(name.rfind('/') + 1), &metric::Description::name) != metric::evaluation_metrics.end();
+    CHECK((evaluation || std::ranges::find(metric::iteration_metrics, name, &metric::Description::name) != metric::iteration_metrics.end()));
   }
 }
 

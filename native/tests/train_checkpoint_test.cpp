@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "error_code.h"
 #include "tiny_policy.h"
@@ -92,6 +93,38 @@ TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all
   for (const int iteration : {0, 5, 1000000}) write(iteration);
   CHECK(resumable() == std::vector<int>{1000000});
   CHECK(fs::exists(checkpoints() / "000000/model.safetensors"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a pinned checkpoint keeps its state, and the journal says whose went") {
+  write(0);
+  CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
+  for (const int iteration : {5, 10}) write(iteration);
+  CHECK(resumable() == std::vector<int>{10, 0});
+  CHECK(set_checkpoint_pinned(run.path(), 0, false).done);
+  write(15);
+  CHECK(resumable() == std::vector<int>{15});
+
+  std::string removed;
+  std::istringstream lines(read_text(run.path() / "events.jsonl"));
+  for (std::string line; std::getline(lines, line);)
+    if (const auto event = nlohmann::json::parse(line); event.at("type") == "checkpoint_state_removed") removed += event.at("iteration").dump() + " ";
+  CHECK(removed == "5 10 0 ");
+}
+
+TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over, or refused with the reason") {
+  state->policy->parameters().set_steps(7);
+  write(5);
+  const auto fresh = tiny_state(config, model.path());
+  load_start_state(run.path() / checkpoint_path(5), *fresh);
+  CHECK(fresh->policy->parameters().steps() == 7);
+
+  RunConfig with_critic = config;
+  with_critic.critic.model = CriticModel::head;
+  with_critic.advantage.estimator = AdvantageEstimator::gae;
+  const auto other = tiny_state(with_critic, model.path());
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), *other); }) == "start_state_mismatch");
+  fs::remove(run.path() / checkpoint_path(5) / checkpoint_state_file);
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), *fresh); }) == "start_state_missing");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {

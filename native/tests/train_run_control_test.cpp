@@ -55,6 +55,25 @@ TEST_CASE_FIXTURE(Fixture, "each command is answered, and refused where it chang
   CHECK_FALSE(control.checkpoint_requested());
 }
 
+TEST_CASE_FIXTURE(Fixture, "a checkpoint is pinned and unpinned, and what can't be is refused with the reason") {
+  const auto folder = run.path() / "checkpoints/000005";
+  std::filesystem::create_directories(folder);
+  write_text(folder / "trainer-state.safetensors", "");
+  const auto ask = [&](const char* command, const json& args) {
+    append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}, {"args", args}}.dump() + "\n");
+    control.poll();
+  };
+  const json five{{"iteration", 5}};
+  ask("unpin", five), ask("pin", five), ask("pin", five);
+  CHECK(std::filesystem::exists(folder / "pinned"));
+  ask("unpin", five);
+  CHECK_FALSE(std::filesystem::exists(folder / "pinned"));
+  ask("pin", {{"iteration", 6}}), ask("pin", {{"iteration", -1}}), ask("pin", json::object());
+  std::filesystem::remove(folder / "trainer-state.safetensors");
+  ask("pin", five);
+  CHECK(events() == "unpin- pin+ pin- unpin+ pin- pin- pin- pin-");
+}
+
 TEST_CASE_FIXTURE(Fixture, "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
   send({"pause", "resume", "checkpoint", "stop"});
   control.finish();

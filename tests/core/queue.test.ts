@@ -59,7 +59,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     const core = await working();
     const [broken, whole] = [await make(core), await make(core)];
     const config = join(core.runs.folder(broken), 'run.json');
-    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 2 }));
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 3 }));
     core.queue.add(broken);
     core.queue.add(whole);
     await until(core, whole, 'completed');
@@ -137,7 +137,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     const core = await world.core();
     const broken = await make(core);
     const config = join(core.runs.folder(broken), 'run.json');
-    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 2 }));
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 3 }));
     vi.spyOn(core.annotations, 'add').mockImplementation(() => {
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     });

@@ -1,24 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { environments } from '../../core/environments/registry.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
 import { presets } from '../../core/run-config/presets.ts';
-import { runConfigFields } from '../../core/run-config/schema.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
-import {
-  environmentMetricNames,
-  evaluationMetricNames,
-  metricNames,
-} from '../../core/run-directory/metrics.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { keptSeqs } from './fixtures/journal.ts';
-import { schemaFields } from './fixtures/schema-fields.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
@@ -27,39 +18,6 @@ const unless = built ? '' : ' (skipped: the trainer is not built)';
 const resources = join(root, 'resources');
 
 describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
-  const schema = () => JSON.parse(execFileSync(trainer, ['schema'], { encoding: 'utf8' }));
-  const known = (fields: object[]) =>
-    fields.map(({ nullable: _, ...field }: { nullable?: unknown }) => field);
-  const ours = (type: z.ZodType, opaque?: string[]) => schemaFields(z.toJSONSchema(type) as object, opaque);
-  const byPath = (left: { path?: string }, right: { path?: string }) => (left.path! < right.path! ? -1 : 1);
-
-  test('on every key of run.json, its type and its range', () => {
-    const expected = ours(runConfigFields, ['environments[].config']).map((field) =>
-      field.path === 'environments[].config' ? { path: field.path, type: 'object' } : field,
-    );
-    expect(known(schema().fields).sort(byPath)).toEqual(expected.sort(byPath));
-  });
-
-  test('on which environments there are', () => {
-    expect(Object.keys(schema().environments).sort()).toEqual(environments.map(({ type }) => type).sort());
-  });
-
-  test.each(environments.map(({ type, config }) => [type, config] as const))(
-    'on the configuration of %s',
-    (name, type) => {
-      expect(known(schema().environments[name]).sort(byPath)).toEqual(ours(type).sort(byPath));
-    },
-  );
-
-  test('on the metrics', () => {
-    const names = [
-      ...metricNames,
-      ...environmentMetricNames.map((name) => `rollout/<label>/${name}`),
-      ...evaluationMetricNames.map((name) => `evaluation/<label>/${name}`),
-    ];
-    expect([...schema().metrics].sort()).toEqual(names.sort());
-  });
-
   test.each(presets.map(({ id, config }) => [id, config] as const))('on the preset %s', (_, config) => {
     const folder = mkdtempSync(join(tmpdir(), 'starpo-preset-'));
     const path = join(folder, 'run.json');

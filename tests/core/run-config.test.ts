@@ -52,18 +52,13 @@ describe('the schema', () => {
     ['start.sha256', 'abc'],
     ['environments', []],
     ['environments.0.label', 'Frozen Lake'],
-    ['environments.0.label', 'train'],
     ['rollout_files.keep_last', -1],
     ['storage.budget_gigabytes', -1],
     ['environments.0.type', 'chess'],
     ['environments.0.config.size', 1],
-    ['environments.0.prompt.first', '{board}'],
-    ['environments.0.prompt.next', 'a } b'],
     ['rollout.temperature', 0],
     ['rollout.think', 'yes'],
     ['reward.format_penalty', 0.1],
-    ['policy_loss.dual_clip', 0.5],
-    ['policy_loss.mini_batch', 24],
     ['optimizer.epsilon', 0],
     ['optimizer.micro_batch_tokens', -1],
     ['advantage.lambda', 1.1],
@@ -77,28 +72,32 @@ describe('the schema', () => {
     expect(hint).not.toBe('');
   });
 
-  test('refuses two environments of one label, and shares of nothing', () => {
-    const [lake] = example.environments;
-    expect(failureOf(() => validateConfig(changed('environments', [lake, lake]))).message).toContain(
-      'environments.1.label',
-    );
-    expect(failureOf(() => validateConfig(changed('environments.0.share', 0))).message).toContain('share');
+  test.each([
+    ['iterations', 0, 'iterations must be 1 or more'],
+    ['iterations', 1.5, 'iterations must be a whole number'],
+    ['iterations', '20', 'iterations must be a whole number'],
+    ['seed', 2 ** 32, 'seed must be 4294967295 or less'],
+    ['rollout.think', 'yes', 'rollout.think must be true or false'],
+    ['advantage.estimator', 'a2c', 'advantage.estimator must be grpo, dr_grpo, rloo or gae'],
+    ['environments', [], 'environments must have a length of 1 or more'],
+    ['environments', {}, 'environments must be a list'],
+    ['environments.0.config.size', 1, 'environments.0.config.size must be 2 or more'],
+    ['environments.0.label', 'Frozen Lake', 'environments.0.label must have the form [a-z0-9-]{1,32}'],
+    ['start.model', '', "start.model must be a text that isn't empty"],
+    ['reaction', 'rollback', 'reaction must be notify'],
+    ['diagnostics.every', 5, 'diagnostics.every must be 0 or less'],
+  ])('says of %s = %j what it must be', (path, value, message) => {
+    expect(failureOf(() => validateConfig(changed(path, value))).message).toBe(message);
   });
 
-  test('refuses advantages that need a critic without one, and a critic that nothing uses', () => {
-    for (const config of [changed('advantage.estimator', 'gae'), changed('critic.model', 'full')]) {
-      const { code, message } = failureOf(() => validateConfig(config));
-      expect(code).toBe('config_invalid');
-      expect(message).toMatch(/^critic\.model: .*advantage\.estimator/);
-    }
-    const both = changed('critic.model', 'head');
-    both.advantage.estimator = 'gae';
-    expect(validateConfig(both)).toEqual(both);
+  test('says how many problems there are', () => {
+    const { message } = failureOf(() => validateConfig({ ...example, seed: -1, iterations: 0, filter: 1 }));
+    expect(message).toBe('seed must be 0 or more (and 2 more problems)');
   });
 
   test('refuses an unknown key and proposes the nearest', () => {
     const failure = failureOf(() =>
-      validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }, example as Tree),
+      validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }),
     );
     expect(failure.message).toContain('rollout.tempreature');
     expect(failure.hint).toContain('rollout.temperature');
@@ -121,14 +120,12 @@ describe('the schema', () => {
 
   test('takes Sokoban', () => {
     expect(validateConfig(asSokoban({})).environments[0]!.config).toEqual(sokoban);
-    expect(validateConfig(asSokoban({ num_boxes: 14 }))).toBeDefined();
   });
 
   test.each([
-    ['num_boxes', { num_boxes: 15 }],
+    ['num_boxes', { num_boxes: 17 }],
     ['dim_x', { dim_x: 4 }],
-    ['grid_lookup', { grid_lookup: { ...sokoban.grid_lookup, 6: 'P' } }],
-    ['grid_lookup.1', { grid_lookup: { ...sokoban.grid_lookup, 1: ' ' } }],
+    ['grid_lookup.1', { grid_lookup: { ...sokoban.grid_lookup, 1: '' } }],
     ['grid_lookup.7', { grid_lookup: { ...sokoban.grid_lookup, 7: 'Z' } }],
     ['grid_lookup.3', { grid_lookup: { ...sokoban.grid_lookup, 3: undefined } }],
   ])("refuses a Sokoban's %s", (path, change) => {
@@ -138,7 +135,7 @@ describe('the schema', () => {
   });
 
   test('refuses a newer version by its own code', () => {
-    expect(failureOf(() => validateConfig({ version: 2, future: true })).code).toBe(
+    expect(failureOf(() => validateConfig({ version: 3, future: true })).code).toBe(
       'config_version_unsupported',
     );
   });

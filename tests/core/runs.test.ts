@@ -177,7 +177,7 @@ describe('runs', { timeout: 60_000 }, () => {
   test('a run of a newer version is shown and not started', async () => {
     const runId = await make();
     const path = join(core.runs.folder(runId), 'run.json');
-    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version: 2, more: {} }));
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version: 3, more: {} }));
     expect(core.runs.get(runId).status).toBe('created');
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'config_version_unsupported' });
     expect(existsSync(join(core.runs.folder(runId), 'trainer.lock'))).toBe(false);

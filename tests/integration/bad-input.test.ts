@@ -89,7 +89,7 @@ test.each([
   ['a missing key', { seed: undefined }, 'config_invalid'],
   ['a mistyped value', { seed: 'one' }, 'config_invalid'],
   ['a value out of range', { iterations: 0 }, 'config_invalid'],
-  ['a newer version', { version: 2 }, 'config_version_unsupported'],
+  ['a newer version', { version: 3 }, 'config_version_unsupported'],
 ])('the trainer refuses %s and touches nothing', async (name, change, code) => {
   const folder = runWith(name.replaceAll(' ', '-'), { ...exampleConfig(), ...change });
   expectRefusal(await refusal(trainer, 'train', folder), 2, code);

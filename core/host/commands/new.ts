@@ -1,17 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { RunSource } from '../../contract/contract.ts';
+import { asFailure, Failure } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
 export interface NewRunOptions {
   home?: string | undefined;
-  preset: string;
+  source: RunSource;
   set: Record<string, Setting>;
 }
 
 /** Made only once: where the host ends before it has answered, that is said, and `starpo runs` tells whether the run is there. */
-export async function newRun({ home, preset, set }: NewRunOptions): Promise<void> {
+export async function newRun({ home, source, set }: NewRunOptions): Promise<void> {
   await withClient(home, async (client) => {
-    const { runId } = await client.call('runs.create', { preset, set, start: false });
+    const { runId } = await client.call('runs.create', { ...source, set, start: false });
     print((await client.call('runs.get', { runId })).folder);
   });
 }
+
+export interface SourceFlags {
+  from?: string;
+  keepOptimizer?: boolean;
+  config?: string;
+}
+
+/** What a command line names to make a run from. Throws `usage_invalid` unless it is one thing, or `config_unreadable`. */
+export function sourceOf(
+  preset: string | undefined,
+  { from, keepOptimizer = false, config }: SourceFlags,
+): RunSource {
+  if ([preset, from, config].filter((each) => each !== undefined).length !== 1)
+    throw usage('Name one thing to make the run from.');
+  const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];
+  if (keepOptimizer && iteration === undefined)
+    throw usage('Only a checkpoint has an optimiser that could be kept.');
+  if (preset !== undefined) return { preset };
+  if (config !== undefined) return { config: readConfigFile(config) };
+  if (!run) throw usage(`"${from}" is neither a run nor a checkpoint of one.`);
+  return iteration === undefined ? { run } : { run, checkpoint: Number(iteration), keepOptimizer };
+}
+
+/** The core that is asked may be elsewhere: a path is meant from where the person is. */
+function readConfigFile(path: string): Record<string, unknown> {
+  try {
+    const config = JSON.parse(readFileSync(path, 'utf8'));
+    for (const [section, key] of [
+      ['start', 'model'],
+      ['kl', 'reference'],
+    ] as const)
+      if (config[section]?.[key]) config[section][key] = resolve(String(config[section][key]));
+    return config;
+  } catch (error) {
+    throw new Failure(
+      'config_unreadable',
+      `${path} can't be read: ${asFailure(error).message}`,
+      'Give a whole run.json; docs/formats/run-config.md explains it.',
+    );
+  }
+}
+
+const usage = (message: string) =>
+  new Failure(
+    'usage_invalid',
+    message,
+    'Give a preset, --from RUN, --from RUN@ITERATION (with --keep-optimizer) or --config FILE.',
+  );

@@ -37,9 +37,9 @@ export async function train({ queue, ...options }: TrainOptions): Promise<void> 
 }
 
 /** Makes a run and lets it wait for its device. */
-async function trainLater({ home, json, ...run }: Omit<TrainOptions, 'queue'>): Promise<void> {
+async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue'>): Promise<void> {
   await withClient(home, async (client) => {
-    const { runId } = await client.call('runs.create', { ...run, start: false, queue: true });
+    const { runId } = await client.call('runs.create', { ...source, set, start: false, queue: true });
     const { summary, folder } = await client.call('runs.get', { runId });
     const position = summary.queuePosition;
     if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
@@ -50,14 +50,14 @@ async function trainLater({ home, json, ...run }: Omit<TrainOptions, 'queue'>): 
 
 async function begin(
   studio: Studio,
-  { preset, set }: Omit<NewRunOptions, 'home'>,
+  { source, set }: Omit<NewRunOptions, 'home'>,
   json: boolean,
 ): Promise<Follower> {
   const channel = await studio.open();
   const client = createClient(channel);
   try {
     await client.call('trainer.require', {});
-    const { runId } = await client.call('runs.create', { preset, set, start: false });
+    const { runId } = await client.call('runs.create', { ...source, set, start: false });
     const { folder, summary } = await client.call('runs.get', { runId });
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
     for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)

@@ -8,10 +8,13 @@
 #include "cli/score.h"
 #include "cli/tokenize.h"
 #include "config/run_config.h"
+#include "config/upgrade.h"
 #include "engine/engine.h"
 #include "engine/load_weights.h"
 #include "env/environment.h"
 #include "env/protocol.h"
+#include "fields/field_reader.h"
+#include "files/text_file.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
 #include "model/folder.h"
@@ -21,15 +24,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::uintmax_t largest_run_json = 64 << 20;
+
 void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n"; }
 
 }  // namespace
 
 int validate_command(const std::filesystem::path& run_json, bool json) {
-  const auto config = read_run_config(run_json);
-  const auto warnings = run_config_warnings(config);
+  const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {})) : read_text_file(run_json, largest_run_json);
+  const auto warnings = run_config_warnings(text ? parse_run_config(*text) : read_run_config(run_json));  // which says why it can't be read
   if (json) {
-    print({{"valid", true}, {"warnings", warnings}});
+    auto config = parse_object(text.value_or("{}"), "config_unreadable");
+    upgrade_run_config(config);
+    print({{"valid", true}, {"warnings", warnings}, {"config", config}});
   } else {
     for (const auto& warning : warnings) std::cout << "warning: " << warning << "\n";
     std::cout << "valid\n";

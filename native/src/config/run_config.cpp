@@ -7,16 +7,16 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "fields/field_reader.h"
+#include "config/upgrade.h"
 #include "env/environment.h"
 #include "env/registry.h"
+#include "fields/field_reader.h"
+#include "journal/journal.h"
 #include "journal/metric_names.h"
 #include "rollout/prompt.h"
 
 namespace starpo {
 namespace {
-
-constexpr int newest_version = 1;
 
 // Throws config_invalid where a template uses a placeholder that there isn't.
 void check_templates(const EnvironmentConfig& environment, const std::string& path) {
@@ -27,11 +27,10 @@ void check_templates(const EnvironmentConfig& environment, const std::string& pa
   fill_template(environment.prompt.next, values, path + ".prompt.next");
 }
 
-void refuse_newer_version(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("version") || !json["version"].is_number()) return;
-  if (json["version"].get<double>() <= newest_version) return;
-  throw Error("config_version_unsupported", "version: the configuration has version " + json["version"].dump() + ", this trainer reads up to " + std::to_string(newest_version),
+void refuse_newer_version(const nlohmann::json& config) {
+  const int newest = newest_run_config_version();
+  if (!config.contains("version") || !config["version"].is_number() || config["version"].get<double>() <= newest) return;
+  throw Error("config_version_unsupported", "version: the configuration has version " + config["version"].dump() + ", this trainer reads up to " + std::to_string(newest),
               "use a newer StarPO Studio to start this run");
 }
 
@@ -39,7 +38,7 @@ void refuse_newer_version(std::string_view text) {
 
 void describe(FieldVisitor& v, RunConfig& c) {
   static constexpr std::string_view precisions[] = {"fp32", "bf16"};
-  v.integer("version", c.version, 1, 1);
+  v.integer("version", c.version, newest_run_config_version(), newest_run_config_version());
   v.text("preset", c.preset, {.pattern = "[a-z0-9.-]{1,64}"});
   v.choice("task", c.task, {"reinforce", "warm_start"});
   v.integer("seed", c.seed, 0, largest_seed);
@@ -49,6 +48,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.choice("exactness", c.exactness, {"exact", "fast"});
   v.integer("iterations", c.iterations, 1, 1000000);
   v.section("start", c.start);
+  v.section("parent", c.parent);
   v.list("environments", c.environments, 1, 16);
   v.section("rollout", c.rollout);
   v.section("levels", c.levels);
@@ -64,6 +64,8 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("rollout_files", c.rollout_files);
   v.section("storage", c.storage);
   v.section("warm_start", c.warm_start);
+  v.section("diagnostics", c.diagnostics);
+  v.choice("reaction", c.reaction, {"notify"});
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
@@ -75,6 +77,8 @@ void describe(FieldVisitor& v, RunConfig& c) {
     });
     v.check(path + ".prompt", [&] { return check_templates(c.environments[i], path), ""; });
   }
+  v.check("start.keep_optimizer", [&] { return c.start.keep_optimizer && c.start.run.empty() ? "must be false: start.run names no run whose optimiser could be kept" : ""; });
+  v.check("iterations", [&] { return !c.start.run.empty() && c.iterations <= c.start.checkpoint ? "must be above start.checkpoint, from which the run counts on" : ""; });
   v.check("environments", [&] {
     return std::none_of(c.environments.begin(), c.environments.end(), [](const auto& e) { return e.share > 0; }) ? "at least one share must be above 0" : "";
   });
@@ -90,10 +94,17 @@ void describe(FieldVisitor& v, RunConfig& c) {
   });
 }
 
+int critic_warmup_end(const RunConfig& config) {
+  const bool begins_anew = !config.start.run.empty() && !config.start.keep_optimizer;
+  return config.critic.warmup + (begins_anew ? config.start.checkpoint : 0);
+}
+
 RunConfig parse_run_config(std::string_view json) {
-  refuse_newer_version(json);
+  auto object = parse_object(json, "config_unreadable");
+  refuse_newer_version(object);
   RunConfig config;
-  read_fields(json, "config_unreadable", [&](FieldVisitor& visitor) { describe(visitor, config); });
+  config.changed_since = upgrade_run_config(object);
+  read_fields(object, [&](FieldVisitor& visitor) { describe(visitor, config); });
   return config;
 }
 
@@ -110,7 +121,7 @@ RunConfig read_run_config(const std::filesystem::path& file) {
 }
 
 std::vector<std::string> run_config_warnings(const RunConfig& config) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = config.changed_since;
   const auto& rollout = config.rollout;
   if (rollout.max_response_tokens >= rollout.context)
     warnings.push_back("rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with context_too_small");
@@ -129,7 +140,7 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0) warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
   if (config.optimizer.learning_rate == 0) warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
   if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0) warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
-  if (config.critic.model != CriticModel::none && config.critic.warmup >= config.iterations) warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
+  if (config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations) warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
   if (config.kl.coefficient > 0 && config.kl.placement == KlPlacement::loss && config.kl.estimator == KlEstimator::k1)
     warnings.push_back("kl.estimator k1 in the loss has a gradient of 0 on average, so it pulls nowhere: take k2 or k3, or kl.placement reward");
   return warnings;
@@ -139,13 +150,17 @@ std::string run_config_schema() {
   using Json = nlohmann::ordered_json;
   RunConfig config;
   Json schema;
-  schema["version"] = newest_version;
+  schema["version"] = newest_run_config_version();
   schema["fields"] = Json::parse(fields_as_json([&](FieldVisitor& visitor) { describe(visitor, config); }));
+  for (auto& field : schema["fields"]) field["meaning"] = meaning_of_key(field["path"]);
   for (const auto& type : environment_types()) schema["environments"][std::string(type.name)] = Json::parse(fields_as_json(type.describe_config));
-  schema["metrics"] = metric::iteration_names;
-  for (const auto name : metric::iteration_names)
-    if (metric::is_by_environment(name)) schema["metrics"].push_back(metric::of_environment(name, "<label>"));
-  for (const auto name : metric::evaluation_names) schema["metrics"].push_back("evaluation/<label>/" + std::string(name));
+  for (const auto& each : metric::iteration_metrics) {
+    Json described{{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}};
+    if (metric::is_by_environment(each.name)) described["by_environment"] = true;
+    schema["metrics"].push_back(std::move(described));
+  }
+  for (const auto& each : metric::evaluation_metrics) schema["evaluation_metrics"].push_back({{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}});
+  schema["events"] = journal_event_types;
   return schema.dump(2);
 }
 

@@ -18,6 +18,9 @@ namespace starpo {
 
 enum class Task { reinforce, warm_start };
 
+// What an alarm does without being asked.
+enum class Reaction { notify };
+
 struct RunConfig {
   int version = 0;
   std::string preset;
@@ -29,6 +32,7 @@ struct RunConfig {
   Exactness exactness = Exactness::exact;
   int iterations = 0;
   StartConfig start;
+  ParentConfig parent;
   std::vector<EnvironmentConfig> environments;
   RolloutConfig rollout;
   LevelsConfig levels;
@@ -44,9 +48,15 @@ struct RunConfig {
   RolloutFilesConfig rollout_files;
   StorageConfig storage;
   WarmStartConfig warm_start;
+  DiagnosticsConfig diagnostics;
+  Reaction reaction = Reaction::notify;
+  std::vector<std::string> changed_since;  // sentences on what goes on differently than when an older run.json was written
 };
 
 void describe(FieldVisitor&, RunConfig&);
+
+// The last iteration that trains the critic alone: a critic that begins anew warms up wherever the run begins.
+int critic_warmup_end(const RunConfig&);
 
 // Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path), config_version_unsupported.
 RunConfig read_run_config(const std::filesystem::path& file);

@@ -1,11 +1,24 @@
 #include "config/training_settings.h"
 
 namespace starpo {
+namespace {
+
+constexpr TextRule run_id{.pattern = "([a-z0-9-]{1,64})?"};
+
+}  // namespace
 
 void describe(FieldVisitor& v, StartConfig& c) {
   v.text("model", c.model, {.min_length = 1});
   v.choice("weights", c.weights, {"load", "random"});
   v.text("sha256", c.sha256, {.pattern = "([0-9a-f]{64})?"});
+  v.text("run", c.run, run_id);
+  v.integer("checkpoint", c.checkpoint, 0, 1000000);
+  v.boolean("keep_optimizer", c.keep_optimizer);
+}
+
+void describe(FieldVisitor& v, ParentConfig& c) {
+  v.text("run", c.run, run_id);
+  v.integer("iteration", c.iteration, 0, 1000000);
 }
 
 void describe(FieldVisitor& v, CriticConfig& c) {
@@ -55,5 +68,8 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
   v.number("careful", c.careful, 0, 1);
   v.number("mistakes", c.mistakes, 0, 1);
 }
+
+// Reserved: only off is allowed until there are any.
+void describe(FieldVisitor& v, DiagnosticsConfig& c) { v.integer("every", c.every, 0, 0); }
 
 }  // namespace starpo

@@ -15,6 +15,15 @@ struct StartConfig {
   std::string model;
   StartWeights weights = StartWeights::load;
   std::string sha256;  // empty: not checked
+  std::string run;     // whose checkpoint `model` is; empty: it is a model folder
+  int checkpoint = 0;  // that checkpoint's iteration
+  bool keep_optimizer = false;
+};
+
+// The run that this one was made from, for people: nothing of it is read again.
+struct ParentConfig {
+  std::string run;  // empty: none
+  int iteration = 0;
 };
 
 enum class CriticModel { none, full, head };
@@ -73,7 +82,12 @@ struct WarmStartConfig {
   double mistakes = 0;
 };
 
+struct DiagnosticsConfig {
+  int every = 0;
+};
+
 void describe(FieldVisitor&, StartConfig&);
+void describe(FieldVisitor&, ParentConfig&);
 void describe(FieldVisitor&, CriticConfig&);
 void describe(FieldVisitor&, OptimizerConfig&);
 void describe(FieldVisitor&, EvaluationConfig&);
@@ -81,5 +95,6 @@ void describe(FieldVisitor&, CheckpointConfig&);
 void describe(FieldVisitor&, RolloutFilesConfig&);
 void describe(FieldVisitor&, StorageConfig&);
 void describe(FieldVisitor&, WarmStartConfig&);
+void describe(FieldVisitor&, DiagnosticsConfig&);
 
 }  // namespace starpo

@@ -160,7 +160,7 @@ class FieldReader final : public FieldVisitor {
 
 }  // namespace
 
-void read_fields(std::string_view json, std::string_view unreadable_code, const std::function<void(FieldVisitor&)>& description) {
+nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code) {
   const auto unreadable = [&](const std::string& what) {
     return Error(std::string(unreadable_code), "the configuration " + what, "give a JSON object with all keys that `starpo-trainer schema` lists");
   };
@@ -173,9 +173,17 @@ void read_fields(std::string_view json, std::string_view unreadable_code, const 
     throw unreadable("holds a number that is out of range");
   }
   if (!root.is_object()) throw unreadable("is no JSON object");
-  FieldReader reader(root);
+  return root;
+}
+
+void read_fields(const nlohmann::json& object, const std::function<void(FieldVisitor&)>& description) {
+  FieldReader reader(object);
   description(reader);
   reader.finish();
+}
+
+void read_fields(std::string_view json, std::string_view unreadable_code, const std::function<void(FieldVisitor&)>& description) {
+  read_fields(parse_object(json, unreadable_code), description);
 }
 
 }  // namespace starpo

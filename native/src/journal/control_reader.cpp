@@ -10,6 +10,8 @@
 namespace starpo {
 namespace {
 
+constexpr std::int64_t largest_iteration = 1000000;
+
 std::int64_t size_of(const std::filesystem::path& file) {
   struct stat status;
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
@@ -34,6 +36,8 @@ std::optional<Command> find_command(const std::string& name) {
   if (name == "resume") return Command::resume;
   if (name == "checkpoint") return Command::checkpoint;
   if (name == "stop") return Command::stop;
+  if (name == "pin") return Command::pin;
+  if (name == "unpin") return Command::unpin;
   return std::nullopt;
 }
 
@@ -54,10 +58,20 @@ std::optional<ControlCommand> parse(std::string_view line, Journal& journal) {
   }
   const auto command = find_command(text("command"));
   if (!command) {
-    journal.acknowledged(id, false, "command must be pause, resume, checkpoint or stop");
+    journal.acknowledged(id, false, "command must be pause, resume, checkpoint, stop, pin or unpin");
     return std::nullopt;
   }
-  return ControlCommand{id, *command};
+  ControlCommand parsed{id, *command};
+  if (*command == Command::pin || *command == Command::unpin) {
+    const nlohmann::json::json_pointer place("/args/iteration");
+    const auto iteration = json.contains(place) && json[place].is_number_integer() ? json[place].get<std::int64_t>() : -1;
+    if (iteration < 0 || iteration > largest_iteration) {
+      journal.acknowledged(id, false, text("command") + " needs args.iteration, the iteration of a checkpoint");
+      return std::nullopt;
+    }
+    parsed.iteration = static_cast<int>(iteration);
+  }
+  return parsed;
 }
 
 }  // namespace

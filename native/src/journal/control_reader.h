@@ -9,11 +9,12 @@
 
 namespace starpo {
 
-enum class Command { pause, resume, checkpoint, stop };
+enum class Command { pause, resume, checkpoint, stop, pin, unpin };
 
 struct ControlCommand {
   std::string id;
   Command command;
+  int iteration = 0;  // args.iteration of pin and unpin
 };
 
 // Follows control.jsonl from the end that it had when this object was made; the file may appear later.

@@ -119,6 +119,8 @@ void Journal::rollout_removed(int iteration, std::string_view split) { append("r
 
 void Journal::checkpoint(int iteration, std::string_view path) { append("checkpoint", dump({{"iteration", iteration}, {"path", path}})); }
 
+void Journal::checkpoint_state_removed(int iteration) { append("checkpoint_state_removed", dump({{"iteration", iteration}})); }
+
 void Journal::acknowledged(std::string_view command_id, bool accepted, std::string_view message) {
   append("acknowledged", dump({{"command_id", command_id}, {"accepted", accepted}, {"message", message}}));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -30,6 +31,10 @@ struct StartedEvent {
   std::int64_t parameters = 0;
 };
 
+// Every type of event, in the order of docs/formats/journal.md.
+inline constexpr std::array<std::string_view, 15> journal_event_types{"started",  "memory_plan",  "phase",  "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "checkpoint_state_removed",
+                                                                      "acknowledged", "paused", "resumed", "log",       "stopped",    "failed"};
+
 // events.jsonl of docs/formats/journal.md: the run's only writer, for as long as it lives. Each event is one write(2).
 // Not for several threads at once. Errors of every appending member: disk_full, file_unwritable.
 class Journal {
@@ -49,6 +54,7 @@ class Journal {
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
   void rollout_removed(int iteration, std::string_view split);  // said before the files go
   void checkpoint(int iteration, std::string_view path);
+  void checkpoint_state_removed(int iteration);  // said before the files go
   void acknowledged(std::string_view command_id, bool accepted, std::string_view message);
   void paused(int iteration);
   void resumed(int iteration);

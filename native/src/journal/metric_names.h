@@ -50,6 +50,7 @@ inline constexpr std::string_view advantage_std = "advantage/std";
 inline constexpr std::string_view warm_start_loss = "warm_start/loss";
 inline constexpr std::string_view time_rollout = "time/rollout";
 inline constexpr std::string_view time_update = "time/update";
+inline constexpr std::string_view time_write = "time/write";
 inline constexpr std::string_view time_evaluation = "time/evaluation";
 inline constexpr std::string_view time_iteration = "time/iteration";
 inline constexpr std::string_view throughput_generated_tokens_per_second = "throughput/generated_tokens_per_second";
@@ -57,18 +58,65 @@ inline constexpr std::string_view throughput_trained_tokens_per_second = "throug
 inline constexpr std::string_view memory_peak_bytes = "memory/peak_bytes";
 inline constexpr std::string_view memory_device_peak_bytes = "memory/device_peak_bytes";
 
-// Of an `iteration` event.
-inline constexpr std::array iteration_names{
-    rollout_success_rate, rollout_reward_mean, rollout_reward_max_in_group, rollout_reward_std_in_group, rollout_reward_std_by_action, rollout_zero_std_groups,
-    rollout_zero_std_solved, rollout_zero_std_failed, rollout_pass_at_n, rollout_turns, rollout_actions, rollout_format_valid_rate,
-    rollout_action_valid_rate, rollout_action_effective_rate, rollout_response_tokens, rollout_think_tokens, rollout_truncated_rate,
-    rollout_entropy, rollout_distinct_first_thoughts, rollout_empty_think_rate, rollout_logprob_gap, rollout_logprob_gap_max,
-    rollout_logprob_gap_kl, filter_kept_groups,
-    filter_kept_reward_std, actor_loss, actor_entropy, actor_grad_norm, actor_grad_norm_max, actor_clip_fraction_low,
-    actor_clip_fraction_high, actor_approximate_kl, actor_kl_to_reference, actor_learning_rate, critic_loss, critic_grad_norm,
-    critic_explained_variance, critic_value_mean, advantage_mean, advantage_std, warm_start_loss, time_rollout,
-    time_update, time_evaluation, time_iteration, throughput_generated_tokens_per_second,
-    throughput_trained_tokens_per_second, memory_peak_bytes, memory_device_peak_bytes};
+struct Description {
+  std::string_view name;
+  std::string_view unit;  // empty: a mere number
+  std::string_view meaning;
+};
+
+// Of an `iteration` event, for people: core's list and docs/formats/metrics.md are made from it.
+inline constexpr std::array iteration_metrics{
+    Description{rollout_success_rate, "share", "episodes that succeeded"},
+    Description{rollout_reward_mean, "reward", "mean episode score, penalties included"},
+    Description{rollout_reward_max_in_group, "reward", "mean over groups of the best score"},
+    Description{rollout_reward_std_in_group, "reward", "mean over groups of the unbiased standard deviation of scores; absent for group size 1"},
+    Description{rollout_reward_std_by_action, "reward", "Bandit: as above, but of scores that are replaced by the mean of the rollout's scores for the same choice (the arm, or none): the spread that is the choice's, without the luck of payouts; absent without arms and for group size 1"},
+    Description{rollout_zero_std_groups, "share", "groups whose scores are all the same, but for the rounding of their sums (1e-9 of the larger of 1 and their size); absent for group size 1, as the next two are"},
+    Description{rollout_zero_std_solved, "share", "of all groups: zero-spread ones where all succeeded"},
+    Description{rollout_zero_std_failed, "share", "of all groups: zero-spread ones where none did"},
+    Description{rollout_pass_at_n, "share", "groups with at least one success"},
+    Description{rollout_turns, "turns", "per episode"},
+    Description{rollout_actions, "actions", "executed, per episode"},
+    Description{rollout_format_valid_rate, "share", "turns whose reply had both blocks"},
+    Description{rollout_action_valid_rate, "share", "turns in which no action was dropped or missing"},
+    Description{rollout_action_effective_rate, "share", "executed actions that changed the state"},
+    Description{rollout_response_tokens, "tokens", "sampled, per episode"},
+    Description{rollout_think_tokens, "tokens", "sampled before `</think>`, per turn; absent without thinking"},
+    Description{rollout_truncated_rate, "share", "turns cut by the token limit"},
+    Description{rollout_entropy, "nats", "mean over sampled tokens, from logits / temperature"},
+    Description{rollout_distinct_first_thoughts, "share", "mean over groups of distinct first-turn thoughts (the whole reply where it is invalid) / group size; absent without thinking and for group size 1"},
+    Description{rollout_empty_think_rate, "share", "turns with an empty thought, of turns with a valid reply; absent without thinking"},
+    Description{rollout_logprob_gap, "nats", "mean absolute difference of the update's log-probability, before its first step, and the rollout's, over the tokens of the first mini-batch; 0 on a processor, and on a GPU with `exactness` `exact`"},
+    Description{rollout_logprob_gap_max, "nats", "the largest of those differences"},
+    Description{rollout_logprob_gap_kl, "nats", "Kullback-Leibler divergence of the rollout's policy from the update's, estimated on those tokens (k3)"},
+    Description{filter_kept_groups, "groups", "groups that were trained on, of all environments together"},
+    Description{filter_kept_reward_std, "reward", "mean over kept groups; absent for group size 1"},
+    Description{actor_loss, "", "mean over optimiser steps"},
+    Description{actor_entropy, "nats", "mean over trained tokens"},
+    Description{actor_grad_norm, "", "global norm before clipping: mean over optimiser steps"},
+    Description{actor_grad_norm_max, "", "global norm before clipping: largest over optimiser steps"},
+    Description{actor_clip_fraction_low, "share", "trained tokens whose gradient the lower clip removed"},
+    Description{actor_clip_fraction_high, "share", "trained tokens whose gradient the upper clip removed"},
+    Description{actor_approximate_kl, "nats", "mean of rollout minus update log-probability over trained tokens"},
+    Description{actor_kl_to_reference, "nats", "mean over trained tokens of `kl.estimator`'s estimate, before the update; absent where `kl.coefficient` is 0"},
+    Description{actor_learning_rate, "", "of the last optimiser step"},
+    Description{critic_loss, "reward²", "mean over optimiser steps; absent without a critic, as the next three are"},
+    Description{critic_grad_norm, "", "global norm before clipping: mean over optimiser steps"},
+    Description{critic_explained_variance, "share", "1 - variance(return - value) / variance(return) over trained tokens, before the update: 1 knows every return, 0 nothing but their mean; absent where the returns don't differ"},
+    Description{critic_value_mean, "reward", "over trained tokens, before the update"},
+    Description{advantage_mean, "", "mean over trained tokens, before whitening"},
+    Description{advantage_std, "", "standard deviation over trained tokens, before whitening"},
+    Description{warm_start_loss, "nats", "mean cross-entropy a reply token over the iteration's steps (task `warm_start`)"},
+    Description{time_rollout, "s", "playing the episodes; as in all of these, a pause does not count"},
+    Description{time_update, "s", "from the last reply to the iteration's end: filter, log-probabilities, advantages, optimiser steps, and what is left to wait for of writing the episodes"},
+    Description{time_write, "s", "making the episodes' JSON, compressing and flushing it, in a thread beside the update"},
+    Description{time_evaluation, "s", "playing and writing an evaluation set; stands in `evaluation` events"},
+    Description{time_iteration, "s", "rollout and update; neither evaluations nor checkpoints"},
+    Description{throughput_generated_tokens_per_second, "tokens/s", "sampled tokens / `time/rollout`"},
+    Description{throughput_trained_tokens_per_second, "tokens/s", "processed tokens of the update (context included, epochs counted) / `time/update`"},
+    Description{memory_peak_bytes, "bytes", "the process's peak resident size"},
+    Description{memory_device_peak_bytes, "bytes", "most of the GPU's memory that was in use when an iteration ended, other programs' too; absent on a processor"},
+};
 
 inline constexpr std::string_view rollout_prefix = "rollout/";
 
@@ -81,7 +129,14 @@ inline std::string of_environment(std::string_view name, std::string_view label)
 }
 
 // Of an `evaluation` event, each after "evaluation/<label>/".
-inline constexpr std::array<std::string_view, 7> evaluation_names{"success_rate", "success_rate_low", "success_rate_high", "reward_mean",
-                                                                  "turns",        "response_tokens",  "format_valid_rate"};
+inline constexpr std::array evaluation_metrics{
+    Description{"success_rate", "share", "fixed levels that were solved"},
+    Description{"success_rate_low", "share", "lower end of its Wilson 95 % interval"},
+    Description{"success_rate_high", "share", "upper end of its Wilson 95 % interval"},
+    Description{"reward_mean", "reward", "mean episode score, penalties included"},
+    Description{"turns", "turns", "per episode"},
+    Description{"response_tokens", "tokens", "sampled, per episode"},
+    Description{"format_valid_rate", "share", "turns whose reply had both blocks"},
+};
 
 }  // namespace starpo::metric

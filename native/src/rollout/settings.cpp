@@ -66,6 +66,7 @@ void describe(FieldVisitor& v, RolloutConfig& c) {
   v.integer("max_response_tokens", c.max_response_tokens, 1, 65536);
   v.integer("context", c.context, 16, 1048576);
   v.boolean("think", c.think);
+  v.choice("samples", c.samples, {"episode"});
 }
 
 void describe(FieldVisitor& v, LevelsConfig& c) {

@@ -12,6 +12,9 @@ namespace starpo {
 
 inline constexpr std::int64_t largest_seed = 4294967295;
 
+// What the update takes for one sample; by turn is reserved.
+enum class Samples { episode };
+
 // Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own; reference: the level's own random numbers, as
 // in RAGEN, which makes them the same in every iteration, and a policy can learn to read them off the level.
 enum class Noise { shared, independent, reference };
@@ -45,6 +48,7 @@ struct RolloutConfig {
   int max_response_tokens = 0;
   int context = 0;
   bool think = false;
+  Samples samples = Samples::episode;
 };
 
 struct LevelsConfig {

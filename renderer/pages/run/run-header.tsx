@@ -118,7 +118,7 @@ function resting({ status, iteration, queuePosition }: RunSummary): string {
   }
 }
 
-type Command = Input<'runs.command'>['command'];
+type Command = Exclude<Input<'runs.command'>['command'], 'pin' | 'unpin'>;
 
 function Controls({ run }: { run: RunSummary }) {
   const api = useApi();

@@ -13,6 +13,7 @@
 #include "files/temporary_file.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
+#include "train/checkpoint/pins.h"
 
 namespace starpo {
 namespace {
@@ -20,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-constexpr auto state_tensors = "trainer-state.safetensors";
 constexpr auto state_json = "trainer-state.json";
 
 constexpr std::string_view partial_ending = ".partial";    // being written
@@ -86,20 +86,23 @@ void write_folder(const fs::path& folder, TrainerState& state, int iteration, st
   for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
   auto tensors = state_tensors_of(state);
   for (StateTensor& tensor : tensors) tensor.owner.read(tensor.which, tensor.values);
-  write_safetensors(folder / state_tensors, in_file<NamedTensor>(tensors));
+  write_safetensors(folder / checkpoint_state_file, in_file<NamedTensor>(tensors));
   json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->parameters().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
   if (state.critic) about["critic_optimizer_steps"] = state.critic->parameters().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
 }
 
-}  // namespace
-
-std::string checkpoint_path(int iteration) {
-  char name[32];
-  std::snprintf(name, sizeof name, "checkpoints/%06d", iteration);
-  return name;
+// Optimiser and critic of a checkpoint whose trainer-state.json says `about`.
+void read_state(const fs::path& folder, const json& about, TrainerState& state) {
+  auto tensors = state_tensors_of(state);
+  read_safetensors(folder / checkpoint_state_file, in_file<TensorDestination>(tensors));
+  for (StateTensor& tensor : tensors) tensor.owner.write(tensor.which, tensor.values);
+  state.policy->parameters().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+  if (state.critic) state.critic->parameters().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
 }
+
+}  // namespace
 
 void write_checkpoint(const fs::path& run_directory, TrainerState& state, int iteration, Journal& journal) {
   const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
@@ -114,15 +117,18 @@ void write_checkpoint(const fs::path& run_directory, TrainerState& state, int it
 
   replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
-  remove_old_states(run_directory, iteration, state.config.checkpoint.keep);
+  remove_old_states(run_directory, iteration, state.config.checkpoint.keep, journal);
 }
 
-void remove_old_states(const fs::path& run_directory, int iteration, int keep) {
+void remove_old_states(const fs::path& run_directory, int iteration, int keep, Journal& journal) {
   // A newer one that is still there couldn't be read: it must not count among those that are kept to resume from.
   auto with_state = resumable_checkpoints(run_directory);
-  std::erase_if(with_state, [&](int other) { return other > iteration; });
+  std::erase_if(with_state, [&](int other) { return other > iteration || is_checkpoint_pinned(run_directory, other); });
   std::error_code ignored;
-  for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) fs::remove(run_directory / checkpoint_path(with_state[i]) / state_tensors, ignored);
+  for (std::size_t i = static_cast<std::size_t>(keep); i < with_state.size(); ++i) {
+    journal.checkpoint_state_removed(with_state[i]);
+    fs::remove(run_directory / checkpoint_path(with_state[i]) / checkpoint_state_file, ignored);
+  }
 }
 
 std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
@@ -131,10 +137,28 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
     const std::string name = entry.path().filename().string();
     const bool is_number = name.size() >= 6 && name.size() <= 7 && name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
-    if (is_number && fs::exists(entry.path() / state_tensors, missing)) iterations.push_back(std::stoi(name));
+    if (is_number && fs::exists(entry.path() / checkpoint_state_file, missing)) iterations.push_back(std::stoi(name));
   }
   std::sort(iterations.rbegin(), iterations.rend());
   return iterations;
+}
+
+void load_start_state(const fs::path& checkpoint, TrainerState& state) {
+  const auto refuse = [&](const char* code, const std::string& why) {
+    return Error(code, "the optimiser state of " + checkpoint.string() + " can't be kept: " + why, "make the run again with start.keep_optimizer false, or from a checkpoint that has its state");
+  };
+  std::error_code missing;
+  if (!fs::exists(checkpoint / checkpoint_state_file, missing)) throw refuse("start_state_missing", "it is gone, as checkpoint.keep says; pinned checkpoints keep theirs");
+  try {
+    const auto about = json::parse(std::ifstream(checkpoint / state_json));
+    if (state.critic && !about.contains("critic_optimizer_steps")) throw refuse("start_state_mismatch", "that run had no critic, and this one has");
+    read_state(checkpoint, about, state);
+  } catch (const json::exception& error) {
+    throw refuse("checkpoint_corrupt", std::string("trainer-state.json: ") + error.what());
+  } catch (const Error& error) {
+    if (error.code().starts_with("start_state")) throw;
+    throw refuse("start_state_mismatch", error.what());
+  }
 }
 
 std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
@@ -146,12 +170,8 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, Train
     const auto about = json::parse(std::ifstream(folder / state_json));
     if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
     if (!(read_model_folder_config(folder) == state.policy->layout().config())) throw corrupt("the model has another shape");
-    auto tensors = state_tensors_of(state);
-    read_safetensors(folder / state_tensors, in_file<TensorDestination>(tensors));
-    for (StateTensor& tensor : tensors) tensor.owner.write(tensor.which, tensor.values);
-    state.policy->parameters().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+    read_state(folder, about, state);
     load_weights(folder, *state.policy);
-    if (state.critic) state.critic->parameters().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
     return about.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <thread>
 
+#include "train/checkpoint/pins.h"
+
 namespace starpo {
 namespace {
 
@@ -18,7 +20,7 @@ void on_signal(int signal) {
 
 }  // namespace
 
-RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal) : journal_(journal), reader_(run_directory) {
+RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal) : run_directory_(run_directory), journal_(journal), reader_(run_directory) {
   signals_received = 0;
   std::signal(SIGTERM, on_signal);
   std::signal(SIGINT, on_signal);
@@ -51,8 +53,17 @@ void RunControl::read_commands() {
         journal_.acknowledged(command.id, true, "stopping");
         if (stop_reason_.empty()) stop_reason_ = "command";
         break;
+      case Command::pin:
+      case Command::unpin:
+        answer_pin(command);
+        break;
     }
   }
+}
+
+void RunControl::answer_pin(const ControlCommand& command) {
+  const auto answer = set_checkpoint_pinned(run_directory_, command.iteration, command.command == Command::pin);
+  journal_.acknowledged(command.id, answer.done, answer.message);
 }
 
 void RunControl::poll() {
@@ -74,6 +85,10 @@ void RunControl::poll_discardable() {
 
 void RunControl::finish() {
   for (const ControlCommand& command : reader_.poll(journal_)) {
+    if (command.command == Command::pin || command.command == Command::unpin) {
+      answer_pin(command);
+      continue;
+    }
     const bool done = command.command == Command::stop || command.command == Command::checkpoint;
     journal_.acknowledged(command.id, done, done ? "the run has ended, with a checkpoint" : "the run has ended");
   }

@@ -35,7 +35,9 @@ class RunControl {
 
  private:
   void read_commands();
+  void answer_pin(const ControlCommand&);
 
+  std::filesystem::path run_directory_;
   Journal& journal_;
   ControlReader reader_;
   int iteration_ = 0;

@@ -29,12 +29,24 @@ double peak_memory_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
+constexpr auto training_split = "train";
+
+// Of an episode that was trained on: what the update made of its sampled tokens.
+struct TrainedValues {
+  bool kept = false;
+  std::vector<double> advantages;
+  std::vector<float> values;
+};
+
 double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
 
 }  // namespace
 
 TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
     : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
+
+// A run that begins from another's checkpoint counts on from there: seed and iteration are what everything random is drawn from.
+int TrainingRun::first_iteration(const RunConfig& config) { return config.start.run.empty() ? 0 : config.start.checkpoint; }
 
 void TrainingRun::load(const RunConfig& config) {
   remove_partial_files(directory_);
@@ -77,7 +89,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
       const auto event = load_checkpoint(directory_, iteration, *state_);
       // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
       if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
-      remove_old_states(directory_, iteration, config.checkpoint.keep);
+      remove_old_states(directory_, iteration, config.checkpoint.keep, journal_);
       iteration_ = checkpointed_ = iteration;
       resumed_ = true;
       return skipped;
@@ -91,6 +103,8 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   state_ = std::make_unique<TrainerState>(config, config.start.model);
   load_initial_weights(config, *state_->policy);
   if (state_->critic) state_->critic->start_from(*state_->policy);
+  if (config.start.keep_optimizer) load_start_state(config.start.model, *state_);
+  iteration_ = first_iteration(config);
   return {};
 }
 
@@ -108,7 +122,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
 // A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config) {
   Network& reference = *state_->reference;
-  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(0);  // whose weights may have been removed to save space
+  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
   if (!folder.empty()) {
     if (!(read_model_folder_config(folder) == reference.layout().config()))
       throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
@@ -188,19 +202,17 @@ void TrainingRun::train_iteration() {
 
 void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const RunConfig& config = state_->config;
-  const auto episodes = roll_out(metrics);
+  auto episodes = roll_out(metrics);
 
+  const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
   const auto filter = filter_episodes(episodes, metrics);
-  const Stopwatch estimate(control_);
   auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
-  const double estimate_seconds = estimate.seconds();
-  write_training_episodes(episodes, filter.kept, kept);
+  write_training_episodes(std::move(episodes), filter.kept, kept);
   mix_environments(kept);
-  const Stopwatch update(control_);
   auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
     control_.poll();
@@ -209,7 +221,8 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   updates = std::move(result.updates);
   double tokens = 0;
   for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
-  const double seconds = estimate_seconds + update.seconds();
+  at(metrics, metric::time_write) = tell_of_written();
+  const double seconds = update.seconds();
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
 }
@@ -272,24 +285,33 @@ void TrainingRun::evaluate() {
   }
 }
 
-void TrainingRun::write_training_episodes(std::span<const Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
-  const std::string split = "train";
-  RolloutWriter writer(directory_, iteration_, split);
+// The update goes on meanwhile.
+void TrainingRun::write_training_episodes(std::vector<Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  std::vector<TrainedValues> trained(episodes.size());
   auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes.size(); ++i) {
-    const Episode& episode = episodes[i];
-    const bool kept = kept_groups[episode.spec.group];
-    EpisodeRecord record{episode_id(iteration_, split, static_cast<int>(i)), iteration_, split, kept, {}, {}};
-    if (kept) {
-      record.advantages = sequence->advantages;
-      record.values = sequence->values;
-      ++sequence;
-    }
-    const EnvironmentConfig& environment = state_->config.environments[episode.spec.environment];
-    writer.add(episode_json(episode, record, environment, state_->tokenizer), episode_summary_json(episode, record, environment));
+    if (!kept_groups[episodes[i].spec.group]) continue;
+    trained[i] = {true, sequence->advantages, sequence->values};
+    ++sequence;
   }
-  tell_of(writer.finish(), split);
+  writing_ = std::async(std::launch::async, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)] {
+    const auto start = std::chrono::steady_clock::now();
+    RolloutWriter writer(directory_, iteration, training_split);
+    for (std::size_t i = 0; i < episodes.size(); ++i) {
+      const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
+      const EnvironmentConfig& environment = state_->config.environments[episodes[i].spec.environment];
+      writer.add(episode_json(episodes[i], record, environment, state_->tokenizer), episode_summary_json(episodes[i], record, environment));
+    }
+    const RolloutFiles files = writer.finish();
+    return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  });
+}
+
+double TrainingRun::tell_of_written() {
+  const WrittenRollout written = writing_.get();
+  tell_of(written.files, training_split);
   remove_old_rollouts(directory_, state_->config.rollout_files, iteration_, journal_);
+  return written.seconds;
 }
 
 void TrainingRun::tell_of(const RolloutFiles& files, const std::string& split) { journal_.rollout(iteration_, split, files.file, files.index, files.episodes); }

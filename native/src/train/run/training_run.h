@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ class TrainingRun {
   int iteration() const { return iteration_; }  // the one under way, or the last whole one
 
  private:
+  static int first_iteration(const RunConfig&);
   std::string resume_or_begin(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&);
@@ -42,7 +44,8 @@ class TrainingRun {
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
-  void write_training_episodes(std::span<const Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void write_training_episodes(std::vector<Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  double tell_of_written();
   void tell_of(const RolloutFiles&, const std::string& split);
 
   std::filesystem::path directory_;
@@ -57,6 +60,14 @@ class TrainingRun {
   int checkpointed_ = -1;
   bool resumed_ = false;
   std::int64_t device_peak_bytes_ = 0;
+
+  struct WrittenRollout {
+    RolloutFiles files;
+    double seconds;  // that writing took
+  };
+  // An iteration's episodes on their way to the disk, in a thread that waits for nothing of this one's and is waited for before the iteration's event: so files are whole when the
+  // journal names them, and its events keep their order. The last member: it is waited for before what it reads goes.
+  std::future<WrittenRollout> writing_;
 };
 
 }  // namespace starpo

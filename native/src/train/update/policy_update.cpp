@@ -19,7 +19,7 @@ class PolicyUpdate {
  public:
   PolicyUpdate(TrainerState& state, NetworkPass& pass, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
       : state_(state), pass_(pass), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(state, iteration),
-        trains_policy_(!state.critic || iteration > state.config.critic.warmup) {
+        trains_policy_(!state.critic || iteration > critic_warmup_end(state.config)) {
     const int mini_batch = state.config.policy_loss.mini_batch;
     steps_in_total_ = state.config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
   }

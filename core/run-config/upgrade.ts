@@ -1,0 +1,72 @@
+import options from './options.json' with { type: 'json' };
+import type { Tree } from './tree.ts';
+
+/** How older run.json become today's, in memory: the trainer does the same by the same table (options.json), and a test compares the two. */
+
+type Change = { path: string } & ({ set: unknown } | { rename: string });
+type Condition = { path: string } & ({ is: unknown } | { longer_than: number });
+interface Upgrade {
+  to: number;
+  changes: readonly Change[];
+  notes: readonly { when: Condition; text: string }[];
+}
+
+const upgrades = options.upgrades as unknown as readonly Upgrade[];
+
+/** The version that the last upgrade leads to. */
+export const configVersion = upgrades.at(-1)!.to;
+
+export interface Upgraded {
+  config: unknown;
+  /** Sentences on what goes on differently than when the file was written. */
+  notes: string[];
+}
+
+/** A copy of a run.json in today's form. What isn't there or is of a wrong type, or of a newer version, is left as it is. */
+export function upgradeConfig(value: unknown): Upgraded {
+  const config = structuredClone(value);
+  const notes: string[] = [];
+  if (!isObject(config)) return { config, notes };
+  for (const upgrade of upgrades) {
+    if (config.version !== upgrade.to - 1) continue;
+    for (const { when, text } of upgrade.notes) if (holds(when, config)) notes.push(text);
+    for (const change of upgrade.changes) apply(change, config);
+    config.version = upgrade.to;
+  }
+  return { config, notes };
+}
+
+function apply(change: Change, config: Tree): void {
+  for (const [holder, key] of holders(config, change.path)) {
+    if ('set' in change) {
+      if (!Object.hasOwn(holder, key)) holder[key] = structuredClone(change.set);
+    } else if (Object.hasOwn(holder, key)) {
+      holder[change.rename] = holder[key];
+      delete holder[key];
+    }
+  }
+}
+
+function holds(condition: Condition, config: Tree): boolean {
+  return holders(config, condition.path).some(([holder, key]) => {
+    const value = holder[key];
+    return 'is' in condition
+      ? value === condition.is
+      : Array.isArray(value) && value.length > condition.longer_than;
+  });
+}
+
+/** Every object that holds the last key of a path: one, or with `environments[].noise` one for each element. */
+function holders(object: unknown, path: string): [Tree, string][] {
+  if (!isObject(object)) return [];
+  const dot = path.indexOf('.');
+  if (dot < 0) return [[object, path]];
+  const name = path.slice(0, dot);
+  const rest = path.slice(dot + 1);
+  if (!name.endsWith('[]')) return holders(object[name], rest);
+  const list = object[name.slice(0, -2)];
+  return Array.isArray(list) ? list.flatMap((element) => holders(element, rest)) : [];
+}
+
+const isObject = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunSource } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { checkpointPath, runFolder, trainerState } from '../run-directory/names.ts';
+import { wholeWeights } from './model-digest.ts';
+
+type Checkpoint = Extract<RunSource, { keepOptimizer: boolean }>;
+
+/**
+ * The configuration of a run that goes on from another's checkpoint: with that run's settings, and its reference where it has a KL term.
+ * Throws `checkpoint_missing` or `start_state_missing`.
+ */
+export function forkConfig(
+  home: string,
+  parent: RunConfig,
+  { run: runId, checkpoint, keepOptimizer }: Checkpoint,
+): RunConfig {
+  const folder = runFolder(home, runId);
+  const model = join(folder, checkpointPath(checkpoint));
+  if (!existsSync(join(model, wholeWeights)))
+    throw new Failure(
+      'checkpoint_missing',
+      `The run ${runId} has no checkpoint of iteration ${checkpoint}.`,
+      '`starpo show` lists its checkpoints.',
+    );
+  if (keepOptimizer && !existsSync(join(model, trainerState)))
+    throw new Failure(
+      'start_state_missing',
+      `The checkpoint ${checkpoint} of ${runId} has lost its optimiser state, as checkpoint.keep says.`,
+      'Begin with a new optimiser, or from a newer checkpoint; pinned ones keep their state.',
+    );
+  return {
+    ...parent,
+    start: { model, weights: 'load', sha256: '', run: runId, checkpoint, keep_optimizer: keepOptimizer },
+    parent: { run: runId, iteration: checkpoint },
+    kl: { ...parent.kl, reference: referenceOf(folder, parent) },
+  };
+}
+
+/** Where the parent measures its divergence from: the checkpoint of its own start, unless it names a folder. */
+function referenceOf(folder: string, { kl, start }: RunConfig): string {
+  if (kl.reference !== '' || kl.coefficient === 0) return kl.reference;
+  const first = join(folder, checkpointPath(start.run === '' ? 0 : start.checkpoint));
+  return existsSync(join(first, wholeWeights)) ? first : start.model;
+}

@@ -1,0 +1,80 @@
+#include "config/upgrade.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "run_options.h"  // generated from core/run-config/options.json by CMakeLists.txt
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& options() {
+  static const Json parsed = Json::parse(run_options_json);
+  return parsed;
+}
+
+// Calls `visit` with every object that holds the last key of a path: one, or with "environments[].noise" one for each element. Objects on the way that aren't there have none.
+void each_holder(Json& object, std::string_view path, const std::function<void(Json& holder, const std::string& key)>& visit) {
+  if (!object.is_object()) return;
+  const auto dot = path.find('.');
+  if (dot == std::string_view::npos) return visit(object, std::string(path));
+  auto name = path.substr(0, dot);
+  const auto rest = path.substr(dot + 1);
+  const bool is_list = name.ends_with("[]");
+  if (is_list) name.remove_suffix(2);
+  const auto found = object.find(std::string(name));
+  if (found == object.end()) return;
+  if (!is_list) return each_holder(*found, rest, visit);
+  if (!found->is_array()) return;
+  for (Json& element : *found) each_holder(element, rest, visit);
+}
+
+// {path, set}: gives a key a value where it has none. {path, rename}: gives a key another name within its object.
+void apply(const Json& change, Json& config) {
+  each_holder(config, change.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
+    if (const auto value = change.find("set"); value != change.end()) {
+      if (!holder.contains(key)) holder[key] = *value;
+    } else if (const auto found = holder.find(key); found != holder.end()) {
+      Json moved = std::move(*found);
+      holder.erase(key);
+      holder[change.at("rename").get<std::string>()] = std::move(moved);
+    }
+  });
+}
+
+// {path, is}: some key there has this value. {path, longer_than}: the list there has more elements.
+bool holds(const Json& condition, Json& config) {
+  bool any = false;
+  each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
+    const auto found = holder.find(key);
+    if (found == holder.end()) return;
+    const auto length = condition.find("longer_than");
+    any = any || (length == condition.end() ? *found == condition.at("is") : found->is_array() && found->size() > length->get<std::size_t>());
+  });
+  return any;
+}
+
+}  // namespace
+
+int newest_run_config_version() { return options().at("upgrades").back().at("to"); }
+
+std::vector<std::string> upgrade_run_config(Json& config) {
+  std::vector<std::string> notes;
+  if (!config.is_object() || !config.contains("version")) return notes;
+  for (const Json& upgrade : options().at("upgrades")) {
+    const int to = upgrade.at("to");
+    if (config["version"] != to - 1) continue;
+    for (const Json& note : upgrade.at("notes"))
+      if (holds(note.at("when"), config)) notes.push_back(note.at("text"));
+    for (const Json& change : upgrade.at("changes")) apply(change, config);
+    config["version"] = to;
+  }
+  return notes;
+}
+
+std::string meaning_of_key(const std::string& path) { return options().at("meanings").value(path, std::string()); }
+
+}  // namespace starpo

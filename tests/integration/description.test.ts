@@ -1,0 +1,76 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { asFailure } from '../../core/contract/failure.ts';
+import { applySettings } from '../../core/run-config/settings.ts';
+import { upgradeConfig } from '../../core/run-config/upgrade.ts';
+import { eventTypes } from '../../core/run-directory/events.ts';
+import { Trainer } from '../../core/trainer/trainer.ts';
+import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
+import { root, temporaryHome, trainer } from './trainer-process.ts';
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const schema = JSON.parse(execFileSync(trainer, ['schema'], { encoding: 'utf8' }));
+
+test.each(Object.entries<string>(descriptionFiles(schema, read)))(
+  '%s is what `npm run describe` makes of the trainer’s description',
+  (path, text) => {
+    expect(read(path)).toBe(text);
+  },
+);
+
+test('every key has words, and no words are without their key', () => {
+  const paths = schema.fields.map((field: { path: string }) => field.path);
+  const { meanings } = JSON.parse(read('core/run-config/options.json'));
+  expect(Object.keys(meanings).sort()).toEqual([...paths].sort());
+});
+
+test('core knows every type of event that the trainer writes, and no other', () => {
+  expect([...eventTypes].sort()).toEqual([...schema.events].sort());
+});
+
+const fixtures = join(root, 'tests/fixtures/version-1');
+const kept = readdirSync(fixtures).filter((name) => name !== 'README.md');
+
+test.each(kept)('core and the trainer bring the run.json of %s to the same form', (name) => {
+  const path = join(fixtures, name, 'run.json');
+  const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
+  const { config, warnings } = JSON.parse(output);
+  const ours = upgradeConfig(JSON.parse(readFileSync(path, 'utf8')));
+  expect(config).toEqual(ours.config);
+  expect(warnings).toEqual(ours.notes);
+});
+
+const example = JSON.parse(read('docs/formats/examples/run.json'));
+
+test.each([
+  ['policy_loss.mini_batch', 24, 'policy_loss.mini_batch: must be a multiple of rollout.group_size'],
+  ['environments.0.label', 'train', 'environments[0].label: is what the training episodes are called'],
+  ['environments.0.share', 0, 'environments: at least one share must be above 0'],
+  ['environments.0.prompt.first', '{board}', 'environments[0].prompt.first'],
+  ['policy_loss.dual_clip', 0.5, 'policy_loss.dual_clip'],
+  ['critic.model', 'full', 'critic.model: must be none'],
+])('core hears from the trainer which rule %s = %j breaks', async (path, value, words) => {
+  const asked = new Trainer([trainer]);
+  expect(await asked.validate(example)).toMatchObject({ warnings: [] });
+  const { code, message, hint } = await asked
+    .validate(applySettings(example, { [path]: value }))
+    .then(() => ({ code: 'none', message: '', hint: '' }), asFailure);
+  expect(code).toBe('config_invalid');
+  expect(message).toContain(words);
+  expect(hint).not.toBe('');
+});
+
+test('a run that breaks a rule between keys is not made', async () => {
+  const { home, dispose } = await temporaryHome();
+  const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
+  const { status, stderr } = spawnSync(process.execPath, ['core/host/cli.ts', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(2);
+  expect(stderr).toContain('policy_loss.mini_batch: must be a multiple of rollout.group_size');
+  expect(existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')) : []).toEqual([]);
+  await dispose();
+});
