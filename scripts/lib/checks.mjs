@@ -1,4 +1,6 @@
-import { pinnedNode, run } from './process.mjs';
+import { join } from 'node:path';
+import { checkLayers } from './native-layers.mjs';
+import { pinnedNode, root, run } from './process.mjs';
 
 const tsc = (/** @type {string} */ project) => ['node_modules/typescript/bin/tsc', '-p', project];
 
@@ -13,14 +15,21 @@ const checks = [
   },
 ];
 
-/** Types, lint, format and the rule of layers (in biome.json). @returns {Promise<import('./test-counts.mjs').Counts>} */
+/** Types, lint, format and the layers of both halves (core's in biome.json). @returns {Promise<import('./test-counts.mjs').Counts>} */
 export async function runChecks() {
   let passed = 0;
   for (const { name, args } of checks) {
     const { status, output } = await run(pinnedNode(), args);
-    console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
-    if (status === 0) passed += 1;
-    else console.log(output);
+    if (say(name, status === 0, output)) passed += 1;
   }
-  return { passed, failed: checks.length - passed };
+  const misplaced = checkLayers(join(root, 'native/src'));
+  if (say('native layers', misplaced.length === 0, misplaced.join('\n'))) passed += 1;
+  return { passed, failed: checks.length + 1 - passed };
+}
+
+/** @param {string} name @param {boolean} fine @param {string} output what is wrong */
+function say(name, fine, output) {
+  console.log(`${fine ? 'ok    ' : 'FAILED'}  ${name}`);
+  if (!fine) console.log(output);
+  return fine;
 }
