@@ -106,13 +106,13 @@ describe('the build of the trainer', () => {
   test('the kernels are built for the GPUs that are there, for all where none is', () => {
     expect(architecturesFor('9.0\n9.0\n')).toEqual(['90a-real']);
     expect(architecturesFor('8.6\n9.0\n')).toEqual(['80', '90a-real']);
-    expect(architecturesFor('12.0\n')).toEqual(['90-virtual']);
+    expect(architecturesFor('12.0\n')).toEqual(['80']);
     expect(architecturesFor('7.5\n')).toBeUndefined();
     expect(architecturesFor('')).toBeUndefined();
   });
 
   test('a build folder is made anew only for a GPU that it does not serve', () => {
-    const cache = 'STARPO_CUDA:STRING=AUTO\nSTARPO_CUDA_ARCHITECTURES:STRING=80;90-virtual;90a-real\n';
+    const cache = 'STARPO_CUDA:STRING=AUTO\nSTARPO_CUDA_ARCHITECTURES:STRING=80;90a-real\n';
     expect(missingArchitectures(['90a-real'], cache)).toEqual([]);
     expect(missingArchitectures(['80', '90a-real'], 'STARPO_CUDA_ARCHITECTURES:STRING=90a-real\n')).toEqual([
       '80',

@@ -5,8 +5,8 @@
 #   starpo-cuda-absent    in the others' place where there is no nvcc: says so
 # STARPO_CUDA_LIBRARIES are those of the trainer.
 set(STARPO_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: ON, OFF, or AUTO (where there is an nvcc that works)")
-# 8.0 is the first generation that multiplies bf16; 9.0a has its own code. PTX of both serves every later one.
-set(STARPO_CUDA_ARCHITECTURES "80;90-virtual;90a-real" CACHE STRING "The GPUs that the kernels are built for, as CMake names them")
+# 8.0 is the first generation that multiplies bf16, and its PTX serves every later one; 9.0a has code of its own.
+set(STARPO_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "The GPUs that the kernels are built for, as CMake names them")
 
 file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cu)
 file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cpp)

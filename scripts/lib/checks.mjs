@@ -15,21 +15,18 @@ const checks = [
   },
 ];
 
-/** Types, lint, format and the layers of both halves (core's in biome.json). @returns {Promise<import('./test-counts.mjs').Counts>} */
+/**
+ * Types, lint, format and the layers of both halves (core's in biome.json).
+ * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: a line for each, and what is wrong below it
+ */
 export async function runChecks() {
-  let passed = 0;
-  for (const { name, args } of checks) {
-    const { status, output } = await run(pinnedNode(), args);
-    if (say(name, status === 0, output)) passed += 1;
-  }
+  const results = [];
+  for (const { name, args } of checks) results.push({ name, ...(await run(pinnedNode(), args)) });
   const misplaced = checkLayers(join(root, 'native/src'));
-  if (say('native layers', misplaced.length === 0, misplaced.join('\n'))) passed += 1;
-  return { passed, failed: checks.length + 1 - passed };
-}
-
-/** @param {string} name @param {boolean} fine @param {string} output what is wrong */
-function say(name, fine, output) {
-  console.log(`${fine ? 'ok    ' : 'FAILED'}  ${name}`);
-  if (!fine) console.log(output);
-  return fine;
+  results.push({ name: 'native layers', status: misplaced.length, output: misplaced.join('\n') });
+  const passed = results.filter(({ status }) => status === 0).length;
+  const lines = results.map(({ name, status, output }) =>
+    status === 0 ? `ok      ${name}` : `FAILED  ${name}\n${output}`,
+  );
+  return { passed, failed: results.length - passed, output: lines.join('\n') };
 }

@@ -14,7 +14,7 @@ export function parseProgress(line) {
 }
 
 /**
- * As CMake names the architectures that serve these GPUs, undefined where there is none. 8.0's code runs on all of 8.x; what is newer than 9.0 gets its PTX.
+ * As CMake names the architectures that serve these GPUs, undefined where there is none. 8.0's code runs on all of 8.x, its PTX on what is newer than 9.0.
  * @param {string} computeCapabilities a line for each GPU, such as 9.0, as nvidia-smi gives them
  */
 export function architecturesFor(computeCapabilities) {
@@ -22,7 +22,7 @@ export function architecturesFor(computeCapabilities) {
     .split('\n')
     .map((line) => Number.parseFloat(line))
     .filter((capability) => capability >= 8)
-    .map((capability) => (capability < 9 ? '80' : capability === 9 ? '90a-real' : '90-virtual'));
+    .map((capability) => (capability === 9 ? '90a-real' : '80'));
   return wanted.length > 0 ? [...new Set(wanted)].sort() : undefined;
 }
 
@@ -32,7 +32,7 @@ export function missingArchitectures(wanted, cache) {
   return wanted.filter((architecture) => !built.includes(architecture));
 }
 
-const everyArchitecture = ['80', '90-virtual', '90a-real'];
+const everyArchitecture = ['80', '90a-real'];
 
 /** The options that CMake is run with once more; undefined where the build folder is as it must be. @param {boolean} everyGpu */
 async function configureOptions(everyGpu) {
