@@ -1,5 +1,6 @@
 import { runChecks } from './lib/checks.mjs';
 import { fail } from './lib/process.mjs';
 
-const { failed } = await runChecks().catch(fail);
+const { failed, output } = await runChecks().catch(fail);
+console.log(output);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,10 +1,10 @@
 import { chooseFront, electronExecutable } from './lib/front.mjs';
 import { become, fail, pinnedNode, root } from './lib/process.mjs';
-import { setup } from './lib/setup-steps.mjs';
+import { setupApp, setupTrainer } from './lib/setup-steps.mjs';
 
 const args = process.argv.slice(2);
 try {
-  await setup();
+  await setupApp();
   const front = chooseFront({
     platform: process.platform,
     environment: process.env,
@@ -18,6 +18,10 @@ try {
       console.log('Electron could not be fetched; the app opens in your browser instead.');
     become(pinnedNode(), ['core/host/cli.ts', 'serve', ...args]);
   }
+  // The app is open while this goes on, and ends with us.
+  const ending = new AbortController();
+  process.on('exit', () => ending.abort());
+  await setupTrainer(ending.signal);
 } catch (error) {
   fail(error);
 }

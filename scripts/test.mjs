@@ -8,17 +8,25 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
-/** @type {Record<string, () => Promise<Counts>>} */
-const stages = {
-  check: runChecks,
-  native: runNativeTests,
-  unit: () => runVitest(['node', 'renderer']),
-  'end to end': () => runVitest(['e2e']),
-};
+/**
+ * Stages of a lane follow one another, lanes go side by side: most of vitest's tests wait for other processes, the native ones keep one core busy.
+ * Vitest prints as it goes, the others at their end.
+ * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[][]}
+ */
+const lanes = [
+  [
+    { name: 'unit', run: () => runVitest(['node', 'renderer']) },
+    { name: 'end to end', run: () => runVitest(['e2e']) },
+  ],
+  [
+    { name: 'native', run: runNativeTests },
+    { name: 'check', run: runChecks },
+  ],
+];
 
 async function runNativeTests() {
-  const { status, output } = await run(join(root, 'native/build/starpo-tests'), [], { show: true });
-  return doctestCounts(output, status);
+  const { status, output } = await run(join(root, 'native/build/starpo-tests'), []);
+  return { ...doctestCounts(output, status), output };
 }
 
 /** @param {string[]} projects @returns {Promise<Counts>} */
@@ -38,16 +46,24 @@ async function runVitest(projects) {
 
 await setup({ forTests: true }).catch(fail);
 
+/** @type {Counts[]} */
 const totals = [];
+/** @type {string[]} */
 const lines = [];
-for (const [name, stage] of Object.entries(stages)) {
-  console.log(`\n== ${name}`);
-  const start = performance.now();
-  const counts = await stage();
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  lines.push(`${name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`);
-  totals.push(counts);
-}
+await Promise.all(
+  lanes.map(async (stages) => {
+    for (const { name, run } of stages) {
+      const start = performance.now();
+      const { output = '', ...counts } = await run();
+      const seconds = ((performance.now() - start) / 1000).toFixed(1);
+      console.log(`\n== ${name}\n${output}`);
+      lines.push(
+        `${name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`,
+      );
+      totals.push(counts);
+    }
+  }),
+);
 const { passed, failed } = sum(totals);
 console.log(`\n${lines.join('\n')}\n`);
 console.log(`${passed} passed, ${failed} failed`);

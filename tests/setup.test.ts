@@ -7,6 +7,7 @@ import { fingerprint, Stamps } from '../scripts/lib/fingerprint.mjs';
 import { chooseFront } from '../scripts/lib/front.mjs';
 import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
 import { systemPackages } from '../scripts/lib/setup-steps.mjs';
+import { architecturesFor, missingArchitectures, parseProgress } from '../scripts/lib/trainer-build.mjs';
 
 describe('system packages', () => {
   test('only what is not installed is missing', () => {
@@ -93,6 +94,30 @@ describe('which programs are run', () => {
     const result = await run('no-such-program', []);
     expect(result.status).toBe(127);
     expect(result.output).toContain('ENOENT');
+  });
+});
+
+describe('the build of the trainer', () => {
+  test('its progress is read from what ninja prints', () => {
+    expect(parseProgress('[43/210] Building CXX object a.o')).toEqual({ done: 43, total: 210 });
+    expect(parseProgress('a.cpp:43: [1/2] warning')).toBeUndefined();
+  });
+
+  test('the kernels are built for the GPUs that are there, for all where none is', () => {
+    expect(architecturesFor('9.0\n9.0\n')).toEqual(['90a-real']);
+    expect(architecturesFor('8.6\n9.0\n')).toEqual(['80', '90a-real']);
+    expect(architecturesFor('12.0\n')).toEqual(['80']);
+    expect(architecturesFor('7.5\n')).toBeUndefined();
+    expect(architecturesFor('')).toBeUndefined();
+  });
+
+  test('a build folder is made anew only for a GPU that it does not serve', () => {
+    const cache = 'STARPO_CUDA:STRING=AUTO\nSTARPO_CUDA_ARCHITECTURES:STRING=80;90a-real\n';
+    expect(missingArchitectures(['90a-real'], cache)).toEqual([]);
+    expect(missingArchitectures(['80', '90a-real'], 'STARPO_CUDA_ARCHITECTURES:STRING=90a-real\n')).toEqual([
+      '80',
+    ]);
+    expect(missingArchitectures(['80'], '')).toEqual(['80']);
   });
 });
 

@@ -22,7 +22,15 @@ export type Device = z.infer<typeof device>;
 export const systemInfo = z.object({
   version: z.string(),
   dataFolder: z.string(),
-  trainer: z.object({ path: z.string(), build: z.string().nullable(), problem: z.string().nullable() }),
+  trainer: z.object({
+    path: z.string(),
+    build: z.string().nullable(),
+    problem: z.string().nullable(),
+    building: z
+      .object({ done: z.number().int(), total: z.number().int() })
+      .nullable()
+      .describe('how many files are compiled where the set-up is still building it'),
+  }),
   devices: z.array(device),
   cuda: cudaState.nullable().describe('null where the trainer can not be asked'),
   cores: z.number().int(),

@@ -220,12 +220,12 @@ export async function systemInfo({ version, home, trainer }: Core): Promise<Syst
   const info = { version, dataFolder: home, cores: cpus().length };
   try {
     const { devices, build, cuda } = await trainer.devices();
-    return { ...info, trainer: { path: trainer.path, build, problem: null }, devices, cuda };
+    return { ...info, trainer: { path: trainer.path, build, problem: null, building: null }, devices, cuda };
   } catch (error) {
     const { message, hint } = asFailure(error);
     return {
       ...info,
-      trainer: { path: trainer.path, build: null, problem: `${message} ${hint}` },
+      trainer: { path: trainer.path, build: null, problem: `${message} ${hint}`, building: trainer.building },
       devices: [],
       cuda: null,
     };

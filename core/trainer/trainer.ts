@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cudaState, device, type SystemInfo } from '../contract/contract.ts';
 import { askTrainer } from './ask.ts';
+import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
@@ -44,12 +45,26 @@ export class Trainer {
     }
   }
 
-  /** Throws `trainer_missing`: for asking before anything is made. */
-  require(): void {
-    findTrainer(this.candidates);
+  /** How far the set-up is with building it; null where it isn't at it, or failed. */
+  get building(): TrainerBuilding | null {
+    try {
+      return readBuilding(this.candidates[0]!);
+    } catch {
+      return null;
+    }
   }
 
-  /** Whether a living trainer holds a run's lock: Node has no flock, so the trainer tests it. */
+  /** Throws `trainer_missing`: for asking before anything is made. */
+  require(): void {
+    this.find();
+  }
+
+  private find(): string {
+    refuseWhileBuilding(this.candidates[0]!);
+    return findTrainer(this.candidates);
+  }
+
+  /** Whether a living trainer holds a run's lock: Node has no flock, so the trainer tests it, an earlier build's too. */
   async status(folder: string): Promise<{ running: boolean; pid: number | null }> {
     const answer = runState.parse(
       await askTrainer(findTrainer(this.candidates), ['status', folder, '--json']),
@@ -58,12 +73,12 @@ export class Trainer {
   }
 
   async devices(): Promise<Devices> {
-    return parseDevices(await askTrainer(findTrainer(this.candidates), ['devices', '--json']));
+    return parseDevices(await askTrainer(this.find(), ['devices', '--json']));
   }
 
   /** Whether a run can begin from a model folder. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
   async inspect(folder: string): Promise<{ parameters: number }> {
-    return modelFacts.parse(await askTrainer(findTrainer(this.candidates), ['inspect', folder, '--json']));
+    return modelFacts.parse(await askTrainer(this.find(), ['inspect', folder, '--json']));
   }
 
   /** Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant. Throws what the trainer finds wrong. */
@@ -77,11 +92,7 @@ export class Trainer {
   }
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {
-    return launchTrainer(
-      findTrainer(this.candidates),
-      task === 'warm_start' ? 'warm-start' : 'train',
-      folder,
-    );
+    return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder);
   }
 
   evaluate(
@@ -89,6 +100,6 @@ export class Trainer {
     options: Record<string, string | number>,
     onProgress: (progress: EvaluationProgress) => void,
   ): EvaluationProcess {
-    return launchEvaluation(findTrainer(this.candidates), folder, options, onProgress);
+    return launchEvaluation(this.find(), folder, options, onProgress);
   }
 }

@@ -5,6 +5,8 @@
 #   starpo-cuda-absent    in the others' place where there is no nvcc: says so
 # STARPO_CUDA_LIBRARIES are those of the trainer.
 set(STARPO_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: ON, OFF, or AUTO (where there is an nvcc that works)")
+# 8.0 is the first generation that multiplies bf16, and its PTX serves every later one; 9.0a has code of its own.
+set(STARPO_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "The GPUs that the kernels are built for, as CMake names them")
 
 file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cu)
 file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cpp)
@@ -23,6 +25,7 @@ foreach(source IN LISTS STARPO_CHECK_SOURCES)
 endforeach()
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/every_check.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/generated/every_check.cpp @ONLY)
 add_library(starpo-cuda-host OBJECT ${STARPO_CUDA_HOST_SOURCES} ${CMAKE_CURRENT_BINARY_DIR}/generated/every_check.cpp)
+starpo_unite(starpo-cuda-host ${STARPO_CUDA_HOST_SOURCES})
 target_link_libraries(starpo-cuda-host PUBLIC starpo ${CMAKE_DL_LIBS})
 
 # A file has one language in CMake; a kernel's has two, so C++ gets it through a file that includes it.
@@ -43,8 +46,7 @@ target_link_libraries(starpo-cuda-emulated PUBLIC starpo)
 set(STARPO_NVCC OFF)
 if(STARPO_CUDA AND NOT STARPO_SANITIZE AND NOT STARPO_FUZZ)
   include(CheckLanguage)
-  # 8.0 is the first generation that multiplies bf16; 9.0a has its own code. PTX of both serves every later one.
-  set(CMAKE_CUDA_ARCHITECTURES "80;90-virtual;90a-real")
+  set(CMAKE_CUDA_ARCHITECTURES ${STARPO_CUDA_ARCHITECTURES})
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
@@ -72,7 +74,7 @@ find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
 set(STARPO_CUDA_LAUNCHER ${CMAKE_CURRENT_SOURCE_DIR}/cmake/keep_ptxas_report.sh)
 if(STARPO_CCACHE)
   list(APPEND STARPO_CUDA_LAUNCHER ${STARPO_CCACHE})

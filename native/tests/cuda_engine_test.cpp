@@ -5,23 +5,10 @@
 #include "base/error.h"
 #include "engine/cuda/emulated/memory.h"
 #include "engine/cuda/emulated/order.h"
-#include "engine/cuda/selftest/check.h"
 #include "engine/cuda/selftest/engine_case.h"
 #include "error_code.h"
 
 using namespace starpo;
-
-namespace starpo::cuda {
-std::vector<Check> engine_checks();
-}
-
-TEST_CASE("the engine on the emulated GPU: learning as on the processor, decoding as in training") {
-  cuda::Stream stream;
-  for (const cuda::Check& check : cuda::engine_checks()) {
-    CAPTURE(check.name);
-    CHECK(check.error(stream) <= check.tolerance);
-  }
-}
 
 TEST_CASE("the order of threads changes no bit of a step of learning, nor of what is chosen") {
   std::vector<float> weights;

@@ -20,6 +20,9 @@ interface AppState {
   dismissAll: () => void;
 }
 
+/** Milliseconds. */
+const buildingInterval = 1000;
+
 let nextKey = 1;
 
 export const useApp = create<AppState>()((set) => ({
@@ -78,9 +81,18 @@ export function followCore(api: Api): () => void {
       .call('presets.list', {})
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
+    askSystem();
+  }
+  let asking: ReturnType<typeof setTimeout> | undefined;
+  // Asked again while the set-up builds the trainer: what it says changes by itself then alone.
+  function askSystem(): void {
+    clearTimeout(asking);
     api
       .call('system.info', {})
-      .then((system) => useApp.setState({ system }))
+      .then((system) => {
+        useApp.setState({ system });
+        if (system.trainer.building) asking = setTimeout(askSystem, buildingInterval);
+      })
       .catch(fail);
   }
   const stops = [
@@ -98,6 +110,7 @@ export function followCore(api: Api): () => void {
     }),
   ];
   return () => {
+    clearTimeout(asking);
     for (const stop of stops) stop();
   };
 }

@@ -1,4 +1,6 @@
-import { pinnedNode, run } from './process.mjs';
+import { join } from 'node:path';
+import { checkLayers } from './native-layers.mjs';
+import { pinnedNode, root, run } from './process.mjs';
 
 const tsc = (/** @type {string} */ project) => ['node_modules/typescript/bin/tsc', '-p', project];
 
@@ -13,14 +15,18 @@ const checks = [
   },
 ];
 
-/** Types, lint, format and the rule of layers (in biome.json). @returns {Promise<import('./test-counts.mjs').Counts>} */
+/**
+ * Types, lint, format and the layers of both halves (core's in biome.json).
+ * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: a line for each, and what is wrong below it
+ */
 export async function runChecks() {
-  let passed = 0;
-  for (const { name, args } of checks) {
-    const { status, output } = await run(pinnedNode(), args);
-    console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
-    if (status === 0) passed += 1;
-    else console.log(output);
-  }
-  return { passed, failed: checks.length - passed };
+  const results = [];
+  for (const { name, args } of checks) results.push({ name, ...(await run(pinnedNode(), args)) });
+  const misplaced = checkLayers(join(root, 'native/src'));
+  results.push({ name: 'native layers', status: misplaced.length, output: misplaced.join('\n') });
+  const passed = results.filter(({ status }) => status === 0).length;
+  const lines = results.map(({ name, status, output }) =>
+    status === 0 ? `ok      ${name}` : `FAILED  ${name}\n${output}`,
+  );
+  return { passed, failed: results.length - passed, output: lines.join('\n') };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join, resolve, sep } from 'node:path';
+import { createInterface } from 'node:readline';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -47,15 +48,24 @@ export function findProgram(name, path = process.env.PATH ?? '') {
 }
 
 /**
+ * show: also print it as it comes; onLine: hears each line of its standard output; timeout: milliseconds; signal: ends it
+ * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, onLine?: (line: string) => void, timeout?: number, signal?: AbortSignal | undefined }} RunOptions
+ */
+
+/**
  * Runs a program to its end and keeps what it printed.
- * @param {string} program @param {string[]} args
- * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, timeout?: number }} [options] show: also print it as it comes; timeout: milliseconds
+ * @param {string} program @param {string[]} args @param {RunOptions} [options]
  * @returns {Promise<{ status: number, output: string }>}
  */
-export function run(program, args, { env = process.env, cwd = root, show = false, timeout } = {}) {
+export function run(
+  program,
+  args,
+  { env = process.env, cwd = root, show = false, onLine, timeout, signal } = {},
+) {
   return new Promise((done) => {
-    const child = spawn(program, args, { cwd, env, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd, env, timeout, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
+    if (onLine) createInterface(child.stdout).on('line', onLine);
     child.stdout.setEncoding('utf8').on('data', (text) => {
       output += text;
       if (show) process.stdout.write(text);
@@ -87,10 +97,15 @@ export function become(program, args, { env = process.env, cwd = root } = {}) {
   child.on('exit', (status, signal) => process.exit(status ?? (signal === 'SIGINT' ? 130 : 143)));
 }
 
-/** Prints an error as message and hint, and ends with status 1. @param {unknown} error @returns {never} */
-export function fail(error) {
+/** An error as message and hint, below the end of what the program at fault printed. What nobody can act on is thrown on. @param {unknown} error */
+export function describe(error) {
   if (!(error instanceof SetupError)) throw error;
-  if (error.output) console.error(error.output.trimEnd().split('\n').slice(-200).join('\n'));
-  console.error(`\nerror: ${error.message}\n  ${error.hint}`);
+  const output = error.output.trimEnd().split('\n').slice(-200).join('\n');
+  return `${output}\n\nerror: ${error.message}\n  ${error.hint}`.trimStart();
+}
+
+/** Prints an error and ends with status 1. @param {unknown} error @returns {never} */
+export function fail(error) {
+  console.error(`\n${describe(error)}`);
   process.exit(1);
 }

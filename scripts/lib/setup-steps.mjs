@@ -1,25 +1,61 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { buildPackages, installPackages, testPackages } from './debian-packages.mjs';
 import { fingerprint, Stamps } from './fingerprint.mjs';
-import { findProgram, outsidePath, pinnedNode, root, run, SetupError } from './process.mjs';
+import { describe, findProgram, outsidePath, pinnedNode, root, run, SetupError } from './process.mjs';
+import { buildNative } from './trainer-build.mjs';
 
 // In node_modules, so that a fresh installation also builds afresh.
 const stamps = new Stamps(join(root, 'node_modules/.cache/starpo-setup'));
 
+/** Writes text without a line break. @typedef {(text: string) => void} Log */
+
+/** @type {Log} */
+const toTerminal = (text) => process.stdout.write(text);
+
 /**
  * Everything that a checkout needs before it can start, in order. Nothing is done twice for the same inputs.
- * @param {{ forTests?: boolean, log?: (text: string) => void }} [options] log: writes text without a line break
+ * @param {{ forTests?: boolean, log?: Log }} [options]
  */
-export async function setup({ forTests = false, log = (text) => process.stdout.write(text) } = {}) {
+export async function setup({ forTests = false, log = toTerminal } = {}) {
+  await setupApp({ forTests, log });
+  await step('trainer (native)', log, () => buildTrainer(forTests));
+}
+
+/**
+ * What the app needs to open; the trainer may follow while it is open.
+ * @param {{ forTests?: boolean, log?: Log }} [options]
+ */
+export async function setupApp({ forTests = false, log = toTerminal } = {}) {
   if (Number.parseInt(process.versions.node, 10) < 20) {
     throw new SetupError(`Node ${process.versions.node} is too old.`, 'Install Node 20 or newer.');
   }
   await step('system packages', log, () => installPackages(systemPackages(forTests)));
   await step('npm packages', log, installNpmPackages);
-  await step('trainer (native)', log, () => buildTrainer(forTests));
   await step('app', log, buildApp);
+}
+
+/**
+ * Builds the trainer beside an app that is open already. A failure is said here and in the app, which stays.
+ * @param {AbortSignal} signal ends the build
+ */
+export async function setupTrainer(signal) {
+  if (isTrainerBuilt(['starpo-trainer'])) return;
+  const start = performance.now();
+  let said = 0;
+  try {
+    await buildTrainer(false, {
+      signal,
+      onProgress: ({ done, total }) => {
+        if (Math.floor((10 * done) / total) <= said) return;
+        said = Math.floor((10 * done) / total);
+        console.log(`setup: trainer (native)  ${done} of ${total} files`);
+      },
+    });
+    console.log(`setup: trainer (native)  done (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    if (!signal.aborted) console.error(describe(error));
+  }
 }
 
 /** @param {boolean} forTests */
@@ -58,26 +94,26 @@ async function installNpmPackages() {
   return true;
 }
 
-/** Builds the trainer, and its tests only where they are wanted: a first start shouldn't wait for them. @param {boolean} withTests */
-async function buildTrainer(withTests) {
-  const stamp = withTests ? 'native-tests' : 'native';
-  const targets = withTests ? ['starpo-trainer', 'starpo-tests'] : ['starpo-trainer'];
+/** @param {string[]} targets */
+const trainerStamp = (targets) => (targets.length > 1 ? 'native-tests' : 'native');
+
+/** @param {string[]} targets */
+function isTrainerBuilt(targets) {
   const inputs = fingerprint(root, ['native'], isBuildFolder);
   const built = targets.every((name) => existsSync(join(root, 'native/build', name)));
-  if (built && stamps.matches(stamp, inputs)) return false;
-  if (!existsSync(join(root, 'native/build/build.ninja'))) {
-    await must(
-      'cmake',
-      ['-S', 'native', '-B', 'native/build', '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
-      'A library that CMake misses is named above.',
-    );
-  }
-  await must(
-    'cmake',
-    ['--build', 'native/build', '--parallel', String(availableParallelism()), '--target', ...targets],
-    'If the messages above look stale, delete native/build and try again.',
-  );
-  stamps.write(stamp, inputs);
+  return built && stamps.matches(trainerStamp(targets), inputs);
+}
+
+/**
+ * Builds the trainer, and its tests only where they are wanted: a first start shouldn't wait for them.
+ * @param {boolean} withTests @param {Parameters<typeof buildNative>[1]} [options]
+ */
+async function buildTrainer(withTests, options = {}) {
+  const targets = withTests ? ['starpo-trainer', 'starpo-tests'] : ['starpo-trainer'];
+  if (isTrainerBuilt(targets)) return false;
+  const inputs = fingerprint(root, ['native'], isBuildFolder);
+  await buildNative(targets, { everyGpu: withTests, ...options });
+  stamps.write(trainerStamp(targets), inputs);
   return true;
 }
 

@@ -166,7 +166,7 @@ export class FakeCore {
           value: {
             version: '0.1.0',
             dataFolder: '~/.local/share/starpo',
-            trainer: { path: 'starpo-trainer', build: '0.1.0', problem: this.trainerProblem },
+            trainer: { path: 'starpo-trainer', build: '0.1.0', problem: this.trainerProblem, building: null },
             devices: this.devices,
             cuda: null,
             cores: 8,

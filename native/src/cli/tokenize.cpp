@@ -14,11 +14,11 @@ using Json = nlohmann::ordered_json;
 
 Json refused(const std::string& code, const std::string& message) { return {{"error", {{"code", code}, {"message", message}}}}; }
 
-Json malformed() { return refused("malformed_line", R"(a line is {"text": "..."}, with "special": true where special tokens are to be recognised, or {"ids": [...]} with whole numbers)"); }
+Json no_text_or_ids() { return refused("malformed_line", R"(a line is {"text": "..."}, with "special": true where special tokens are to be recognised, or {"ids": [...]} with whole numbers)"); }
 
 Json encode(const Tokenizer& tokenizer, const Json& request) {
   const bool has_special = request.contains("special");
-  if (request.size() != (has_special ? 2 : 1) || !request["text"].is_string() || (has_special && !request["special"].is_boolean())) return malformed();
+  if (request.size() != (has_special ? 2 : 1) || !request["text"].is_string() || (has_special && !request["special"].is_boolean())) return no_text_or_ids();
   const auto special = has_special && request["special"].get<bool>() ? SpecialTokens::recognized : SpecialTokens::as_text;
   return {{"ids", tokenizer.encode(request["text"].get_ref<const std::string&>(), special)}};
 }
@@ -26,7 +26,7 @@ Json encode(const Tokenizer& tokenizer, const Json& request) {
 Json decode(const Tokenizer& tokenizer, const Json& request) {
   const Json& ids = request["ids"];
   const auto is_whole = [](const Json& id) { return id.is_number_integer(); };
-  if (request.size() != 1 || !ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_whole)) return malformed();
+  if (request.size() != 1 || !ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_whole)) return no_text_or_ids();
   std::vector<std::int32_t> known;
   for (const Json& id : ids) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(tokenizer.vocab_size()))
@@ -39,7 +39,7 @@ Json decode(const Tokenizer& tokenizer, const Json& request) {
 Json answer(const Tokenizer& tokenizer, const Json& request) {
   if (request.is_object() && request.contains("text")) return encode(tokenizer, request);
   if (request.is_object() && request.contains("ids")) return decode(tokenizer, request);
-  return malformed();
+  return no_text_or_ids();
 }
 
 }  // namespace

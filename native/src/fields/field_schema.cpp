@@ -5,11 +5,11 @@
 namespace starpo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class SchemaPrinter final : public FieldVisitor {
  public:
-  Json fields = Json::array();
+  OrderedJson fields = OrderedJson::array();
 
   void number(std::string_view name, double&, double minimum, double maximum) override {
     auto& field = add(name, "number");
@@ -53,7 +53,7 @@ class SchemaPrinter final : public FieldVisitor {
   void close_list() override { prefixes_.pop_back(); }
 
  private:
-  Json& add(std::string_view name, const char* type) {
+  OrderedJson& add(std::string_view name, const char* type) {
     fields.push_back({{"path", prefixes_.back() + std::string(name)}, {"type", type}, {"nullable", false}});
     return fields.back();
   }

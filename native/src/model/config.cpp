@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void invalid(const std::filesystem::path& path, const std::string& what) {
+[[noreturn]] void invalid_config(const std::filesystem::path& path, const std::string& what) {
   throw Error("model_config_invalid", path.string() + ": " + what, "use the config.json of a Qwen2 model as transformers writes it");
 }
 
@@ -32,23 +32,23 @@ class ConfigReader {
 
   int integer(const char* key) const {
     const json* const value = find(key);
-    if (value == nullptr) invalid(path_, std::string(key) + " is missing");
+    if (value == nullptr) invalid_config(path_, std::string(key) + " is missing");
     constexpr std::int64_t largest = 1 << 24;
-    if (!value->is_number_integer() || *value < 1 || *value > largest) invalid(path_, std::string(key) + " must be a positive integer");
+    if (!value->is_number_integer() || *value < 1 || *value > largest) invalid_config(path_, std::string(key) + " must be a positive integer");
     return value->get<int>();
   }
 
   float number(const json& object, const char* key) const {
     const auto at = object.find(key);
-    if (at == object.end()) invalid(path_, std::string(key) + " is missing");
-    if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>())) invalid(path_, std::string(key) + " must be a positive number");
+    if (at == object.end()) invalid_config(path_, std::string(key) + " is missing");
+    if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>())) invalid_config(path_, std::string(key) + " must be a positive number");
     return at->get<float>();
   }
 
   bool flag(const char* key, bool otherwise) const {
     const json* const value = find(key);
     if (value == nullptr) return otherwise;
-    if (!value->is_boolean()) invalid(path_, std::string(key) + " must be true or false");
+    if (!value->is_boolean()) invalid_config(path_, std::string(key) + " must be true or false");
     return value->get<bool>();
   }
 
@@ -99,7 +99,7 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
 
 ModelConfig parse_model_config(std::string_view text, const std::filesystem::path& path) {
   const json object = json::parse(text, nullptr, false);
-  if (!object.is_object()) invalid(path, "not a JSON object");
+  if (!object.is_object()) invalid_config(path, "not a JSON object");
   const ConfigReader read(object, path);
 
   check_supported(read, path);
@@ -112,14 +112,14 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   config.num_attention_heads = read.integer("num_attention_heads");
   config.num_key_value_heads = read.find("num_key_value_heads") == nullptr ? config.num_attention_heads : read.integer("num_key_value_heads");
   if (config.num_attention_heads % config.num_key_value_heads != 0)
-    invalid(path, "num_attention_heads must be a multiple of num_key_value_heads");
+    invalid_config(path, "num_attention_heads must be a multiple of num_key_value_heads");
   if (read.find("head_dim") != nullptr)
     config.head_dim = read.integer("head_dim");
   else if (config.hidden_size % config.num_attention_heads == 0)
     config.head_dim = config.hidden_size / config.num_attention_heads;
   else
-    invalid(path, "hidden_size must be a multiple of num_attention_heads where head_dim is not given");
-  if (config.head_dim % 2 != 0) invalid(path, "head_dim must be even");
+    invalid_config(path, "hidden_size must be a multiple of num_attention_heads where head_dim is not given");
+  if (config.head_dim % 2 != 0) invalid_config(path, "head_dim must be even");
   config.max_position_embeddings = read.integer("max_position_embeddings");
   config.rms_norm_eps = read.number(object, "rms_norm_eps");
   config.tie_word_embeddings = read.flag("tie_word_embeddings", false);

@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
-import { Empty, ErrorNote } from '../../components/basics.tsx';
+import { Empty } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { ModelSection } from './model-section.tsx';
 import { groupPresets, headingOf } from './preset-groups.ts';
 import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import { TaskCard } from './task-card.tsx';
+import { TrainerNotice } from './trainer-notice.tsx';
 
 export function StartPage() {
   const presets = useApp((state) => state.presets);
@@ -24,11 +25,7 @@ export function StartPage() {
           Train a small language-model agent by multi-turn reinforcement learning and watch it learn.
         </p>
       </header>
-      {problem && (
-        <ErrorNote
-          error={{ code: 'trainer_unavailable', message: 'The trainer can’t be started.', hint: problem }}
-        />
-      )}
+      <TrainerNotice trainer={system?.trainer} />
       {presets === null && <Empty title="Loading presets…" />}
       {presets?.length === 0 && (
         <Empty title="No presets">The installation has none. Run the set-up again.</Empty>

@@ -8,6 +8,7 @@ import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { Illustration } from './illustration.tsx';
 import { defaultOf, type TaskPresets } from './preset-groups.ts';
+import { buildingText } from './trainer-notice.tsx';
 
 interface TaskCardProps {
   presets: TaskPresets;
@@ -24,6 +25,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   const api = useApi();
   const report = useApp((state) => state.report);
   const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const building = useApp(({ system }) => buildingText(system?.trainer));
   const [chosenId, choose] = useState(() => defaultOf(presets).id);
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
@@ -82,7 +84,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
             disabled={busy !== null || blocked}
             label={`Start ${title}, ${card.algorithm}`}
           >
-            {busy === 'start' ? 'Starting…' : 'Start'}
+            {busy === 'start' ? 'Starting…' : (building ?? 'Start')}
           </Button>
           {taken && (
             <Button

@@ -86,7 +86,9 @@ void TrainingPass<T>::attention_backward(int layer) {
   norm_backward(stream_, tokens, width.hidden, own.x, weights_.master(at.input_norm), own.input_rms, b.normed_gradient, b.final_x, weights_.gradient(at.input_norm), b.partials);
 }
 
-template class TrainingPass<Bf16>;
-template class TrainingPass<float>;
+template void TrainingPass<Bf16>::chunk_backward(int, int);
+template void TrainingPass<float>::chunk_backward(int, int);
+template void TrainingPass<Bf16>::blocks_backward();
+template void TrainingPass<float>::blocks_backward();
 
 }  // namespace starpo::cuda

@@ -177,7 +177,7 @@ double idle_difference(Stream& stream, const AttentionCase<T>& of) {
 }
 
 template <class T>
-void add_checks(std::vector<Check>& checks) {
+void add_cached_checks(std::vector<Check>& checks) {
   struct Sequences {
     AttentionCase<T> of;
     int prefix;
@@ -201,8 +201,8 @@ void add_checks(std::vector<Check>& checks) {
 
 std::vector<Check> cached_attention_checks() {
   std::vector<Check> checks;
-  add_checks<float>(checks);
-  add_checks<Bf16>(checks);
+  add_cached_checks<float>(checks);
+  add_cached_checks<Bf16>(checks);
   return checks;
 }
 

@@ -108,7 +108,7 @@ double sums_columns(Stream& stream, int rows, int columns) {
 }
 
 template <class T>
-void append_checks(std::vector<Check>& checks) {
+void append_norm_checks(std::vector<Check>& checks) {
   const double tolerance = elementwise_tolerance<T>;
   checks.push_back({"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
   checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance, [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
@@ -124,8 +124,8 @@ void append_checks(std::vector<Check>& checks) {
 
 std::vector<Check> norm_checks() {
   std::vector<Check> checks;
-  append_checks<float>(checks);
-  append_checks<Bf16>(checks);
+  append_norm_checks<float>(checks);
+  append_norm_checks<Bf16>(checks);
   // More rows than blocks: some take two.
   checks.push_back({"norm_backward fp32 1027x8", fp32_tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
   return checks;

@@ -80,7 +80,7 @@ double appends(Stream& stream) {
 }
 
 template <class T>
-void append_checks(std::vector<Check>& checks) {
+void append_rope_checks(std::vector<Check>& checks) {
   checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", elementwise_tolerance<T>, [](Stream& stream) { return rotates<T>(stream, 5, {3, 1, 16}); }});
   checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", elementwise_tolerance<T>, [](Stream& stream) { return rotates<T>(stream, 3, {6, 2, 64}); }});
   checks.push_back({"rope" + type_name<T>() + "into the cache", exactly, appends<T>});
@@ -90,8 +90,8 @@ void append_checks(std::vector<Check>& checks) {
 
 std::vector<Check> rope_checks() {
   std::vector<Check> checks;
-  append_checks<float>(checks);
-  append_checks<Bf16>(checks);
+  append_rope_checks<float>(checks);
+  append_rope_checks<Bf16>(checks);
   return checks;
 }
 

@@ -1,0 +1,17 @@
+# A whole build reads and instantiates nlohmann/json a hundred times where each file is compiled alone, so that half of it is that one header.
+# With STARPO_UNITY the files of a folder are compiled as one. Those with options of their own, the kernels per instruction set, stay alone.
+function(starpo_unite target)
+  if(NOT STARPO_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS ARGN)
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    if(NOT options)
+      cmake_path(GET source PARENT_PATH folder)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/src)
+      string(MAKE_C_IDENTIFIER "${folder}" group)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { root, run, SetupError } from './process.mjs';
+
+const folder = join(root, 'native/build');
+/** Where the app reads how far the build is (core/trainer/building.ts): beside the trainer. */
+const reportFile = join(folder, 'building.json');
+
+/** Ninja's own counter before each file. @param {string} line @returns {{ done: number, total: number } | undefined} */
+export function parseProgress(line) {
+  const [, done, total] = /^\[(\d+)\/(\d+)\] /.exec(line) ?? [];
+  return total ? { done: Number(done), total: Number(total) } : undefined;
+}
+
+/**
+ * As CMake names the architectures that serve these GPUs, undefined where there is none. 8.0's code runs on all of 8.x, its PTX on what is newer than 9.0.
+ * @param {string} computeCapabilities a line for each GPU, such as 9.0, as nvidia-smi gives them
+ */
+export function architecturesFor(computeCapabilities) {
+  const wanted = computeCapabilities
+    .split('\n')
+    .map((line) => Number.parseFloat(line))
+    .filter((capability) => capability >= 8)
+    .map((capability) => (capability === 9 ? '90a-real' : '80'));
+  return wanted.length > 0 ? [...new Set(wanted)].sort() : undefined;
+}
+
+/** Which of the architectures the build folder's kernels lack. @param {string[]} wanted @param {string} cache CMakeCache.txt */
+export function missingArchitectures(wanted, cache) {
+  const built = /^STARPO_CUDA_ARCHITECTURES:\w+=(.*)$/m.exec(cache)?.[1]?.split(';') ?? [];
+  return wanted.filter((architecture) => !built.includes(architecture));
+}
+
+const everyArchitecture = ['80', '90a-real'];
+
+/** The options that CMake is run with once more; undefined where the build folder is as it must be. @param {boolean} everyGpu */
+async function configureOptions(everyGpu) {
+  const query = ['--query-gpu=compute_cap', '--format=csv,noheader'];
+  const { status, output } = everyGpu ? { status: 1, output: '' } : await run('nvidia-smi', query);
+  const wanted = (status === 0 && architecturesFor(output)) || everyArchitecture;
+  const file = join(folder, 'CMakeCache.txt');
+  if (!existsSync(file) || !existsSync(join(folder, 'build.ninja')))
+    return [
+      ...['-S', join(root, 'native'), '-B', folder, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
+      ...['-DSTARPO_UNITY=ON', `-DSTARPO_CUDA_ARCHITECTURES=${wanted.join(';')}`],
+    ];
+  // A folder that serves more than this machine's GPUs is left as it is: the tests build for all of them.
+  if (missingArchitectures(wanted, readFileSync(file, 'utf8')).length === 0) return undefined;
+  return ['-B', folder, `-DSTARPO_CUDA_ARCHITECTURES=${everyArchitecture.join(';')}`];
+}
+
+/**
+ * Builds the trainer, for the GPUs that are there unless all are wanted, and says how far it is to `onProgress` and to an app that is open.
+ * @param {string[]} targets
+ * @param {{ everyGpu?: boolean, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal }} [options]
+ */
+export async function buildNative(targets, { everyGpu = false, onProgress = () => {}, signal } = {}) {
+  mkdirSync(folder, { recursive: true });
+  report({ done: 0, total: 0, problem: null });
+  try {
+    const configure = await configureOptions(everyGpu);
+    if (configure) await must('cmake', configure, 'A library that CMake misses is named above.', { signal });
+    await must(
+      'ninja',
+      ['-C', folder, '-j', String(availableParallelism()), ...targets],
+      'If the messages above look stale, delete native/build and try again.',
+      {
+        signal,
+        onLine: (line) => {
+          const progress = parseProgress(line);
+          if (!progress) return;
+          report({ ...progress, problem: null });
+          onProgress(progress);
+        },
+      },
+    );
+  } catch (error) {
+    const isOurs = error instanceof SetupError && !signal?.aborted;
+    if (isOurs) report({ done: 0, total: 0, problem: problemOf(error) });
+    else rmSync(reportFile, { force: true });
+    throw error;
+  }
+  rmSync(reportFile, { force: true });
+}
+
+/** What the page shows of a failed build: the compiler's own first error. @param {SetupError} error */
+function problemOf(error) {
+  const first = error.output.split('\n').find((line) => /\berror\b|\bError\b/.test(line));
+  return {
+    message: first ? `${error.message} ${first.trim()}` : error.message,
+    hint: 'The terminal says all of it. Run `npm run setup` once it is mended.',
+  };
+}
+
+/** @param {{ done: number, total: number, problem: { message: string, hint: string } | null }} state */
+function report(state) {
+  writeFileSync(`${reportFile}.new`, JSON.stringify({ pid: process.pid, ...state }));
+  renameSync(`${reportFile}.new`, reportFile);
+}
+
+/** @param {string} program @param {string[]} args @param {string} hint @param {import('./process.mjs').RunOptions} options */
+async function must(program, args, hint, options) {
+  const result = await run(program, args, options);
+  if (result.status !== 0) throw new SetupError(`\`${program}\` failed.`, hint, result.output);
+}
