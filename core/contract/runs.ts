@@ -183,7 +183,7 @@ export const presetCard = z.object({
   /** Presets of the same task differ in their algorithm alone. */
   task: z.string(),
   title: z.string(),
-  environment: z.enum(['frozen-lake', 'sokoban', 'bandit', 'mixed']),
+  environments: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
   algorithm: z.string(),
   /** Without StarPO-S's filter and clip: what the others are compared with. */
   baseline: z.boolean(),

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { toReplay } from '../environments/replay.ts';
 import {
   eventsAfter,
   findRollout,
@@ -11,7 +12,6 @@ import {
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
-import { toReplay } from '../replay/replay.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
@@ -208,7 +208,11 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
 function presetCards(): PresetCard[] {
   return presets
     .filter((preset) => !preset.hidden)
-    .map(({ config, hidden: _, ...card }) => ({ ...card, iterations: config.iterations }));
+    .map(({ config, hidden: _, ...card }) => ({
+      ...card,
+      environments: config.environments.map(({ type, config }) => ({ type, config })),
+      iterations: config.iterations,
+    }));
 }
 
 /** What this machine has; a trainer that can't be used is a fact, not a failure. */

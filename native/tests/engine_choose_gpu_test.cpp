@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "engine/choose_gpu.h"
+#include "engine/cuda/choose_gpu.h"
 #include "error_code.h"
 
 using namespace starpo;

@@ -7,9 +7,11 @@
 #include <sstream>
 
 #include "error_code.h"
+#include "engine/memory_plan.h"
 #include "journal/journal.h"
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -35,7 +37,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     auto started = start();
     started.resume = ResumedFrom{"checkpoints/000002", 2};
     journal.started(started);
-    journal.memory_plan({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}});
+    journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
     journal.phase("rollout", 3, 4, 128);
     journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
     journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
@@ -188,7 +190,7 @@ TEST_CASE("a run directory that isn't there") {
 }
 
 TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
-  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/examples/events.jsonl"));
+  std::istringstream text(read_text(test::repository() / "docs/formats/examples/events.jsonl"));
   std::int64_t seq = 0;
   std::set<std::string> types;
   for (std::string line; std::getline(text, line); ++seq) {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { environments } from '../../core/environments/registry.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
-import { bandit, frozenLake, sokoban } from '../../core/run-config/environments.ts';
 import { presets } from '../../core/run-config/presets.ts';
 import { runConfigFields } from '../../core/run-config/schema.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
@@ -40,13 +40,16 @@ describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
     expect(known(schema().fields).sort(byPath)).toEqual(expected.sort(byPath));
   });
 
-  test.each([
-    ['frozen-lake', frozenLake],
-    ['bandit', bandit],
-    ['sokoban', sokoban],
-  ])('on the configuration of %s', (name, type) => {
-    expect(known(schema().environments[name]).sort(byPath)).toEqual(ours(type).sort(byPath));
+  test('on which environments there are', () => {
+    expect(Object.keys(schema().environments).sort()).toEqual(environments.map(({ type }) => type).sort());
   });
+
+  test.each(environments.map(({ type, config }) => [type, config] as const))(
+    'on the configuration of %s',
+    (name, type) => {
+      expect(known(schema().environments[name]).sort(byPath)).toEqual(ours(type).sort(byPath));
+    },
+  );
 
   test('on the metrics', () => {
     const names = [

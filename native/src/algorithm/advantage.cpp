@@ -7,6 +7,13 @@
 
 namespace starpo {
 
+void describe(FieldVisitor& v, AdvantageConfig& c) {
+  v.choice("estimator", c.estimator, {"grpo", "dr_grpo", "rloo", "gae"});
+  v.number("gamma", c.gamma, 0, 1);
+  v.number("lambda", c.lambda, 0, 1);
+  v.boolean("whiten", c.whiten);
+}
+
 std::vector<double> group_advantages(std::span<const double> scores, int group_size, AdvantageEstimator estimator) {
   std::vector<double> advantages(scores.size());
   for (std::size_t start = 0; start < scores.size(); start += group_size) {

@@ -3,9 +3,19 @@
 #include <span>
 #include <vector>
 
-#include "config/run_config.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
+
+enum class AdvantageEstimator { grpo, dr_grpo, rloo, gae };
+
+struct AdvantageConfig {
+  AdvantageEstimator estimator = AdvantageEstimator::grpo;
+  double gamma = 0;
+  double lambda = 0;
+  bool whiten = false;
+};
+void describe(FieldVisitor&, AdvantageConfig&);
 
 // One advantage an episode, shared by all of its trained tokens. scores: [groups * group_size], group by group.
 //   grpo:    (R - mean) / (unbiased std + 1e-6) within the group (DeepSeekMath, arXiv 2402.03300, section 4.1.2)

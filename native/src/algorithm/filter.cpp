@@ -7,6 +7,11 @@
 
 namespace starpo {
 
+void describe(FieldVisitor& v, FilterConfig& c) {
+  v.choice("strategy", c.strategy, {"none", "fraction", "top_p"});
+  v.number("keep", c.keep, 0, 1);
+}
+
 FilterResult filter_groups(std::span<const double> scores, int group_size, FilterStrategy strategy, double keep) {
   const int groups = static_cast<int>(scores.size()) / group_size;
   FilterResult result{std::vector<bool>(groups, false), std::vector<double>(groups), {}};

@@ -4,9 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "config/run_config.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
+
+enum class FilterStrategy { none, fraction, top_p };
+
+struct FilterConfig {
+  FilterStrategy strategy = FilterStrategy::none;
+  double keep = 0;
+};
+void describe(FieldVisitor&, FilterConfig&);
 
 struct FilterResult {
   std::vector<bool> kept;      // [groups]

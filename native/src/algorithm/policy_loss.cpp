@@ -7,6 +7,17 @@
 
 namespace starpo {
 
+void describe(FieldVisitor& v, PolicyLossConfig& c) {
+  v.number("clip_low", c.clip_low, 0, 1);
+  v.number("clip_high", c.clip_high, 0, 10);
+  v.number("dual_clip", c.dual_clip, 0, 100);
+  v.check("dual_clip", [&] { return c.dual_clip > 0 && c.dual_clip < 1 ? "must be 0 (off) or at least 1" : ""; });
+  v.number("entropy_coefficient", c.entropy_coefficient, -1, 1);
+  v.choice("average", c.average, {"trajectory", "token", "trajectory_sum", "fixed_length"});
+  v.integer("mini_batch", c.mini_batch, 1, 65536);
+  v.integer("epochs", c.epochs, 1, 100);
+}
+
 std::vector<double> token_weights(std::span<const int> trained_tokens, LossAverage average, int longest) {
   const double trajectories = static_cast<double>(trained_tokens.size());
   const double tokens = std::accumulate(trained_tokens.begin(), trained_tokens.end(), 0.0);

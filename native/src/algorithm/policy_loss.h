@@ -3,9 +3,22 @@
 #include <span>
 #include <vector>
 
-#include "config/run_config.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
+
+enum class LossAverage { trajectory, token, trajectory_sum, fixed_length };
+
+struct PolicyLossConfig {
+  double clip_low = 0;
+  double clip_high = 0;
+  double dual_clip = 0;
+  double entropy_coefficient = 0;
+  LossAverage average = LossAverage::trajectory;
+  int mini_batch = 0;
+  int epochs = 0;
+};
+void describe(FieldVisitor&, PolicyLossConfig&);
 
 // The weight of each trajectory's tokens in a mini-batch's loss. trained_tokens: [trajectories] count of each; longest: most tokens a trajectory can train.
 //   trajectory:     mean over a trajectory's tokens, then over trajectories (RAGEN, arXiv 2504.20073, equation 4)

@@ -2,7 +2,6 @@
 
 #include "base/host_device.h"
 #include "base/reproducible_math.h"
-#include "config/run_config.h"
 
 // One token's terms of the loss, for the CPU's loop and the GPU's kernel alike.
 namespace starpo {
@@ -35,6 +34,8 @@ STARPO_HOST_DEVICE inline TokenLoss clipped_objective(double log_ratio, double a
   }
   return token;
 }
+
+enum class KlEstimator { k1, k2, k3 };
 
 // Estimators of KL(policy || reference) from one sampled token (Schulman, "Approximating KL Divergence", 2020), with log-ratio d = log policy - log reference:
 //   k1: d                 unbiased, but its gradient is on average that of nothing: for the reward

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "engine/cuda/selftest/self_test.h"
-#include "engine/choose_gpu.h"
+#include "engine/cuda/choose_gpu.h"
 #include "engine/cpu/self_test.h"
 
 namespace starpo {

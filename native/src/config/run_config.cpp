@@ -1,19 +1,31 @@
 #include "config/run_config.h"
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
-#include "config/describe_run_config.h"
 #include "fields/field_reader.h"
+#include "env/environment.h"
 #include "env/registry.h"
 #include "journal/metric_names.h"
+#include "rollout/prompt.h"
 
 namespace starpo {
 namespace {
 
 constexpr int newest_version = 1;
+
+// Throws config_invalid where a template uses a placeholder that there isn't.
+void check_templates(const EnvironmentConfig& environment, const std::string& path) {
+  std::map<std::string, std::string> values;
+  for (const char* name : {"state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"}) values[name] = "";
+  for (const auto& [name, value] : make_environment(environment.type, environment.config)->placeholders()) values[name] = value;
+  fill_template(environment.prompt.first, values, path + ".prompt.first");
+  fill_template(environment.prompt.next, values, path + ".prompt.next");
+}
 
 void refuse_newer_version(std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -24,6 +36,59 @@ void refuse_newer_version(std::string_view text) {
 }
 
 }  // namespace
+
+void describe(FieldVisitor& v, RunConfig& c) {
+  static constexpr std::string_view precisions[] = {"fp32", "bf16"};
+  v.integer("version", c.version, 1, 1);
+  v.text("preset", c.preset, {.pattern = "[a-z0-9.-]{1,64}"});
+  v.choice("task", c.task, {"reinforce", "warm_start"});
+  v.integer("seed", c.seed, 0, largest_seed);
+  v.text("device", c.device, {.pattern = "(auto|cpu|cuda(:[0-9]{1,2})?)"});
+  v.integer("threads", c.threads, 0, 256);
+  v.choice("precision", c.precision, precisions);
+  v.choice("exactness", c.exactness, {"exact", "fast"});
+  v.integer("iterations", c.iterations, 1, 1000000);
+  v.section("start", c.start);
+  v.list("environments", c.environments, 1, 16);
+  v.section("rollout", c.rollout);
+  v.section("levels", c.levels);
+  v.section("reward", c.reward);
+  v.section("filter", c.filter);
+  v.section("advantage", c.advantage);
+  v.section("policy_loss", c.policy_loss);
+  v.section("optimizer", c.optimizer);
+  v.section("critic", c.critic);
+  v.section("kl", c.kl);
+  v.section("evaluation", c.evaluation);
+  v.section("checkpoint", c.checkpoint);
+  v.section("rollout_files", c.rollout_files);
+  v.section("storage", c.storage);
+  v.section("warm_start", c.warm_start);
+
+  for (std::size_t i = 0; i < c.environments.size(); ++i) {
+    const auto path = "environments[" + std::to_string(i) + "]";
+    // Its evaluation would be written over the training episodes.
+    v.check(path + ".label", [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
+    v.check(path + ".label", [&] {
+      const auto same = [&](const auto& other) { return other.label == c.environments[i].label; };
+      return std::any_of(c.environments.begin(), c.environments.begin() + i, same) ? "another environment has the same label" : "";
+    });
+    v.check(path + ".prompt", [&] { return check_templates(c.environments[i], path), ""; });
+  }
+  v.check("environments", [&] {
+    return std::none_of(c.environments.begin(), c.environments.end(), [](const auto& e) { return e.share > 0; }) ? "at least one share must be above 0" : "";
+  });
+  v.check("policy_loss.mini_batch", [&] { return c.policy_loss.mini_batch % c.rollout.group_size != 0 ? "must be a multiple of rollout.group_size" : ""; });
+  v.check("critic.model", [&] {
+    const bool has_critic = c.critic.model != CriticModel::none, uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
+    if (uses_critic && !has_critic) return "must be full or head: advantage.estimator gae needs a critic";
+    return has_critic && !uses_critic ? "must be none: no advantage.estimator but gae uses a critic" : "";
+  });
+  v.check("warm_start", [&] {
+    const auto& w = c.warm_start;
+    return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0 ? "plain, positions and careful are all 0" : "";
+  });
+}
 
 RunConfig parse_run_config(std::string_view json) {
   refuse_newer_version(json);

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "algorithm/kl.h"
 #include "algorithm/policy_loss.h"
 #include "engine/packed_batch.h"
 

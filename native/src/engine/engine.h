@@ -5,12 +5,18 @@
 #include <string>
 
 #include "base/thread_pool.h"
-#include "config/run_config.h"
 #include "engine/network.h"
 #include "engine/memory_plan.h"
 #include "model/precision.h"
 
 namespace starpo {
+
+// exact: rollout and update compute a token's log-probability to the same bits.
+enum class Exactness { exact, fast };
+
+// What a backward pass computes again rather than keeping it from the forward one.
+enum class Recompute { none, elementwise, block };
+
 
 enum class NetworkUse { trained, read };  // read: no gradients, no optimiser
 
@@ -56,8 +62,6 @@ struct EngineSettings {
   Precision precision = Precision::fp32;
   Exactness exactness = Exactness::exact;
 };
-
-EngineSettings engine_settings(const RunConfig&);
 
 // The pool must outlive the engine. Errors: device_unavailable; precision_unsupported, when a network is made.
 std::unique_ptr<Engine> make_engine(const EngineSettings&, ThreadPool&);

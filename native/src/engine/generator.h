@@ -5,9 +5,15 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "engine/cpu/sampler.h"
 
 namespace starpo {
+
+struct SamplingSettings {
+  float temperature = 1;
+  float top_p = 1;  // 1: off
+  int top_k = 0;    // 0: off
+  float min_p = 0;  // 0: off
+};
 
 // How ids are drawn. A draw is keyed by iteration, episode and position, so that it depends on no slot, batch or order.
 struct DrawSettings {

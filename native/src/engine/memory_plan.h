@@ -33,4 +33,7 @@ struct MemoryPlan {
   std::int64_t total_bytes() const { return bytes_of(MemoryLifetime::run) + std::max(bytes_of(MemoryLifetime::rollout), bytes_of(MemoryLifetime::update)); }
 };
 
+// The plan as docs/formats/journal.md has it: one JSON object.
+std::string memory_plan_json(const MemoryPlan&);
+
 }  // namespace starpo

@@ -4,12 +4,19 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/cpu/adamw.h"
-
 namespace starpo {
 
 // What a trainable vector of weights carries through its life; a checkpoint holds all three.
 enum class StateVector { weights, first_moment, second_moment };
+
+struct AdamWSettings {
+  float learning_rate;
+  float beta1;
+  float beta2;
+  float epsilon;
+  float weight_decay;
+  float gradient_clip;  // largest allowed global norm; 0 = none
+};
 
 struct OptimizerStep {
   double gradient_norm;  // before clipping; not finite: the step changed nothing

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -94,17 +93,7 @@ void Journal::started(const StartedEvent& event) {
   repairs_.clear();
 }
 
-void Journal::memory_plan(const MemoryPlan& plan) {
-  constexpr std::array lifetimes{"run", "rollout", "update"};
-  Json parts = Json::array();
-  for (const MemoryPart& part : plan.parts)
-    parts.push_back({{"name", part.name}, {"lifetime", lifetimes[static_cast<std::size_t>(part.lifetime)]}, {"bytes", part.bytes}});
-  append("memory_plan", dump({{"device", plan.device},
-                              {"device_bytes", plan.device_bytes},
-                              {"free_bytes", plan.free_bytes},
-                              {"total_bytes", plan.total_bytes()},
-                              {"parts", parts}}));
-}
+void Journal::memory_plan(std::string_view plan_json) { append("memory_plan", plan_json); }
 
 void Journal::phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total) {
   const auto now = milliseconds_since_epoch();

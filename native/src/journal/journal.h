@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/memory_plan.h"
 #include "journal/run_lock.h"
 
 namespace starpo {
@@ -43,7 +42,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void started(const StartedEvent&);  // pid, host and build are added
-  void memory_plan(const MemoryPlan&);
+  void memory_plan(std::string_view plan_json);  // an object, as the engine has it
   void phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total);  // dropped when more than four a second, unless the name is new
   void iteration(int iteration, const Metrics&, const Updates&);  // numbers that aren't finite are left out
   void evaluation(int iteration, std::string_view label, const Metrics&);

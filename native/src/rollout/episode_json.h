@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "config/run_config.h"
 #include "rollout/episode.h"
+#include "rollout/settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace starpo {

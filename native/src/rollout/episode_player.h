@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "config/run_config.h"
 #include "env/environment.h"
 #include "rollout/episode.h"
 #include "rollout/prompt.h"
+#include "rollout/settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace starpo {

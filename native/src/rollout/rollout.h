@@ -8,7 +8,6 @@
 #include "base/philox.h"
 #include "engine/generator.h"
 #include "rollout/episode_player.h"
-#include "engine/cpu/sampler.h"
 
 namespace starpo {
 

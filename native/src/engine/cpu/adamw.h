@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "engine/trainable.h"
 
 namespace starpo {
-
-struct AdamWSettings {
-  float learning_rate;
-  float beta1;
-  float beta2;
-  float epsilon;
-  float weight_decay;
-  float gradient_clip;  // largest allowed global norm; 0 = none
-};
 
 // AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) over one flat buffer. Weight decay skips tensors of one dimension (norms, biases): `decayed` holds one flag a weight.
 class AdamW {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/cpu/sampler.h"
+
 namespace starpo {
 
 CpuGenerator::CpuGenerator(const Model& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), seats_(slots) {}

@@ -5,7 +5,7 @@
 
 namespace starpo {
 
-// DrawSettings one id a call for every slot, all at once.
+// Draws one id a call for every slot, all at once.
 class CpuGenerator final : public Generator {
  public:
   CpuGenerator(const Model&, int slots, int context);

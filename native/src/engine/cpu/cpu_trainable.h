@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "engine/cpu/adamw.h"
 #include "engine/trainable.h"
 
 namespace starpo {

@@ -4,16 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "engine/generator.h"
+
 namespace starpo {
 
-struct SamplingSettings {
-  float temperature = 1;
-  float top_p = 1;  // 1: off
-  int top_k = 0;    // 0: off
-  float min_p = 0;  // 0: off
-};
-
-// DrawSettings one id from softmax(logits / temperature) after top-k, then min-p, then top-p, by inverting the cumulative distribution in id order at `uniform`
+// Draws one id from softmax(logits / temperature) after top-k, then min-p, then top-p, by inverting the cumulative distribution in id order at `uniform`
 // in (0, 1). Ties at a threshold are all kept. scratch is reused memory. Returns -1 where logits hold a NaN or nothing finite.
 std::int32_t sample_token(std::span<const float> logits, const SamplingSettings&, float uniform, std::vector<float>& scratch);
 

@@ -14,6 +14,7 @@
 #include "journal/clock.h"
 #include "model/folder.h"
 #include "model/published_files.h"
+#include "train/run/engine_needs.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluation.h"
 #include "train/evaluation/evaluation_files.h"

@@ -4,6 +4,8 @@
 
 namespace starpo {
 
+EngineSettings engine_settings(const RunConfig& config) { return {config.device, precision_from_name(config.precision), config.exactness}; }
+
 int generator_slots(const RunConfig& config) {
   const int training = config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0;
   return std::min(config.rollout.slots, std::max(training, config.evaluation.levels));

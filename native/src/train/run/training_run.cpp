@@ -49,7 +49,7 @@ void TrainingRun::load(const RunConfig& config) {
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
   journal_.started(started);
-  if (state_->memory_plan) journal_.memory_plan(*state_->memory_plan);
+  if (state_->memory_plan) journal_.memory_plan(memory_plan_json(*state_->memory_plan));
   if (!state_->memory_plan) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);

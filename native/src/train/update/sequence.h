@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/cpu/training_pass.h"
+#include "engine/packed_batch.h"
 #include "rollout/episode.h"
 
 namespace starpo {

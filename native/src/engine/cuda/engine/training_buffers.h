@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "config/run_config.h"
+#include "engine/engine.h"
 #include "engine/cuda/engine/device_batch.h"
 #include "engine/cuda/engine/layer.h"
 

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-#include "config/run_config.h"
+#include "algorithm/kl.h"
+#include "algorithm/policy_loss.h"
 #include "engine/cuda/runtime/stream.h"
 
 // What a chunk of logits gives: log-probabilities, entropies and, in place, the gradient of the loss. T: Bf16 or float; all math is fp32. All pointers are device memory.

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <string>
+
+#include "engine/engine.h"
+#include "fields/field_visitor.h"
+
+// What run.json says of training: where it begins, what learns and how, what is evaluated and kept.
+namespace starpo {
+
+// random: the folder gives shape and tokenizer, the seed the weights.
+enum class StartWeights { load, random };
+
+struct StartConfig {
+  std::string model;
+  StartWeights weights = StartWeights::load;
+  std::string sha256;  // empty: not checked
+};
+
+enum class CriticModel { none, full, head };
+
+// full: its own copy of the policy's blocks; head: a layer on the policy's own, which it doesn't change.
+struct CriticConfig {
+  CriticModel model = CriticModel::none;
+  double learning_rate = 0;
+  double value_clip = 0;
+  double gradient_clip = 0;
+  int warmup = 0;  // iterations that train the critic alone
+};
+
+enum class LearningRateSchedule { constant, linear, cosine };
+
+struct OptimizerConfig {
+  double learning_rate = 0;
+  int warmup = 0;
+  LearningRateSchedule schedule = LearningRateSchedule::constant;
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  double weight_decay = 0;
+  double gradient_clip = 0;
+  int micro_batch_tokens = 0;
+  Recompute recompute = Recompute::none;
+};
+
+struct EvaluationConfig {
+  int every = 0;
+  int levels = 0;
+  double temperature = 0;
+};
+
+struct CheckpointConfig {
+  int every = 0;
+  int keep = 0;
+};
+
+// Which episodes of training stay on disk; those of evaluation always do.
+struct RolloutFilesConfig {
+  int keep_last = 0;   // newest iterations; 0: all
+  int keep_every = 0;  // and every m-th iteration; 0: none
+};
+
+struct StorageConfig {
+  double budget_gigabytes = 0;  // 10^9 bytes; 0: none
+};
+
+struct WarmStartConfig {
+  int steps_per_iteration = 0;
+  int batch = 0;
+  double plain = 0;
+  double positions = 0;
+  double careful = 0;
+  double mistakes = 0;
+};
+
+void describe(FieldVisitor&, StartConfig&);
+void describe(FieldVisitor&, CriticConfig&);
+void describe(FieldVisitor&, OptimizerConfig&);
+void describe(FieldVisitor&, EvaluationConfig&);
+void describe(FieldVisitor&, CheckpointConfig&);
+void describe(FieldVisitor&, RolloutFilesConfig&);
+void describe(FieldVisitor&, StorageConfig&);
+void describe(FieldVisitor&, WarmStartConfig&);
+
+}  // namespace starpo

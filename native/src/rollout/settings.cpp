@@ -1,0 +1,47 @@
+#include "rollout/settings.h"
+
+#include "env/registry.h"
+
+namespace starpo {
+
+void describe(FieldVisitor& v, PromptConfig& c) {
+  v.text("system", c.system);
+  v.text("first", c.first);
+  v.text("next", c.next);
+}
+
+void describe(FieldVisitor& v, EnvironmentConfig& c) {
+  v.text("label", c.label, {.pattern = "[a-z0-9-]{1,32}"});
+  v.choice("type", c.type, environment_type_names());
+  v.object("config", c.config, [&](FieldVisitor& keys) { find_environment_type(c.type)->describe_config(keys); });
+  v.number("share", c.share, 0, 1);
+  v.boolean("validate", c.validate);
+  v.choice("noise", c.noise, {"shared", "independent"});
+  v.integer("max_turns", c.max_turns, 1, 100);
+  v.integer("max_actions_per_turn", c.max_actions_per_turn, 1, 100);
+  v.integer("max_actions", c.max_actions, 1, 1000);
+  v.section("prompt", c.prompt);
+}
+
+void describe(FieldVisitor& v, RolloutConfig& c) {
+  v.integer("groups", c.groups, 1, 4096);
+  v.integer("group_size", c.group_size, 1, 1024);
+  v.integer("slots", c.slots, 1, 65536);
+  v.number("temperature", c.temperature, 0.01, 10);
+  v.number("top_p", c.top_p, 0.01, 1);
+  v.integer("top_k", c.top_k, 0, 1000000);
+  v.number("min_p", c.min_p, 0, 1);
+  v.integer("max_response_tokens", c.max_response_tokens, 1, 65536);
+  v.integer("context", c.context, 16, 1048576);
+  v.boolean("think", c.think);
+}
+
+void describe(FieldVisitor& v, LevelsConfig& c) {
+  v.integer("train_seed", c.train_seed, 0, largest_seed);
+  v.integer("validation_seed", c.validation_seed, 0, largest_seed);
+  v.integer("pool", c.pool, 0, 1000000000);
+}
+
+void describe(FieldVisitor& v, RewardConfig& c) { v.number("format_penalty", c.format_penalty, -100, 0); }
+
+}  // namespace starpo

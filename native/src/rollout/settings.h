@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fields/field_visitor.h"
+
+// What run.json says of episodes: which environments, on which levels, played how, rewarded how.
+namespace starpo {
+
+inline constexpr std::int64_t largest_seed = 4294967295;
+
+enum class Noise { shared, independent };
+
+struct PromptConfig {
+  std::string system, first, next;
+};
+
+struct EnvironmentConfig {
+  std::string label;
+  std::string type;
+  std::string config;  // JSON text, for make_environment
+  double share = 0;
+  bool validate = false;
+  Noise noise = Noise::shared;
+  int max_turns = 0;
+  int max_actions_per_turn = 0;
+  int max_actions = 0;
+  PromptConfig prompt;
+};
+
+struct RolloutConfig {
+  int groups = 0;
+  int group_size = 0;
+  int slots = 0;
+  double temperature = 0;
+  double top_p = 0;
+  int top_k = 0;
+  double min_p = 0;
+  int max_response_tokens = 0;
+  int context = 0;
+  bool think = false;
+};
+
+struct LevelsConfig {
+  std::uint32_t train_seed = 0;
+  std::uint32_t validation_seed = 0;
+  int pool = 0;
+};
+
+struct RewardConfig {
+  double format_penalty = 0;
+};
+
+void describe(FieldVisitor&, PromptConfig&);
+void describe(FieldVisitor&, EnvironmentConfig&);
+void describe(FieldVisitor&, RolloutConfig&);
+void describe(FieldVisitor&, LevelsConfig&);
+void describe(FieldVisitor&, RewardConfig&);
+
+}  // namespace starpo
