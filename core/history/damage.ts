@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'nod
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../contract/failure.ts';
-import { databaseFile, meansDamage } from './database.ts';
+import { databaseFile, lockFolder, meansDamage } from './database.ts';
 
 /**
  * Deletes the history's files where they are damaged, so that it can be made again; a healthy one is left alone. Gives whether it did.
@@ -10,7 +10,27 @@ import { databaseFile, meansDamage } from './database.ts';
  */
 export function dropDamagedHistory(home: string): boolean {
   const file = databaseFile(home);
-  if (!existsSync(file) || !isDamaged(file)) return false;
+  const lock = existsSync(file) ? lockUnlessHosted(home) : null;
+  if (!lock) return false;
+  try {
+    return isDamaged(file) && drop(file);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Null where there is a host, which would have told of any damage. */
+function lockUnlessHosted(home: string): { release(): void } | null {
+  try {
+    return lockFolder(home);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
+    throw error;
+  }
+}
+
+/** Gives true. */
+function drop(file: string): boolean {
   const users = usersOf(file);
   if (users.length > 0) {
     throw new Failure(
@@ -23,7 +43,6 @@ export function dropDamagedHistory(home: string): boolean {
   return true;
 }
 
-/** A history that is locked has a host, which would have told of any damage. */
 function isDamaged(file: string): boolean {
   let database: Database.Database | undefined;
   try {

@@ -78,7 +78,8 @@ export class Studio {
   /** Where this process is reached. */
   endpoint(): Promise<Endpoint> {
     const { home, endpoint = { port: 0 } } = this.options;
-    const opening = () => openEndpoint(endpoint, folderToken(home), (channel) => this.serve(channel));
+    const opening = () =>
+      openEndpoint(endpoint, { home, token: folderToken(home) }, (channel) => this.serve(channel));
     this.listening ??= Promise.resolve()
       .then(opening)
       .catch((error) => {

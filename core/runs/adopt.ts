@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { asDiskFull, Failure } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
+import { processExists } from './liveness.ts';
 
 /**
  * Copies a run directory from anywhere into a data folder, whole or not at all, and gives its id there: its own name where that can be one and is free.
@@ -12,7 +13,10 @@ import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/
 export async function adoptRun(home: string, folder: string): Promise<string> {
   checkRunFolder(folder);
   const runId = freeId(home, basename(resolve(folder)));
-  const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
+  const partial = join(
+    runsFolder(home),
+    `.${runId}-adopting-${process.pid}-${randomBytes(4).toString('hex')}`,
+  );
   try {
     await mkdir(runsFolder(home), { recursive: true });
     await cp(await realpath(folder), partial, {
@@ -26,6 +30,23 @@ export async function adoptRun(home: string, folder: string): Promise<string> {
     throw copyFailure(folder, error);
   }
   return runId;
+}
+
+/** How long (ms) a copy that nobody seems to make is left alone: its process may be one of another machine. */
+const graceful = 600_000;
+
+/** Deletes what processes that were killed in the middle of adopting have left. */
+export async function removeHalfAdopted(home: string): Promise<void> {
+  for (const name of await readdir(runsFolder(home)).catch(() => [])) {
+    const pid = /^\.[a-z0-9-]+-adopting-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1];
+    if (pid === undefined || processExists(Number(pid))) continue;
+    const path = join(runsFolder(home), name);
+    const changed = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - changed > graceful) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */

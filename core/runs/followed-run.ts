@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RunSummary, Stall } from '../contract/contract.ts';
+import type { Alert, RunSummary, Stall } from '../contract/contract.ts';
 import { readAlerts } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
@@ -15,6 +15,8 @@ import type { Watchdog } from './watchdog.ts';
 
 /** Events that clients are told of before other work has its turn. */
 const publishedAtOnce = 100;
+/** Timers can't be longer by far. */
+const longestTimer = 86_400_000;
 
 export interface FollowParts {
   history: History;
@@ -49,6 +51,8 @@ export class FollowedRun {
   private stalled = false;
   /** The present one, until something changes. */
   private known: RunSummary | null = null;
+  /** Until the next snooze of an alert ends. */
+  private waking: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(parts: FollowParts, row: RunRow) {
@@ -57,18 +61,20 @@ export class FollowedRun {
     this.published = row.last_seq;
     this.problemTold = row.journal_problem !== null;
     this.position = parts.queue.position(row.id);
-    this.teller = new SummaryTeller(parts.notices, () => (this.row() ? this.summary() : undefined));
+    this.teller = new SummaryTeller(parts.notices, () => this.summaryIfThere());
     parts.watchdog.begin(row);
+    if (row.annotations_bytes > 0) this.planWaking(readAlerts(parts.history.database, row.id));
   }
 
   row(): RunRow | undefined {
     return getRun(this.parts.history.database, this.id);
   }
 
-  /** Throws where the run is gone. */
-  summary(): RunSummary {
+  /** Null where the run is gone. */
+  summaryIfThere(): RunSummary | null {
     if (this.known) return this.known;
-    const row = this.row()!;
+    const row = this.row();
+    if (!row) return null;
     const { history, queue } = this.parts;
     this.known = toSummary(history.database, row, {
       alive: this.isAlive(row),
@@ -147,6 +153,7 @@ export class FollowedRun {
     this.closed = true;
     this.watch?.close();
     this.teller.close();
+    clearTimeout(this.waking);
     await this.refreshing?.catch(() => {});
   }
 
@@ -165,9 +172,25 @@ export class FollowedRun {
 
   private annotated(): void {
     if (this.closed) return;
-    const { history, notices } = this.parts;
-    notices.emit('alerts', { runId: this.id, alerts: readAlerts(history.database, this.id) });
+    this.tellAlerts();
     this.changed(true);
+  }
+
+  /** Tells of the alerts, and again when the next snooze ends. */
+  private tellAlerts(): void {
+    const alerts = readAlerts(this.parts.history.database, this.id);
+    this.parts.notices.emit('alerts', { runId: this.id, alerts });
+    this.planWaking(alerts);
+  }
+
+  private planWaking(alerts: readonly Alert[]): void {
+    clearTimeout(this.waking);
+    const now = Date.now();
+    const ends = alerts.flatMap(({ state, snoozedUntil }) =>
+      state === 'snoozed' && snoozedUntil !== null && snoozedUntil > now ? [snoozedUntil - now] : [],
+    );
+    if (ends.length > 0)
+      this.waking = setTimeout(() => this.tellAlerts(), Math.min(longestTimer, ...ends)).unref();
   }
 
   private async publish(): Promise<void> {

@@ -45,12 +45,12 @@ const summaryInterval = 250;
 /** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */
 export class SummaryTeller {
   private readonly notices: Notices;
-  private readonly summary: () => RunSummary | undefined;
+  private readonly summary: () => RunSummary | null;
   private toldAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  /** `summary`: the present one; undefined where the run is gone. */
-  constructor(notices: Notices, summary: () => RunSummary | undefined) {
+  /** `summary`: the present one; null where the run is gone. */
+  constructor(notices: Notices, summary: () => RunSummary | null) {
     this.notices = notices;
     this.summary = summary;
   }

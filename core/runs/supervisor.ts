@@ -66,13 +66,14 @@ export class Supervisor {
 
   /** Every run that is followed, in any order. */
   list(): RunSummary[] {
-    return [...this.followed.values()].flatMap((run) => (run.row() ? [run.summary()] : []));
+    return [...this.followed.values()].flatMap((run) => run.summaryIfThere() ?? []);
   }
 
   summary(row: RunRow): RunSummary {
     const { history, queue } = this.parts;
     const run = this.followed.get(row.id);
-    if (run) return run.summary();
+    const followed = run?.summaryIfThere();
+    if (followed) return followed;
     const queuePosition = queue.position(row.id);
     return toSummary(history.database, row, { alive: false, queuePosition, stalled: null });
   }

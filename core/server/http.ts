@@ -11,6 +11,7 @@ import { subProtocol } from '../contract/web-socket.ts';
 import { reachCore } from '../host/reach.ts';
 import { within } from '../host/within.ts';
 import { callerOf, isOwnHost, makeSure } from './access.ts';
+import { filesPath, sendFile } from './files.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 
@@ -26,6 +27,12 @@ export interface EndpointOptions {
   webFolder?: string | undefined;
 }
 
+/** The data folder that an endpoint is for, and its token. */
+export interface EndpointFolder {
+  home: string;
+  token: string;
+}
+
 export interface Endpoint {
   /** `http://127.0.0.1:7717` */
   origin: string;
@@ -38,12 +45,12 @@ export interface Endpoint {
 }
 
 /**
- * Serves core's API over WebSockets at /api, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * Serves core's API over WebSockets at /api, files of runs, and the renderer's files, to this machine alone; `serve` gets the channel of every client
  * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(
   { port, webFolder }: EndpointOptions,
-  token: string,
+  { home, token }: EndpointFolder,
   serve: (channel: ClosableChannel) => void,
 ): Promise<Endpoint> {
   const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
@@ -56,6 +63,8 @@ export async function openEndpoint(
         .end('This host answers to localhost alone.\n');
     else if (request.url === signInPath && webFolder !== undefined)
       signIn(request, response, { token, code, port: ownPort() }).catch(() => response.destroy());
+    else if (request.url?.startsWith(filesPath))
+      sendFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
   });
   const sockets = new WebSocketServer({

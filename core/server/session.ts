@@ -29,7 +29,7 @@ export class Session {
   private sent = 0;
   private heard = 0;
   private beat = 0;
-  /** Beats that haven't been answered, oldest first: when each was sent, and after how many bytes. */
+  /** Beats that haven't been answered, oldest first: when each was sent, by a clock that stands while the machine sleeps, and after how many bytes. */
   private beats: { beat: number; time: number; sent: number }[] = [];
   private behind = false;
 
@@ -73,13 +73,13 @@ export class Session {
   }
 
   private ask(): void {
-    this.beats.push({ beat: ++this.beat, time: Date.now(), sent: this.sent });
+    this.beats.push({ beat: ++this.beat, time: performance.now(), sent: this.sent });
     this.parts.send('beat', { beat: this.beat });
   }
 
   private look(): void {
     const [oldest] = this.beats;
     if (!oldest) this.ask();
-    else if (Date.now() - oldest.time > patience) this.parts.close();
+    else if (performance.now() - oldest.time > patience) this.parts.close();
   }
 }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../contract/failure.ts';
+import { openForAppending } from '../run-directory/append-line.ts';
 import { runFiles } from '../run-directory/names.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
@@ -16,7 +17,7 @@ export interface LaunchedTrainer {
 
 /**
  * Starts a trainer in a session of its own, so that it outlives core; what it writes for people goes to trainer.log.
- * Throws `trainer_unusable` where the system can't run it.
+ * Throws `trainer_unusable` where the system can't run it, `run_folder_invalid` where the log is a link.
  */
 export async function launchTrainer(
   executable: string,
@@ -24,7 +25,7 @@ export async function launchTrainer(
   folder: string,
 ): Promise<LaunchedTrainer> {
   const logPath = join(folder, runFiles.log);
-  const log = openSync(logPath, 'a');
+  const log = openForAppending(logPath);
   const logStart = fstatSync(log).size;
   try {
     const child = spawn(executable, [command, folder], { detached: true, stdio: ['ignore', log, log] });

@@ -23,17 +23,22 @@ export function chooseTransport(): () => Promise<Channel> {
  */
 function signedInChannel(): () => Promise<Channel> {
   let key: ClientKey | null = null;
+  /** The code of the process that the key is known to belong to. */
+  let known: string | null = null;
   return async () => {
-    const code = localStorage.getItem(codeKey);
-    key ??= await signIn(code);
+    if (!key) {
+      known = localStorage.getItem(codeKey);
+      key = await signIn(known);
+    }
     try {
       const channel = await openWebSocket(location.origin, key);
-      localStorage.setItem(codeKey, channel.code);
+      known = channel.code;
+      localStorage.setItem(codeKey, known);
       return channel;
     } catch (error) {
-      // A newer code was brought by another tab, or by hand: that process is signed in to anew.
-      const newer = localStorage.getItem(codeKey);
-      if (error instanceof Failure && error.code === 'host_untrusted' && newer !== code) key = null;
+      // Another tab, or the person, has brought the code of another data folder's process, which is signed in to anew.
+      const untrusted = error instanceof Failure && error.code === 'host_untrusted';
+      if (untrusted && localStorage.getItem(codeKey) !== known) key = null;
       throw error;
     }
   };

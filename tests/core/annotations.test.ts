@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -7,14 +8,16 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
-import { adoptRun } from '../../core/runs/adopt.ts';
+import { appendCommand } from '../../core/run-directory/control.ts';
+import { adoptRun, removeHalfAdopted } from '../../core/runs/adopt.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
@@ -81,6 +84,62 @@ describe('annotations', { timeout: 300_000 }, () => {
     const endless = { runId: 'one', alertId, state: 'snoozed' } as const;
     await expect(core.annotations.answer(endless)).rejects.toMatchObject({ code: 'input_invalid' });
   });
+
+  test('tell of an alert once, however often its detector finds it, and take it back with what it was about', async () => {
+    const alert = { kind: 'entropy', severity: 'warning', iteration: 1, message: 'falls' } as const;
+    const first = await core.annotations.raise('one', alert);
+    expect(await core.annotations.raise('one', { ...alert, message: 'still falls' })).toBe(first);
+    expect(await core.annotations.raise('one', { ...alert, iteration: 0 })).not.toBe(first);
+    expect(await core.annotations.raise('two', alert)).not.toBe(first);
+    expect(core.annotations.alerts('one').map(({ iteration }) => iteration)).toEqual([1, 0]);
+
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'alerts') told.push(payload);
+    });
+    const resumed = JSON.parse(journal.started(3, { checkpoint: 'checkpoints/000000', iteration: 0 }));
+    const later = JSON.stringify({ ...resumed, time: Date.now() + 1000 });
+    appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${later}\n`);
+    await core.supervisor.refresh('one');
+    expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
+    expect(told).toMatchObject([{ runId: 'one', alerts: [{ iteration: 0 }] }]);
+    await core.supervisor.rebuild();
+    expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
+  });
+
+  test('tell of a snoozed alert again when its time has come', async () => {
+    const alertId = await core.annotations.raise('one', {
+      kind: 'k',
+      severity: 'notice',
+      iteration: 1,
+      message: 'm',
+    });
+    const until = Date.now() + 200;
+    await core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until });
+    const woken = new Promise<number>((resolve) => {
+      core.notices.on((name) => name === 'alerts' && resolve(Date.now()));
+    });
+    expect(await woken).toBeGreaterThanOrEqual(until - 1);
+  });
+
+  test.each(['annotations.jsonl', 'control.jsonl', 'trainer.log'])(
+    'nothing is written through a link at %s',
+    async (name) => {
+      const own = join(world.folder, 'own-file');
+      writeFileSync(own, 'mine');
+      symlinkSync(own, join(world.home, 'runs/one', name));
+      const writing: Record<string, () => unknown> = {
+        'annotations.jsonl': () => core.annotations.annotate({ runId: 'one', starred: true }),
+        'control.jsonl': async () => appendCommand(join(world.home, 'runs/one'), 'stop'),
+        'trainer.log': () => core.trainer.launch('reinforce', join(world.home, 'runs/one')),
+      };
+      await expect(writing[name]!()).rejects.toMatchObject({
+        code: 'run_folder_invalid',
+        message: expect.stringContaining(name),
+      });
+      expect(readFileSync(own, 'utf8')).toBe('mine');
+    },
+  );
 
   test('that come into the file by themselves are told of', async () => {
     appendAnnotation(join(world.home, 'runs/one'), { type: 'star', on: true });
@@ -234,6 +293,24 @@ describe('annotations', { timeout: 300_000 }, () => {
       status: 2,
       errors: expect.stringContaining('run_folder_invalid'),
     });
+  });
+
+  test('what a killed adoption left is deleted, and what another is copying stays', async () => {
+    const runs = join(world.home, 'runs');
+    const dead = spawnSync(process.execPath, ['--version']).pid;
+    const [left, fresh, alive] = [
+      [dead, 3600],
+      [dead, 0],
+      [process.pid, 3600],
+    ].map(([pid, age], index) => {
+      const path = join(runs, `.one-adopting-${pid}-0000000${index}`);
+      mkdirSync(path);
+      utimesSync(path, Date.now() / 1000 - age!, Date.now() / 1000 - age!);
+      return basename(path);
+    });
+    await removeHalfAdopted(world.home);
+    expect(readdirSync(runs)).not.toContain(left);
+    expect(readdirSync(runs)).toEqual(expect.arrayContaining([fresh, alive]));
   });
 
   test('a folder with a link in it is not adopted, and nothing of it stays', async () => {

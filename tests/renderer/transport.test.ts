@@ -48,6 +48,33 @@ test('a code of a process that has ended does not sign in, and is all that is to
   ]);
 });
 
+test('the key that it gets is kept nowhere but in memory, and used again after the process has ended', async () => {
+  const key = 'b'.repeat(64);
+  const fetch = vi.fn(async () => new Response(JSON.stringify({ id: 'a'.repeat(32), key })));
+  const opened: string[][] = [];
+  class Refusing extends EventTarget {
+    constructor(_: string, protocols: string[]) {
+      super();
+      opened.push(protocols);
+      queueMicrotask(() => this.dispatchEvent(new Event('close')));
+    }
+    close() {}
+  }
+  vi.stubGlobal('fetch', fetch);
+  vi.stubGlobal('WebSocket', Refusing);
+  localStorage.setItem('starpo-sign-in', 'c0de');
+  const open = chooseTransport();
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(open()).rejects.toMatchObject({ code: 'connection_refused' });
+  expect(fetch).toHaveBeenCalledTimes(1);
+  expect(opened.map(([name, id]) => [name, id])).toEqual([
+    ['starpo', 'a'.repeat(32)],
+    ['starpo', 'a'.repeat(32)],
+  ]);
+  expect({ ...localStorage }).toEqual({ 'starpo-sign-in': 'c0de' });
+  expect({ ...sessionStorage, cookie: document.cookie }).toEqual({ cookie: '' });
+});
+
 test.each(['', 'nonsense', 'http://127.0.0.1:7717/', 'https://evil.example/#sign-in=abc'])(
   'the pasted text %j is no address of ours',
   (text) => expect(openAddress(text)).toBe(false),

@@ -1,7 +1,7 @@
 import type { RebuildReport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
-import { openDatabase } from '../../history/database.ts';
+import { lockFolder, openDatabase } from '../../history/database.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { dataFolder } from '../../home.ts';
 import { print } from '../output.ts';
@@ -18,17 +18,18 @@ export async function rebuild({ home, json }: { home?: string; json?: boolean })
 
 /** Null where another process has the data folder. */
 async function rebuildHere(folder: string): Promise<RebuildReport | null> {
-  let database: ReturnType<typeof openDatabase>;
+  const open: (() => void)[] = [];
   try {
-    database = openDatabase(folder);
+    const lock = lockFolder(folder);
+    open.push(() => lock.release());
+    const database = openDatabase(folder);
+    open.push(() => void database.close());
+    return await rebuildHistory(database, folder);
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;
-  }
-  try {
-    return await rebuildHistory(database, folder);
   } finally {
-    database.close();
+    for (const close of open.reverse()) close();
   }
 }
 

@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { baseConfig } from '../../core/run-config/base.ts';
+
+/** Data folders as years of use leave them, made in seconds: real run directories with invented figures. */
+
+const start = Date.UTC(2026, 0, 1);
+
+const line = (seq: number, time: number, type: string, fields: object) =>
+  `${JSON.stringify({ v: 1, seq, time, type, ...fields })}\n`;
+
+/** About as many as a run of the starter has. */
+const metrics = (iteration: number) =>
+  Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [
+      `group${index % 5}/metric_${index}`,
+      Math.sin(iteration + index),
+    ]),
+  );
+
+export interface RunPlan {
+  iterations: number;
+  /** Events of where the trainer is, before each iteration's end. */
+  phases: number;
+  /** Milliseconds from one event to the next. */
+  pace: number;
+}
+
+/** Ten hours of four phases a second: 144,601 events. */
+export const tenHours: RunPlan = { iterations: 600, phases: 240, pace: 250 };
+export const brief: RunPlan = { iterations: 10, phases: 8, pace: 250 };
+
+/** Writes a completed run's directory and gives how many events its journal has. */
+export function writeRun(home: string, runId: string, { iterations, phases, pace }: RunPlan): number {
+  const folder = join(home, 'runs', runId);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, iterations }));
+  let seq = 0;
+  const add = (type: string, fields: object) => line(seq, start + pace * seq++, type, fields);
+  const pieces = [
+    add('started', {
+      resume: null,
+      pid: 2 ** 30,
+      host: 'elsewhere',
+      build: 'invented',
+      isa: 'avx2',
+      device: 'cpu',
+      threads: 2,
+      iterations,
+      parameters: 1_000_000,
+    }),
+  ];
+  for (let iteration = 1; iteration <= iterations; iteration++) {
+    for (let done = 1; done <= phases; done++)
+      pieces.push(add('phase', { name: 'rollout', iteration, done, total: phases }));
+    pieces.push(add('iteration', { iteration, metrics: metrics(iteration), updates: {} }));
+  }
+  pieces.push(add('stopped', { reason: 'completed', iteration: iterations }));
+  writeFileSync(join(folder, 'events.jsonl'), pieces.join(''));
+  return seq;
+}
+
+/** A line of a log, of about a kilobyte. */
+export const logLine = (seq: number) =>
+  line(seq, start + seq, 'log', { level: 'info', message: 'x'.repeat(1000) });

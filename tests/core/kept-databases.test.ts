@@ -1,0 +1,143 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../core/contract/client.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import { historyVersion, versionOf } from '../../core/history/migrations.ts';
+import { readLog, readSeries } from '../../core/history/queries.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { dump, untilRun, World } from './fixtures/world.ts';
+
+const id = 'kept-run';
+const lines = [
+  journal.started(0),
+  journal.evaluation(1, 0, 0.4),
+  journal.phase(2),
+  journal.rollout(3, 1),
+  journal.iteration(4, 1),
+  journal.phase(5, 'update'),
+  journal.iteration(6, 2),
+  journal.log(7, 'careful'),
+  journal.stopped(8, 2),
+];
+const earlier = [1, 2];
+
+describe('a data folder of another version', { timeout: 60_000 }, () => {
+  let world: World;
+  let folder: string;
+  beforeEach(() => {
+    world = new World();
+    folder = world.run(id, lines);
+    const tag = { v: 1, id: 'a', time: 1, type: 'tag', tag: 'kept', present: true };
+    writeFileSync(join(folder, 'annotations.jsonl'), `${JSON.stringify(tag)}\n`);
+  });
+  afterEach(() => world.close());
+
+  test('there is a kept database of every earlier version', () => {
+    expect(earlier).toEqual(Array.from({ length: historyVersion - 1 }, (_, index) => index + 1));
+  });
+
+  test.each(earlier)('a history of version %i is lifted, and goes on from where it was', async (version) => {
+    const kept = readFileSync(join(import.meta.dirname, `fixtures/databases/version-${version}.sql`), 'utf8');
+    const database = new Database(databaseFile(world.home));
+    database.exec(kept);
+    database.close();
+    const core = await world.core();
+    expect(versionOf(core.database)).toBe(historyVersion);
+    expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
+    writeFileSync(join(folder, 'events.jsonl'), `${journal.iteration(9, 3)}\n`, { flag: 'a' });
+    await untilRun(core, id, ({ iteration }) => iteration === 3);
+
+    // Silences weren't kept before; everything else is what a history made again has.
+    const comparable = () => {
+      const { runs, ...rest } = dump(core);
+      return {
+        ...rest,
+        runs: runs!.map((row) => ({
+          ...(row as object),
+          created_at: 0,
+          gap: 0,
+          gap_before: 0,
+          name: '',
+          preset: '',
+        })),
+      };
+    };
+    const lifted = comparable();
+    await core.supervisor.rebuild();
+    expect(comparable()).toEqual(lifted);
+    expect(dump(core).events).toHaveLength(8);
+  });
+
+  test('a newer history is shown and nothing of it changed; whatever would write says why it does not', async () => {
+    await (await world.core()).dispose();
+    const database = new Database(databaseFile(world.home));
+    database.pragma('user_version = 999');
+    database.close();
+    const bytes = readFileSync(databaseFile(world.home));
+
+    const core = await world.core();
+    expect(core.runs.list()).toMatchObject([{ id, status: 'completed', iteration: 2 }]);
+    expect(readSeries(core.database, id, ['rollout/success_rate'])).toMatchObject([{ values: [0.1, 0.2] }]);
+    expect(readLog(core.database, id).map(({ message }) => message)).toContain('careful');
+    await core.dispose();
+
+    const client = createClient(await (await world.studio()).open());
+    expect(await client.call('runs.list', {})).toHaveLength(1);
+    const refused = { code: 'history_version_unsupported', hint: expect.stringMatching(/./) };
+    await expect(client.call('runs.annotate', { runId: id, starred: true })).rejects.toMatchObject(refused);
+    await expect(client.call('runs.start', { runId: id })).rejects.toMatchObject(refused);
+    await expect(client.call('history.rebuild', {})).rejects.toMatchObject(refused);
+    await world.end();
+    expect(readFileSync(databaseFile(world.home)).equals(bytes)).toBe(true);
+    expect(await starpo(['runs'], world.environment()).finished).toMatchObject({
+      status: 0,
+      output: expect.stringContaining(id),
+    });
+  });
+
+  test.each([
+    [
+      'older',
+      {
+        version: 0,
+        preset: 'gone',
+        task: 'reinforce',
+        iterations: 7,
+        environments: [{ type: 'frozen-lake' }],
+      },
+    ],
+    [
+      'newer',
+      {
+        version: 99,
+        preset: 'new',
+        task: 'reinforce',
+        iterations: 7,
+        device: 'tpu',
+        environments: [{ type: 'moon', gravity: 1 }],
+      },
+    ],
+  ])('a run of an %s version is listed with its figures', async (_, config) => {
+    const other = world.run('other-run', [
+      journal.started(0),
+      journal.phase(1, 'meditate'),
+      journal.other(2),
+      journal.iteration(3, 1),
+    ]);
+    writeFileSync(join(other, 'run.json'), JSON.stringify(config));
+    const core = await world.core();
+    const run = core.runs.get('other-run');
+    expect(run).toMatchObject({
+      iteration: 1,
+      iterations: 7,
+      environments: config.environments.map(({ type }) => type),
+    });
+    expect(readLog(core.database, 'other-run').filter(({ seq }) => seq < 0)).toEqual([]);
+    await expect(core.runs.start('other-run')).rejects.toMatchObject({
+      code: expect.stringMatching(/^config_/),
+    });
+  });
+});

@@ -1,0 +1,112 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { brief, logLine, tenHours, writeRun } from '../../benchmarks/app/data-folder.ts';
+import { createClient } from '../../core/contract/client.ts';
+import type { Notice } from '../../core/contract/contract.ts';
+import { keyFromToken } from '../../core/contract/handshake.ts';
+import { openWebSocket, type SocketConstructor } from '../../core/contract/web-socket.ts';
+import { openApi } from './fixtures/sign-in.ts';
+import { World } from './fixtures/world.ts';
+
+describe('a data folder of years', { timeout: 300_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
+
+  test('is taken in beside its clients: a thousand runs and one of ten hours, told of as they come', async () => {
+    const events = writeRun(world.home, 'ten-hours', tenHours);
+    for (let index = 0; index < 1000; index++)
+      writeRun(world.home, `run-${index}`, { ...brief, iterations: 1 });
+    const studio = await world.studio({ inBackground: true });
+    const client = createClient(await studio.open());
+    const told = new Set<string>();
+    const ended = new Promise<Notice<'task'>>((resolve) => {
+      client.on('task', (task) => task.state === 'done' && resolve(task));
+    });
+    client.on('run', ({ id }) => told.add(id));
+    // The start doesn't wait for what is to be taken in, and one run can be had before the others.
+    const early = await client.call('tasks.list', {});
+    expect(early).toMatchObject([{ kind: 'take_in', state: 'running', cancellable: false }]);
+    expect((await client.call('runs.list', {})).length).toBeLessThan(1001);
+    const { summary } = await client.call('runs.get', { runId: 'ten-hours' });
+    expect(summary).toMatchObject({ status: 'completed', iteration: tenHours.iterations });
+
+    await client.call('history.ready', {});
+    expect(await ended).toMatchObject({ kind: 'take_in', done: 1001, total: 1001 });
+    const runs = await client.call('runs.list', {});
+    expect(runs).toHaveLength(1001);
+    expect(runs.filter(({ status }) => status !== 'completed')).toEqual([]);
+    expect(told.size).toBeGreaterThan(900);
+    const series = await client.call('runs.series', { runId: 'ten-hours', names: ['group0/metric_0'] });
+    expect(series[0]!.iterations).toHaveLength(tenHours.iterations);
+    // Where its trainer was left no rows.
+    const [last] = (await client.call('runs.events', { runId: 'ten-hours', after: events - 2 })).slice(-1);
+    expect(last).toMatchObject({ seq: events - 1, type: 'stopped' });
+    expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1001, unreadable: [] });
+  });
+
+  test('a rebuild can be given up, and what it leaves holds', async () => {
+    for (let index = 0; index < 300; index++) writeRun(world.home, `run-${index}`, brief);
+    const studio = await world.studio();
+    const client = createClient(await studio.open());
+    const begun = new Promise<string>((resolve) => {
+      client.on('task', (task) => task.kind === 'rebuild' && resolve(task.id));
+    });
+    const rebuilt = client.call('history.rebuild', {});
+    rebuilt.catch(() => {});
+    await client.call('tasks.cancel', { taskId: await begun });
+    await expect(rebuilt).rejects.toMatchObject({ code: 'task_cancelled' });
+    expect(await client.call('tasks.list', {})).toEqual([]);
+    expect(await client.call('runs.list', {})).toHaveLength(300);
+    await expect(client.call('tasks.cancel', { taskId: 'x' })).rejects.toMatchObject({
+      code: 'task_unknown',
+    });
+  });
+
+  test('a client that stops reading is told little, the others all; when it reads again, it asks anew', async () => {
+    const lines = 6000;
+    const journalFile = join(world.home, 'runs/run/events.jsonl');
+    const first = writeRun(world.home, 'run', brief);
+    const endpoint = await (await world.studio()).endpoint();
+    const sockets: WebSocket[] = [];
+    class Pausable extends WebSocket {
+      constructor(address: string, protocols: string[]) {
+        super(address, protocols);
+        sockets.push(this);
+      }
+    }
+    const key = await keyFromToken(endpoint.token, endpoint.origin);
+    const slow = createClient(
+      await openWebSocket(endpoint.origin, key, Pausable as unknown as SocketConstructor),
+    );
+    let heard = 0;
+    slow.on('log', () => {
+      heard += 1;
+    });
+    const missed = new Promise<void>((resolve) => slow.on('missed', () => resolve()));
+    await slow.call('runs.list', {});
+    sockets[0]!.pause();
+
+    const other = createClient(await openApi(endpoint));
+    const all: number[] = [];
+    const whole = new Promise<void>((resolve) => {
+      other.on('log', ({ line }) => all.push(line.seq) === lines && resolve(), 'run');
+    });
+    await other.call('runs.list', {});
+    for (let batch = 0; batch < 6; batch++) {
+      const seqs = Array.from({ length: lines / 6 }, (_, index) => first + (batch * lines) / 6 + index);
+      appendFileSync(journalFile, seqs.map(logLine).join(''));
+    }
+    await whole;
+    expect(all).toEqual(Array.from({ length: lines }, (_, index) => first + index));
+    sockets[0]!.resume();
+    await missed;
+    expect(heard).toBeGreaterThan(0);
+    expect(heard).toBeLessThan(lines / 2);
+    expect((await slow.call('runs.log', { runId: 'run' })).length).toBe(lines + 2);
+  });
+});
