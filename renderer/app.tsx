@@ -7,6 +7,8 @@ import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { type Route, useRoute } from './router.ts';
 import { followCore, useApp } from './stores/app-store.ts';
+import { ReplayView } from './views/replay-view.tsx';
+import { RunView } from './views/run-view.tsx';
 
 export function App() {
   const api = useApi();
@@ -32,21 +34,19 @@ export function App() {
 }
 
 function Page({ route }: { route: Route }) {
-  switch (route.page) {
-    case 'start':
-      return <StartPage />;
-    case 'run':
-      return <RunPage key={route.runId} runId={route.runId} />;
-    case 'replay':
-      return (
-        <ReplayPage
-          key={route.runId}
-          runId={route.runId}
-          evaluation={route.evaluation ?? null}
-          episodeId={route.episodeId}
-        />
-      );
-  }
+  if (route.page === 'start') return <StartPage />;
+  return (
+    // A run stays followed from its page to its replay and back.
+    <RunView key={route.runId} runId={route.runId}>
+      {route.page === 'run' ? (
+        <RunPage />
+      ) : (
+        <ReplayView>
+          <ReplayPage evaluation={route.evaluation ?? null} episodeId={route.episodeId} />
+        </ReplayView>
+      )}
+    </RunView>
+  );
 }
 
 function ConnectionNote() {

@@ -2,7 +2,7 @@ import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
 import { describeBoard, describeFrame, outcomeAt, placeOf } from '../environments/describe.ts';
 import { environmentOf } from '../environments/registry.ts';
-import { useReplay } from '../stores/replay-store.ts';
+import { useReplay } from '../views/replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
 

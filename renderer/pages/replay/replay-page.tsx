@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { useApi } from '../../api/context.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isLive } from '../../components/run-facts.ts';
@@ -8,10 +7,10 @@ import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
-import { useReplay } from '../../stores/replay-store.ts';
-import { followRun, useRun } from '../../stores/run-store.ts';
+import { useReplay, useReplayStore } from '../../views/replay-view.tsx';
+import { useRun } from '../../views/run-view.tsx';
 import { Conversation } from './conversation.tsx';
-import { type EpisodeFile, episodeFiles, findFile } from './episode-files.ts';
+import { type EpisodeFile, episodeFiles, findFile, sameFile } from './episode-files.ts';
 import { counterpart } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
 import { FileChoice } from './file-choice.tsx';
@@ -19,14 +18,15 @@ import { LevelStrip } from './level-strip.tsx';
 import { useEpisode, useEpisodes } from './use-episodes.ts';
 
 interface ReplayPageProps {
-  runId: string;
   /** An evaluation that was asked for; null: the run's own rollouts. */
   evaluation: string | null;
   episodeId: string | null;
 }
 
-export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
-  const api = useApi();
+/** Inside the run's view and one of a replay. */
+export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
+  const runId = useRun((state) => state.runId);
+  const stage = useReplayStore();
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
   const rollouts = useRun((state) => state.rollouts);
@@ -46,7 +46,6 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   const replay = useReplay((state) => state.replay);
   usePlayer();
 
-  useEffect(() => followRun(api, runId), [api, runId]);
   useEffect(() => {
     document.title = `Replay · ${name} · StarPO Studio`;
   }, [name]);
@@ -54,11 +53,12 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   // Another file was chosen or has come: go to the same place in it.
   useEffect(() => {
     if (!episodes) return;
-    setWanted(null);
+    // Yet another may have been chosen since these episodes came.
+    setWanted((latest) => (sameFile(latest, file) ? null : latest));
     if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
-    const chosen = counterpart(episodes, useReplay.getState().replay?.summary ?? null);
+    const chosen = counterpart(episodes, stage.getState().replay?.summary ?? null);
     if (chosen) navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id }, true);
-  }, [episodes, evaluation, shownEvaluation, episodeId, runId]);
+  }, [episodes, file, evaluation, shownEvaluation, episodeId, runId, stage]);
 
   function choose(id: string, of: string | null): void {
     setFollowed(false);

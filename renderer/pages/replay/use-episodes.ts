@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useReplay } from '../../stores/replay-store.ts';
+import { useReplay } from '../../views/replay-view.tsx';
 import type { FileName } from './episode-files.ts';
 
 /** Summaries of a rollout file; null while they come. */
@@ -54,8 +54,6 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
       wanted = false;
     };
   }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
-  // Ids repeat from run to run, so nothing stays on the stage when the page is left.
-  useEffect(() => () => show(null), [show]);
 
   return episodeId !== null && !shown;
 }
