@@ -58,7 +58,23 @@ std::vector<std::uint8_t> decayed_weights(const ParameterLayout& layout) {
   return decayed;
 }
 
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+namespace {
+
+// Box-Muller: two draws of a counter give two normals. Pairs [first, end) of a tensor's values.
+void draw_normals(const Philox& random, std::uint32_t tensor, double deviation, std::span<float> values, std::size_t first, std::size_t end) {
+  for (std::size_t pair = first; pair < end; ++pair) {
+    const auto bits = random(tensor, static_cast<std::uint32_t>(pair), 0, 0);
+    const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
+    const double angle = 6.283185307179586 * uniform_open(bits[1]);
+    values[2 * pair] = static_cast<float>(radius * reproducible_cos(angle));
+    if (2 * pair + 1 < values.size()) values[2 * pair + 1] = static_cast<float>(radius * reproducible_sin(angle));
+  }
+}
+
+}  // namespace
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
+  constexpr std::size_t pairs_at_a_time = 1 << 16;
   const Philox random{seed, RandomStream::initial_weights};
   const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
   std::vector<float> weights(layout.size());
@@ -66,22 +82,23 @@ std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t 
     const TensorSlot& tensor = layout.tensors()[index];
     const std::span<float> values = std::span(weights).subspan(tensor.offset, tensor.size);
     if (tensor.shape.size() == 1) {
-      const bool bias = tensor.name.ends_with(".bias");
-      for (float& value : values) value = bias ? 0.0f : 1.0f;
+      std::ranges::fill(values, tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
       continue;
     }
     const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
     const double deviation = 0.02 * (output ? output_scale : 1.0);
-    // Box-Muller: two draws of a counter give two normals.
-    for (std::size_t i = 0; i < values.size(); i += 2) {
-      const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(i / 2), 0, 0);
-      const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
-      const double angle = 6.283185307179586 * uniform_open(bits[1]);
-      values[i] = static_cast<float>(radius * reproducible_cos(angle));
-      if (i + 1 < values.size()) values[i + 1] = static_cast<float>(radius * reproducible_sin(angle));
-    }
+    const std::size_t pairs = (values.size() + 1) / 2, parts = (pairs + pairs_at_a_time - 1) / pairs_at_a_time;
+    threads.parallel_for(static_cast<int>(parts), [&](int part) {
+      const std::size_t first = static_cast<std::size_t>(part) * pairs_at_a_time;
+      draw_normals(random, static_cast<std::uint32_t>(index), deviation, values, first, std::min(pairs, first + pairs_at_a_time));
+    });
   }
   return weights;
+}
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+  ThreadPool alone(1);
+  return initial_weights(layout, seed, alone);
 }
 
 }  // namespace starpo

@@ -43,7 +43,9 @@ class ParameterLayout {
 // [weights] 1 where weight decay applies: matrices, but no norms and biases.
 std::vector<std::uint8_t> decayed_weights(const ParameterLayout&);
 
-// Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms; Philox initial_weights stream.
+// Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms; Philox initial_weights stream. The
+// same bits on any number of threads.
+std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&);
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed);
 
 }  // namespace starpo
