@@ -84,3 +84,23 @@ test('a level is stepped through the checkpoints that played it', async () => {
   places()[2]!.click();
   await page.shown(() => location.hash === `#/run/${lake}/replay/000004-frozen-lake-0007`);
 });
+
+test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
+  'an address of an episode %s that is not there shows another and says so',
+  async (episodeId) => {
+    page = await Page.on(template);
+    page.open(`#/run/${lake}/replay/${episodeId}`);
+    await page.shown(page.saying('[role="status"]', `There is no episode ${episodeId}`));
+    await page.shown(() => location.hash === `#/run/${lake}/replay/000004-train-0000`);
+    await page.shown(board);
+    expect(page.find('.errors')?.textContent).toBe('');
+    await page.click('.episode-table tbody tr:nth-child(2) button');
+    await page.shown(() => !page.saying('[role="status"]', 'There is no episode')());
+  },
+);
+
+test('an address that means no page says so', async () => {
+  page = await Page.on();
+  page.open('#/nothing');
+  await page.shown(page.saying('main', /No such page.*#\/nothing/));
+});

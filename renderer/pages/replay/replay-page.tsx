@@ -37,6 +37,8 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
   const [followed, setFollowed] = useState(false);
   /** A file that was chosen and of which no episode is shown yet. */
   const [wanted, setWanted] = useState<EpisodeFile | null>(null);
+  /** An episode that the address named and that isn't there. */
+  const [missing, setMissing] = useState<string | null>(null);
   const newest = files[0] ?? null;
   const file =
     (followed ? newest : (wanted ?? findFile(files, evaluations, episodeId, evaluation))) ?? newest;
@@ -56,13 +58,16 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
     // Yet another may have been chosen since these episodes came.
     setWanted((latest) => (sameFile(latest, file) ? null : latest));
     if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
+    const asked = !followed && !wanted && !episodes.some(({ id }) => id === episodeId);
+    if (asked && episodeId) setMissing(episodeId);
     const chosen = counterpart(episodes, stage.getState().replay?.summary ?? null);
     if (chosen) navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id }, true);
-  }, [episodes, file, evaluation, shownEvaluation, episodeId, runId, stage]);
+  }, [episodes, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
 
   function choose(id: string, of: string | null): void {
     setFollowed(false);
     setWanted(null);
+    setMissing(null);
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id }, true);
   }
 
@@ -93,9 +98,15 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
           onChoose={(chosen) => {
             setFollowed(false);
             setWanted(chosen);
+            setMissing(null);
           }}
         />
       </header>
+      {missing && (
+        <p className="replay-missing" role="status">
+          There is no episode <code>{missing}</code> in this run; another is shown.
+        </p>
+      )}
       {replay && file && file.split !== 'train' && (
         <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={choose} />
       )}

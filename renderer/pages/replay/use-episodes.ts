@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { Failure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useReplay } from '../../views/replay-view.tsx';
@@ -49,7 +50,9 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
     const answer = evaluation
       ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
       : api.call('rollouts.replay', { runId, episodeId });
-    answer.then((replay) => wanted && show(replay, evaluation)).catch((cause) => wanted && report(cause));
+    answer
+      .then((replay) => wanted && show(replay, evaluation))
+      .catch((cause) => wanted && !isUnknown(cause) && report(cause));
     return () => {
       wanted = false;
     };
@@ -57,3 +60,7 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
 
   return episodeId !== null && !shown;
 }
+
+/** The page says itself what isn't there. */
+const isUnknown = (cause: unknown) =>
+  cause instanceof Failure && ['episode_unknown', 'rollout_unknown'].includes(cause.code);
