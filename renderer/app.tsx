@@ -6,15 +6,17 @@ import { SignIn } from './components/sign-in.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
-import { type Route, useRoute } from './router.ts';
+import { formatRoute, type Route, useRoute } from './router.ts';
 import { followCore, useApp } from './stores/app-store.ts';
+import { ReplayView } from './views/replay-view.tsx';
+import { RunView } from './views/run-view.tsx';
 
 export function App() {
   const api = useApi();
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
   // What went wrong on one page is of no use on the next.
-  const place = route.page === 'start' ? 'start' : `${route.page} ${route.runId}`;
+  const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
   useEffect(() => () => useApp.getState().dismissAll(), [place]);
   return (
@@ -33,21 +35,31 @@ export function App() {
 }
 
 function Page({ route }: { route: Route }) {
-  switch (route.page) {
-    case 'start':
-      return <StartPage />;
-    case 'run':
-      return <RunPage key={route.runId} runId={route.runId} />;
-    case 'replay':
-      return (
-        <ReplayPage
-          key={route.runId}
-          runId={route.runId}
-          evaluation={route.evaluation ?? null}
-          episodeId={route.episodeId}
-        />
-      );
-  }
+  if (route.page === 'start') return <StartPage />;
+  if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
+  return (
+    // A run stays followed from its page to its replay and back.
+    <RunView key={route.runId} runId={route.runId}>
+      {route.page === 'run' ? (
+        <RunPage />
+      ) : (
+        <ReplayView>
+          <ReplayPage evaluation={route.evaluation ?? null} episodeId={route.episodeId} />
+        </ReplayView>
+      )}
+    </RunView>
+  );
+}
+
+function UnknownPage({ hash }: { hash: string }) {
+  return (
+    <div className="page">
+      <h1>No such page</h1>
+      <p className="muted">
+        Nothing is at <code>{hash}</code>. <a href={formatRoute({ page: 'start' })}>Go to Start</a>
+      </p>
+    </div>
+  );
 }
 
 function ConnectionNote() {

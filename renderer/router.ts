@@ -2,6 +2,8 @@ import { useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
+  /** An address that means no page. */
+  | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
   | {
       page: 'replay';
@@ -11,21 +13,23 @@ export type Route =
       evaluation?: string | null;
     };
 
-/** `#/start`, `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`; anything else is Start. */
+/** `#/start` (nothing means it too), `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`. */
 export function parseRoute(hash: string): Route {
   const [page, runId, view, ...rest] = hash
     .replace(/^#?\/?/, '')
     .split('/')
     .map(decode);
-  if (page !== 'run' || !runId) return { page: 'start' };
+  if (page === '' || page === 'start') return { page: 'start' };
+  if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') return { page: 'replay', runId, episodeId: rest[0] || null };
   if (view === 'evaluation' && rest[0])
     return { page: 'replay', runId, evaluation: rest[0], episodeId: rest[1] || null };
-  return { page: 'run', runId };
+  return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
+  if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
   const view = route.evaluation ? `evaluation/${encodeURIComponent(route.evaluation)}` : 'replay';

@@ -48,6 +48,8 @@ export const frame = z.object({
   success: z.boolean(),
   /** Success can't be had any more. */
   deadEnd: z.boolean(),
+  /** What else its environment says of the action, by the names that it has for it. */
+  facts: z.array(z.string()),
 });
 export type Frame = z.infer<typeof frame>;
 

@@ -1,5 +1,5 @@
 import type { Frame } from '../contract/contract.ts';
-import type { Episode } from '../run-directory/episode.ts';
+import { type Episode, ownFacts } from '../run-directory/episode.ts';
 
 /**
  * The initial state, then one frame for each executed action; a turn that executed none keeps the picture and gets one frame of its own. The trainer
@@ -21,6 +21,7 @@ export function actionFrames(episode: Episode): Frame[] {
     done: false,
     success: false,
     deadEnd,
+    facts: [],
   });
   const frames = [still(0)];
   for (const [turn, step] of episode.steps.entries()) {
@@ -30,7 +31,7 @@ export function actionFrames(episode: Episode): Frame[] {
       deadEnd = outcome.dead_end;
       if (index === step.executed.length - 1) total += step.penalty;
       const { action, reward, effective, slipped, done, success } = outcome;
-      const flags = { effective, slipped, done, success, deadEnd };
+      const flags = { effective, slipped, done, success, deadEnd, facts: ownFacts(outcome) };
       frames.push({ turn, step: index, action, board, reward, total, ...flags });
     }
     if (step.executed.length === 0) {

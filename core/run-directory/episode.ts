@@ -3,13 +3,14 @@ import { episodeSummary } from '../contract/contract.ts';
 
 /** One episode of a rollout file, as docs/formats/rollouts.md describes it; unknown keys are ignored. */
 
-const executed = z.object({
+/** Beside these it holds what else its environment says of the action, by name, true or false. */
+const executed = z.looseObject({
   action: z.string(),
   reward: z.number(),
   board: z.string(),
   effective: z.boolean(),
   valid: z.boolean(),
-  slipped: z.boolean(),
+  slipped: z.boolean().default(false),
   done: z.boolean(),
   success: z.boolean(),
   /** Absent in files of trainers that didn't look for dead ends. */
@@ -50,3 +51,8 @@ export const episode = episodeSummary.extend({
 
 export type Episode = z.infer<typeof episode>;
 export type EpisodeStep = Episode['steps'][number];
+type Executed = EpisodeStep['executed'][number];
+
+/** What an action's environment says of it beside what every environment does: the names of what holds. */
+export const ownFacts = (outcome: Executed): string[] =>
+  Object.keys(outcome).filter((name) => !(name in executed.shape) && outcome[name] === true);

@@ -1,12 +1,13 @@
-import { memo, useEffect, useRef, useSyncExternalStore } from 'react';
+import { memo, useEffect, useId, useRef, useSyncExternalStore } from 'react';
 import { useTheme } from '../theme.ts';
+import { useCharts, useChartsView } from '../views/charts-view.tsx';
 import { indexAt } from './align.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { describeChart } from './chart-text.ts';
-import { useCharts } from './charts-store.ts';
 import { frames } from './frame-scheduler.ts';
 import type { MetricSeries } from './metric-series.ts';
-import { createPlot, type Zoom } from './plot.ts';
+import { createPlot } from './plot.ts';
+import { useChartPreferences } from './preferences.ts';
 import type { RunSeries } from './run-series.ts';
 
 const height = 158;
@@ -19,7 +20,9 @@ interface ChartProps {
 /** A titled chart that redraws itself from the series; React draws only the frame around it. */
 export const Chart = memo(function Chart({ spec, series }: ChartProps) {
   const target = useRef<HTMLDivElement>(null);
-  const smoothing = useCharts((state) => state.smoothing);
+  const title = useId();
+  const { store, syncKey } = useChartsView();
+  const smoothing = useChartPreferences((state) => state.smoothing);
   const theme = useTheme((state) => state.theme);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the document
@@ -29,17 +32,17 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
       spec,
       series,
       smoothing,
-      syncKey: 'run',
+      syncKey,
       width: element.clientWidth,
       height,
-      zoom: () => useCharts.getState().zoom,
-      onZoom: (zoom: Zoom | null) => useCharts.getState().setZoom(zoom),
-      onCursor: (iteration) => useCharts.getState().setCursor(iteration),
+      zoom: () => store.getState().zoom,
+      onZoom: store.getState().setZoom,
+      onCursor: store.getState().setCursor,
     });
     const update = () => frames.schedule(plot.update);
     const stops = [
       series.subscribe(update),
-      useCharts.subscribe((state, before) => {
+      store.subscribe((state, before) => {
         if (state.zoom !== before.zoom) update();
       }),
     ];
@@ -51,12 +54,12 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
       frames.cancel(plot.update);
       plot.destroy();
     };
-  }, [spec, series, smoothing, theme]);
+  }, [spec, series, store, syncKey, smoothing, theme]);
 
   return (
-    <figure className="chart panel" data-wide={spec.wide || undefined} aria-labelledby={`chart-${spec.id}`}>
+    <figure className="chart panel" data-wide={spec.wide || undefined} aria-labelledby={title}>
       <figcaption className="chart-head" data-many={spec.lines.length > 1 || undefined} title={spec.unit}>
-        <h3 id={`chart-${spec.id}`}>{spec.title}</h3>
+        <h3 id={title}>{spec.title}</h3>
         <span className="faint chart-unit">{spec.unit}</span>
         <Values spec={spec} series={series} />
       </figcaption>

@@ -19,7 +19,7 @@ export function Sidebar({ route }: { route: Route }) {
   const { showArchived, toggleArchived } = useApp();
   const connection = useApp((state) => state.connection);
   const { theme, toggle } = useTheme();
-  const openRun = route.page === 'start' ? null : route.runId;
+  const openRun = 'runId' in route ? route.runId : null;
   return (
     <nav className="sidebar" aria-label="Main">
       <a className="brand" href="#/start">
@@ -74,6 +74,9 @@ export function Sidebar({ route }: { route: Route }) {
   );
 }
 
+/** Letters that are never cut off: the blank and what core puts behind a preset's title. */
+const endOfName = 5;
+
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = run.status === 'running' || run.status === 'paused';
   const success = run.latest['rollout/success_rate'];
@@ -93,7 +96,8 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
             <span className="visually-hidden">Starred: </span>
           </>
         )}
-        {run.name}
+        <span className="run-link-stem">{run.name.slice(0, -endOfName)}</span>
+        {run.name.slice(-endOfName)}
       </span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
       <span className="run-link-detail wide">

@@ -15,10 +15,12 @@ export function describeFrame(replay: Replay, index: number): string {
   const frame = replay.frames[index];
   if (!frame || index === 0) return 'Start';
   const { words } = outcomeAt(replay, index);
-  return frame.action === null
-    ? `Turn ${frame.turn + 1}: ${words}`
-    : `${placeOf(frame)}: ${frame.action}, ${words}`;
+  if (frame.action === null) return `Turn ${frame.turn + 1}: ${words}`;
+  return `${placeOf(frame)}: ${[frame.action, words, ...frame.facts.map(wordsOf)].join(', ')}`;
 }
+
+/** A fact as an environment names it, for people. */
+export const wordsOf = (fact: string) => fact.replaceAll('_', ' ');
 
 /** `Turn 2, action 1`. */
 export function placeOf({ turn, step }: Frame): string {

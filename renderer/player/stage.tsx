@@ -1,8 +1,8 @@
 import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
-import { describeBoard, describeFrame, outcomeAt, placeOf } from '../environments/describe.ts';
+import { describeBoard, describeFrame, outcomeAt, placeOf, wordsOf } from '../environments/describe.ts';
 import { environmentOf } from '../environments/registry.ts';
-import { useReplay } from '../stores/replay-store.ts';
+import { useReplay } from '../views/replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
 
@@ -74,6 +74,11 @@ function Caption({ replay }: { replay: Replay }) {
           dead end
         </span>
       )}
+      {frame.facts.map((fact) => (
+        <span key={fact} className="tag" aria-hidden="true">
+          {wordsOf(fact)}
+        </span>
+      ))}
       {note && (
         <span className="tag" data-kind={tone} aria-hidden="true">
           {note}

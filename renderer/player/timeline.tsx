@@ -1,6 +1,6 @@
 import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { describeFrame, outcomeAt } from '../environments/describe.ts';
-import { useReplay } from '../stores/replay-store.ts';
+import { useReplay } from '../views/replay-view.tsx';
 
 const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
 

@@ -1,7 +1,7 @@
 import type { Replay } from '../../core/contract/contract.ts';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
-import { useReplay } from '../stores/replay-store.ts';
+import { useReplay } from '../views/replay-view.tsx';
 import { speeds } from './player.ts';
 
 export function Transport({ replay }: { replay: Replay }) {

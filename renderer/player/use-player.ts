@@ -1,23 +1,26 @@
 import { useEffect } from 'react';
 import { frames } from '../charts/frame-scheduler.ts';
-import { useReplay } from '../stores/replay-store.ts';
+import type { ReplayStore } from '../views/replay-store.ts';
+import { useReplay, useReplayStore } from '../views/replay-view.tsx';
 import { isMoving, keyAction, restOf } from './player.ts';
 
-/** Moves the player on in animation frames, as long as anything moves, and gives it the keyboard. */
+/** Moves the view's player on in animation frames, as long as anything moves, and gives it the keyboard. */
 export function usePlayer(): void {
+  const store = useReplayStore();
   const moving = useReplay((state) => isMoving(state.player));
-  useEffect(() => (moving ? run() : undefined), [moving]);
+  useEffect(() => (moving ? run(store) : undefined), [moving, store]);
   useEffect(() => {
+    const onKey = (event: KeyboardEvent) => pressed(event, store);
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, []);
+  }, [store]);
 }
 
-function run(): () => void {
+function run(store: ReplayStore): () => void {
   let last = performance.now();
   function tick(): void {
     const now = performance.now();
-    const { replay, player, act } = useReplay.getState();
+    const { replay, player, act } = store.getState();
     act({
       type: 'tick',
       elapsed: stillness() && player.motion < 1 ? Number.MAX_SAFE_INTEGER : now - last,
@@ -35,13 +38,14 @@ function stillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
 
-function onKey(event: KeyboardEvent): void {
+/** Where several are open, all of them go on together. */
+function pressed(event: KeyboardEvent, store: ReplayStore): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof Element && hasOwnKeys(event.target, event.key)) return;
   const action = keyAction(event.key);
   if (!action) return;
   event.preventDefault();
-  useReplay.getState().act(action);
+  store.getState().act(action);
 }
 
 /** Controls keep the keys that they need themselves: a slider its arrows, a button its space. */

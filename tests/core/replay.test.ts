@@ -104,9 +104,12 @@ describe('episodes', { timeout: 60_000 }, () => {
 
   test('of an environment that this build does not know show its states as they were recorded', async () => {
     const whole = await read(0);
+    const [first] = whole.steps[0]!.executed;
+    Object.assign(first!, { found_a_key: true, lost_a_key: false, steps_left: 3 });
     const foreign = episode.parse({ ...whole, type: 'maze', ended: 'asleep', initial: 'a maze' });
     const result = toReplay(foreign);
     expect(replay.parse(result)).toMatchObject({ type: 'maze', summary: { ended: 'asleep' } });
+    expect(result.frames.map(({ facts }) => facts).slice(0, 3)).toEqual([[], ['found_a_key'], []]);
     expect(result.frames.map(({ board }) => board)).toEqual([
       'a maze',
       ...whole.steps.flatMap(({ executed }) => executed.map(({ board }) => board)),

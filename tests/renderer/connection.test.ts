@@ -1,9 +1,19 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Channel, channelPair } from '../../core/contract/channel.ts';
+import type { Core } from '../../core/index.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
 import type { ConnectionState } from '../../renderer/api/api.ts';
 import { connect } from '../../renderer/api/connection.ts';
-import { FakeCore } from './fake-core.ts';
-import { sampleRuns } from './fake-data.ts';
+import { World } from '../core/fixtures/world.ts';
+
+let world: World;
+let core: Core;
+beforeEach(async () => {
+  world = new World();
+  world.run('one');
+  core = await world.core();
+});
+afterEach(() => world.close());
 
 /** Openings, answered one after the other by hand; `waits` collects the pauses in between and lets them pass at once. */
 function setUp() {
@@ -26,9 +36,9 @@ function setUp() {
       pending.shift()!.reject(new Error('refused'));
       await turns();
     },
-    async accept(core: FakeCore) {
+    async accept() {
       const pair = channelPair();
-      core.serve(pair.right);
+      serveChannel(core, pair.right);
       pending.shift()!.resolve(pair.left);
       await turns();
       return async () => {
@@ -43,7 +53,7 @@ test('a refused connection is tried again with growing pauses', async () => {
   const { states, waits, refuse, accept } = setUp();
   for (let attempt = 0; attempt < 6; attempt++) await refuse();
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
-  await accept(new FakeCore());
+  await accept();
   expect(states).toEqual(['connecting', 'refused', 'open']);
 });
 
@@ -57,32 +67,39 @@ test('calls without a connection fail with a code and a hint', async () => {
 
 test('handlers of notices outlive a lost connection', async () => {
   const { api, states, accept } = setUp();
-  const heard: string[] = [];
-  const stop = api.on('run', ({ id }) => heard.push(id));
-  const run = sampleRuns()[0]!;
-  const next = () => new Promise<void>((resolve) => setTimeout(resolve));
+  const heard: boolean[] = [];
+  const waiting: (() => void)[] = [];
+  const stop = api.on('run', ({ marks }) => {
+    heard.push(marks.starred);
+    for (const go of waiting.splice(0)) go();
+  });
+  /** Settles once something is heard of what is changed. */
+  const star = (starred: boolean) =>
+    new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      core.annotations.annotate({ runId: 'one', starred });
+    });
 
-  const first = new FakeCore();
-  const close = await accept(first);
-  first.notify('run', run);
-  await next();
+  const close = await accept();
+  await star(true);
   await close();
-  const second = new FakeCore();
-  await accept(second);
-  second.notify('run', run);
-  await next();
-  expect(heard).toEqual([run.id, run.id]);
+  await accept();
+  await star(false);
+  expect(heard).toEqual([true, false]);
   expect(states).toEqual(['connecting', 'open', 'lost', 'open']);
 
   stop();
-  second.notify('run', run);
-  await next();
+  const told = new Promise<void>((resolve) => {
+    api.on('run', () => resolve());
+  });
+  core.annotations.annotate({ runId: 'one', starred: true });
+  await told;
   expect(heard).toHaveLength(2);
 });
 
 test('an answer of core arrives, and so does its refusal', async () => {
   const { api, accept } = setUp();
-  await accept(new FakeCore());
-  expect(await api.call('runs.list', {})).toHaveLength(sampleRuns().length);
-  await expect(api.call('runs.get', { runId: 'nothing' })).rejects.toMatchObject({ code: 'run_not_found' });
+  await accept();
+  expect(await api.call('runs.list', {})).toHaveLength(1);
+  await expect(api.call('runs.get', { runId: 'nothing' })).rejects.toMatchObject({ code: 'run_unknown' });
 });

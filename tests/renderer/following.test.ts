@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Notice, NoticeName } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api } from '../../renderer/api/api.ts';
 import { followCore, useApp } from '../../renderer/stores/app-store.ts';
-import { followRun, useRun } from '../../renderer/stores/run-store.ts';
-import { sampleRuns } from './fake-data.ts';
+import { createRunStore, followRun } from '../../renderer/views/run-store.ts';
+import { runOf } from './summaries.ts';
 
 /** An API whose answers are given by hand, so that notices come before them. */
 function handAnswered() {
@@ -36,14 +36,9 @@ function handAnswered() {
   };
 }
 
-const [run] = sampleRuns() as [ReturnType<typeof sampleRuns>[number]];
+const run = runOf();
 const runId = run.id;
-const reset = () => {
-  useApp.setState(useApp.getInitialState());
-  useRun.setState(useRun.getInitialState());
-};
-beforeEach(reset);
-afterEach(reset);
+afterEach(() => useApp.setState(useApp.getInitialState()));
 
 test('a list of runs that is older than a notice does not take it back', async () => {
   const { api, tell, answer } = handAnswered();
@@ -70,7 +65,8 @@ test('runs are shown before it is known what the machine has', async () => {
 
 test('points, lines and files that come while the stored ones are on their way stay', async () => {
   const { api, tell, answer } = handAnswered();
-  followRun(api, runId);
+  const store = createRunStore(runId);
+  followRun(api, store);
   const point = (iteration: number) => ({ iteration, metrics: { loss: iteration } });
   tell('metrics', { runId, truncateAfter: 1, points: [point(2), point(3)] });
   tell('log', { runId, line: { seq: 9, time: 0, level: 'info', message: 'new' } });
@@ -86,7 +82,7 @@ test('points, lines and files that come while the stored ones are on their way s
     'evaluations.list': [],
     'alerts.list': [],
   });
-  const { series, log, rollouts, loaded } = useRun.getState();
+  const { series, log, rollouts, loaded } = store.getState();
   expect(loaded).toBe(true);
   expect([...series.get('loss')!.iterations()]).toEqual([1, 2, 3]);
   expect([...series.get('loss')!.values()]).toEqual([1, 2, 3]);
@@ -99,9 +95,10 @@ test.each([
   [new Failure('run_unknown', '', ''), expect.objectContaining({ code: 'run_unknown' })],
 ])('%o while a run loads leaves it with %o', async (cause, problem) => {
   const { api, refuse } = handAnswered();
-  followRun(api, runId);
+  const store = createRunStore(runId);
+  followRun(api, store);
   await refuse('runs.series', cause);
-  expect(useRun.getState().problem).toEqual(problem);
+  expect(store.getState().problem).toEqual(problem);
 });
 
 test.each([

@@ -5,9 +5,8 @@ import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/epis
 import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { withRun } from '../../renderer/stores/app-store.ts';
-import { withEvaluation, withFile, withLine } from '../../renderer/stores/run-store.ts';
-import { evaluationOf } from './fake-core.ts';
-import { sampleRuns } from './fake-data.ts';
+import { withEvaluation, withFile, withLine } from '../../renderer/views/run-store.ts';
+import { evaluationOf, runOf } from './summaries.ts';
 
 const episode = (change: Partial<EpisodeSummary>): EpisodeSummary => ({
   id: '',
@@ -96,11 +95,12 @@ test('log lines: in order, none twice', () => {
 });
 
 test('runs: newest first, a newer summary in the place of the old', () => {
-  const [newest, older] = sampleRuns();
-  const runs = [older!, newest!, { ...older!, iteration: 99 }].reduce(withRun, []);
+  const newest = runOf({ id: 'newest', createdAt: 2 });
+  const older = runOf({ id: 'older', createdAt: 1 });
+  const runs = [older, newest, { ...older, iteration: 99 }].reduce(withRun, []);
   expect(runs.map(({ id, iteration }) => [id, iteration])).toEqual([
-    [newest!.id, newest!.iteration],
-    [older!.id, 99],
+    ['newest', newest.iteration],
+    ['older', 99],
   ]);
 });
 

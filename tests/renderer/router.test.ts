@@ -20,9 +20,17 @@ test.each(routes)('%s is read and written', (hash, route) => {
   expect(formatRoute(route)).toBe(hash);
 });
 
-test.each(['', '#', '#/', '#/nothing', '#/run', '#/run/'])('%j is the start page', (hash) => {
+test.each(['', '#', '#/', '#/start'])('%j is the start page', (hash) => {
   expect(parseRoute(hash)).toEqual({ page: 'start' });
 });
+
+test.each(['#/nothing', '#/run', '#/run/', '#/run/a/nothing', '#/run/a/evaluation'])(
+  '%j is no page',
+  (hash) => {
+    expect(parseRoute(hash)).toEqual({ page: 'unknown', hash });
+    expect(formatRoute(parseRoute(hash))).toBe(hash);
+  },
+);
 
 test('an address with a lone per cent sign is taken as it stands', () => {
   expect(parseRoute('#/run/100%')).toEqual({ page: 'run', runId: '100%' });

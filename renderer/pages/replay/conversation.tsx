@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
 import { outcomeAt } from '../../environments/describe.ts';
-import { useCurrentTurn, useReplay } from '../../stores/replay-store.ts';
+import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
 
 /** What the agent was told, thought and answered, turn by turn; the current turn follows the player. */
 export function Conversation({ replay }: { replay: Replay }) {

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { useApi } from '../../api/context.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isLive } from '../../components/run-facts.ts';
@@ -8,10 +7,10 @@ import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
-import { useReplay } from '../../stores/replay-store.ts';
-import { followRun, useRun } from '../../stores/run-store.ts';
+import { useReplay, useReplayStore } from '../../views/replay-view.tsx';
+import { useRun } from '../../views/run-view.tsx';
 import { Conversation } from './conversation.tsx';
-import { type EpisodeFile, episodeFiles, findFile } from './episode-files.ts';
+import { type EpisodeFile, episodeFiles, findFile, sameFile } from './episode-files.ts';
 import { counterpart } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
 import { FileChoice } from './file-choice.tsx';
@@ -19,14 +18,15 @@ import { LevelStrip } from './level-strip.tsx';
 import { useEpisode, useEpisodes } from './use-episodes.ts';
 
 interface ReplayPageProps {
-  runId: string;
   /** An evaluation that was asked for; null: the run's own rollouts. */
   evaluation: string | null;
   episodeId: string | null;
 }
 
-export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
-  const api = useApi();
+/** Inside the run's view and one of a replay. */
+export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
+  const runId = useRun((state) => state.runId);
+  const stage = useReplayStore();
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
   const rollouts = useRun((state) => state.rollouts);
@@ -37,6 +37,8 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   const [followed, setFollowed] = useState(false);
   /** A file that was chosen and of which no episode is shown yet. */
   const [wanted, setWanted] = useState<EpisodeFile | null>(null);
+  /** An episode that the address named and that isn't there. */
+  const [missing, setMissing] = useState<string | null>(null);
   const newest = files[0] ?? null;
   const file =
     (followed ? newest : (wanted ?? findFile(files, evaluations, episodeId, evaluation))) ?? newest;
@@ -46,7 +48,6 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   const replay = useReplay((state) => state.replay);
   usePlayer();
 
-  useEffect(() => followRun(api, runId), [api, runId]);
   useEffect(() => {
     document.title = `Replay · ${name} · StarPO Studio`;
   }, [name]);
@@ -54,15 +55,19 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
   // Another file was chosen or has come: go to the same place in it.
   useEffect(() => {
     if (!episodes) return;
-    setWanted(null);
+    // Yet another may have been chosen since these episodes came.
+    setWanted((latest) => (sameFile(latest, file) ? null : latest));
     if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
-    const chosen = counterpart(episodes, useReplay.getState().replay?.summary ?? null);
+    const asked = !followed && !wanted && !episodes.some(({ id }) => id === episodeId);
+    if (asked && episodeId) setMissing(episodeId);
+    const chosen = counterpart(episodes, stage.getState().replay?.summary ?? null);
     if (chosen) navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id }, true);
-  }, [episodes, evaluation, shownEvaluation, episodeId, runId]);
+  }, [episodes, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
 
   function choose(id: string, of: string | null): void {
     setFollowed(false);
     setWanted(null);
+    setMissing(null);
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id }, true);
   }
 
@@ -93,9 +98,15 @@ export function ReplayPage({ runId, evaluation, episodeId }: ReplayPageProps) {
           onChoose={(chosen) => {
             setFollowed(false);
             setWanted(chosen);
+            setMissing(null);
           }}
         />
       </header>
+      {missing && (
+        <p className="replay-missing" role="status">
+          There is no episode <code>{missing}</code> in this run; another is shown.
+        </p>
+      )}
       {replay && file && file.split !== 'train' && (
         <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={choose} />
       )}

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { Failure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useReplay } from '../../stores/replay-store.ts';
+import { useReplay } from '../../views/replay-view.tsx';
 import type { FileName } from './episode-files.ts';
 
 /** Summaries of a rollout file; null while they come. */
@@ -49,13 +50,17 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
     const answer = evaluation
       ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
       : api.call('rollouts.replay', { runId, episodeId });
-    answer.then((replay) => wanted && show(replay, evaluation)).catch((cause) => wanted && report(cause));
+    answer
+      .then((replay) => wanted && show(replay, evaluation))
+      .catch((cause) => wanted && !isUnknown(cause) && report(cause));
     return () => {
       wanted = false;
     };
   }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
-  // Ids repeat from run to run, so nothing stays on the stage when the page is left.
-  useEffect(() => () => show(null), [show]);
 
   return episodeId !== null && !shown;
 }
+
+/** The page says itself what isn't there. */
+const isUnknown = (cause: unknown) =>
+  cause instanceof Failure && ['episode_unknown', 'rollout_unknown'].includes(cause.code);

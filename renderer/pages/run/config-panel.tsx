@@ -1,5 +1,5 @@
 import { Panel } from '../../components/basics.tsx';
-import { useRun } from '../../stores/run-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 
 export function ConfigPanel() {
   const config = useRun((state) => state.config);

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useId, useSyncExternalStore } from 'react';
 import type { RunSeries } from '../../charts/run-series.ts';
 import { number, percent } from '../../components/format.ts';
 
@@ -34,6 +34,7 @@ const rows: Row[] = [
 
 /** What isn't charted, in numbers. */
 export function LatestIteration({ series }: { series: RunSeries }) {
+  const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
   const known = rows.flatMap(({ metric, label, format, unlessZero }) => {
     const newest = series.get(metric)?.newest();
@@ -42,8 +43,8 @@ export function LatestIteration({ series }: { series: RunSeries }) {
       : [];
   });
   return (
-    <section className="panel latest" aria-labelledby="latest-title">
-      <h3 id="latest-title">Latest iteration</h3>
+    <section className="panel latest" aria-labelledby={title}>
+      <h3 id={title}>Latest iteration</h3>
       {known.length === 0 && <p className="faint">No iteration is complete yet.</p>}
       <dl>
         {known.map(({ metric, label, text }) => (

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { Panel } from '../../components/basics.tsx';
 import { clock } from '../../components/format.ts';
-import { useRun } from '../../stores/run-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 
 export function LogPanel() {
   const log = useRun((state) => state.log);

@@ -1,7 +1,7 @@
 import type { MemoryPart, MemoryPlan } from '../../../core/contract/contract.ts';
 import { Panel } from '../../components/basics.tsx';
 import { gigabytes, percent } from '../../components/format.ts';
-import { useRun } from '../../stores/run-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 
 /** In the order of docs/formats/journal.md, which is that of the colours. */
 const words: Record<string, string> = {

@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { describePhase, isDeviceTaken, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useRun } from '../../stores/run-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 import { RunMarksBar } from './run-marks.tsx';
 
 export function RunHeader({ run }: { run: RunSummary }) {

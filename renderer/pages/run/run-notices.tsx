@@ -2,7 +2,7 @@ import type { Alert, Input, RunSummary } from '../../../core/contract/contract.t
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { useRun } from '../../stores/run-store.ts';
+import { useRun } from '../../views/run-view.tsx';
 
 /** What a person should know of a run before its charts: a failure, a trainer that hangs, a disk that fills, alerts. */
 export function RunNotices({ run }: { run: RunSummary }) {

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { useApi } from '../../api/context.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
-import { useCharts } from '../../charts/charts-store.ts';
+import { useChartPreferences } from '../../charts/preferences.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
-import { followRun, useRun } from '../../stores/run-store.ts';
+import { ChartsView, useCharts } from '../../views/charts-view.tsx';
+import { useRun } from '../../views/run-view.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 import { EvaluationCards } from './evaluation-cards.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
@@ -18,15 +18,12 @@ import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
 
-export function RunPage({ runId }: { runId: string }) {
-  const api = useApi();
+/** Inside the run's view. */
+export function RunPage() {
+  const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);
   const name = run?.name;
   const problem = useRun((state) => state.problem);
-  useEffect(() => {
-    useCharts.setState({ zoom: null, cursor: null });
-    return followRun(api, runId);
-  }, [api, runId]);
   const done = run && isLive(run.status) ? `${Math.floor((100 * run.iteration) / run.iterations)} % · ` : '';
   useEffect(() => {
     if (name) document.title = `${done}${name} · StarPO Studio`;
@@ -52,7 +49,9 @@ export function RunPage({ runId }: { runId: string }) {
     <div className="page run-page">
       <RunHeader run={run} />
       <RunNotices run={run} />
-      <Charts run={run} />
+      <ChartsView>
+        <Charts run={run} />
+      </ChartsView>
       {run.status !== 'created' && <EvaluationsSection run={run} />}
       <LogPanel />
       <MemoryPanel />
@@ -64,7 +63,8 @@ export function RunPage({ runId }: { runId: string }) {
 function Charts({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const loaded = useRun((state) => state.loaded);
-  const { smoothing, zoom, cursor, toggleSmoothing, setZoom } = useCharts();
+  const { zoom, cursor, setZoom } = useCharts((state) => state);
+  const { smoothing, toggleSmoothing } = useChartPreferences();
   // The set of metrics changes a handful of times in a run, its values all the time.
   const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
   const specs = useMemo(

@@ -13,6 +13,7 @@ export const still = (change: Partial<Frame> = {}): Frame => ({
   done: false,
   success: false,
   deadEnd: false,
+  facts: [],
   ...change,
 });
 

@@ -11,7 +11,7 @@ const replay = replayOf('maze', [
   still({ board: 'a maze' }),
   acted({ action: 'walk north', board: 'further north' }),
   acted({ step: 1, action: 'shout', board: 'further north', effective: false }),
-  acted({ turn: 1, action: 'walk on', board: 'elsewhere', slipped: true }),
+  acted({ turn: 1, action: 'walk on', board: 'elsewhere', slipped: true, facts: ['found_a_key'] }),
   acted({ turn: 1, step: 1, action: 'leave', board: 'outside', success: true, done: true }),
 ]);
 
@@ -20,7 +20,7 @@ test('an environment that this build does not know has words that hold for any',
     'Start',
     'Turn 1, action 1: walk north, changed the state',
     'Turn 1, action 2: shout, changed nothing',
-    'Turn 2, action 1: walk on, slipped',
+    'Turn 2, action 1: walk on, slipped, found a key',
     'Turn 2, action 2: leave, succeeded',
   ]);
   expect(replay.frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual([

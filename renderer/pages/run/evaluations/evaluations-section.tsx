@@ -1,16 +1,18 @@
+import { useId } from 'react';
 import type { RunSummary } from '../../../../core/contract/contract.ts';
-import { useRun } from '../../../stores/run-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 
 /** Evaluations that are asked for: of any checkpoint, on any environment, while the run trains or afterwards. */
 export function EvaluationsSection({ run }: { run: RunSummary }) {
+  const title = useId();
   const evaluations = useRun((state) => state.evaluations);
   const active = evaluations.some(({ state }) => state === 'running');
   return (
-    <section className="evaluations" aria-labelledby="evaluations-title">
+    <section className="evaluations" aria-labelledby={title}>
       <div className="section-head">
-        <h2 id="evaluations-title">Evaluations</h2>
+        <h2 id={title}>Evaluations</h2>
         <p className="muted">
           Play a checkpoint on fixed levels: more of them, larger ones, or another environment.
         </p>

@@ -1,4 +1,4 @@
-import { create } from 'zustand';
+import { createStore, type StoreApi } from 'zustand';
 import type {
   Alert,
   Evaluation,
@@ -10,12 +10,12 @@ import type {
 } from '../../core/contract/contract.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
-import { createCatchUp } from './catch-up.ts';
+import { createCatchUp } from '../stores/catch-up.ts';
 
 const keptLogLines = 2000;
 
-interface RunState {
-  runId: string | null;
+export interface RunState {
+  runId: string;
   /** False until the series have come. */
   loaded: boolean;
   /** core doesn't know the run, or can't read it. */
@@ -34,26 +34,28 @@ interface RunState {
   alerts: Alert[];
 }
 
-const empty = () => ({
-  loaded: false,
-  problem: null,
-  config: null,
-  folder: '',
-  memoryPlan: null,
-  series: new RunSeries(),
-  log: [],
-  rollouts: [],
-  evaluations: [],
-  storage: null,
-  alerts: [],
-});
+export type RunStore = StoreApi<RunState>;
 
-/** The run that is open, on its page or in its replay. */
-export const useRun = create<RunState>()(() => ({ runId: null, ...empty() }));
+/** What a view of a run knows of it: nothing as yet. */
+export const createRunStore = (runId: string): RunStore =>
+  createStore<RunState>()(() => ({
+    runId,
+    loaded: false,
+    problem: null,
+    config: null,
+    folder: '',
+    memoryPlan: null,
+    series: new RunSeries(),
+    log: [],
+    rollouts: [],
+    evaluations: [],
+    storage: null,
+    alerts: [],
+  }));
 
-/** Opens a run and follows it until the returned function is called. */
-export function followRun(api: Api, runId: string): () => void {
-  if (useRun.getState().runId !== runId) useRun.setState({ runId, ...empty() });
+/** Keeps the store in step with core until the returned function is called. */
+export function followRun(api: Api, store: RunStore): () => void {
+  const { runId } = store.getState();
   let followed = true;
   const catchUp = createCatchUp();
 
@@ -72,14 +74,14 @@ export function followRun(api: Api, runId: string): () => void {
   function measure(): void {
     api
       .call('runs.storage', { runId })
-      .then((storage) => followed && useRun.setState({ storage }))
+      .then((storage) => followed && store.setState({ storage }))
       .catch(() => {});
   }
 
   function load([{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts]: Answers): void {
     if (!followed) return;
-    useRun.getState().series.load(series);
-    useRun.setState({
+    store.getState().series.load(series);
+    store.setState({
       loaded: true,
       problem: null,
       config,
@@ -94,14 +96,14 @@ export function followRun(api: Api, runId: string): () => void {
   }
 
   function fail(problem: unknown): void {
-    if (followed && !isConnectionLost(problem)) useRun.setState({ problem });
+    if (followed && !isConnectionLost(problem)) store.setState({ problem });
   }
 
   function applyMetrics(notice: Notice<'metrics'>): void {
     const { truncateAfter } = notice;
-    useRun.getState().series.apply(notice);
+    store.getState().series.apply(notice);
     if (truncateAfter === null) return;
-    useRun.setState(({ rollouts }) => ({
+    store.setState(({ rollouts }) => ({
       rollouts: rollouts.filter(({ iteration }) => iteration <= truncateAfter),
     }));
   }
@@ -110,21 +112,21 @@ export function followRun(api: Api, runId: string): () => void {
     api.on('metrics', (notice) => catchUp.notice(() => applyMetrics(notice)), runId),
     api.on(
       'log',
-      ({ line }) => catchUp.notice(() => useRun.setState(({ log }) => ({ log: withLine(log, line) }))),
+      ({ line }) => catchUp.notice(() => store.setState(({ log }) => ({ log: withLine(log, line) }))),
       runId,
     ),
-    api.on('memoryPlan', ({ plan }) => catchUp.notice(() => useRun.setState({ memoryPlan: plan })), runId),
+    api.on('memoryPlan', ({ plan }) => catchUp.notice(() => store.setState({ memoryPlan: plan })), runId),
     api.on(
       'rollout',
       ({ file }) =>
-        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),
+        catchUp.notice(() => store.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),
       runId,
     ),
     api.on(
       'evaluation',
       ({ evaluation }) =>
         catchUp.notice(() =>
-          useRun.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
+          store.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
         ),
       runId,
     ),
@@ -132,12 +134,12 @@ export function followRun(api: Api, runId: string): () => void {
       'rolloutRemoved',
       ({ iteration, split }) => {
         const others = (file: RolloutFile) => file.iteration !== iteration || file.split !== split;
-        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: rollouts.filter(others) })));
+        catchUp.notice(() => store.setState(({ rollouts }) => ({ rollouts: rollouts.filter(others) })));
       },
       runId,
     ),
-    api.on('storage', ({ storage }) => useRun.setState({ storage }), runId),
-    api.on('alerts', ({ alerts }) => catchUp.notice(() => useRun.setState({ alerts })), runId),
+    api.on('storage', ({ storage }) => store.setState({ storage }), runId),
+    api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),

@@ -1,0 +1,21 @@
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { useStore } from 'zustand';
+import { useApi } from '../api/context.ts';
+import { createRunStore, followRun, type RunState, type RunStore } from './run-store.ts';
+
+const RunContext = createContext<RunStore | null>(null);
+
+/** Follows a run for the pages in it. Mounted with the run's id as its key: another run is another view. */
+export function RunView({ runId, children }: { runId: string; children: ReactNode }) {
+  const api = useApi();
+  const [store] = useState(() => createRunStore(runId));
+  useEffect(() => followRun(api, store), [api, store]);
+  return <RunContext value={store}>{children}</RunContext>;
+}
+
+/** Of the run whose view this is in. */
+export function useRun<T>(select: (state: RunState) => T): T {
+  const store = useContext(RunContext);
+  if (!store) throw new Error('No run: render this inside a RunView.');
+  return useStore(store, select);
+}

@@ -1,0 +1,129 @@
+import type { ReactNode } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { channelPair } from '../../core/contract/channel.ts';
+import type { Core, CoreOptions } from '../../core/index.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
+import { connect } from '../../renderer/api/connection.ts';
+import { ApiContext } from '../../renderer/api/context.ts';
+import { App } from '../../renderer/app.tsx';
+import { isLive } from '../../renderer/components/run-facts.ts';
+import { useApp } from '../../renderer/stores/app-store.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+
+/** Few and short, so that a run of the fake trainer is over at once. */
+export const small = {
+  iterations: 4,
+  'evaluation.every': 2,
+  'evaluation.levels': 16,
+  'checkpoint.every': 2,
+  'rollout.groups': 2,
+  'rollout.group_size': 4,
+  'policy_loss.mini_batch': 4,
+};
+
+/** What jsdom lacks of a browser. */
+function completeBrowser(): void {
+  globalThis.ResizeObserver = class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  window.matchMedia = () => ({ matches: true, addEventListener: () => {} }) as unknown as MediaQueryList;
+  Element.prototype.scrollTo = () => {};
+}
+
+/** The whole app on a core of its own, which starts the fake trainer. */
+export class Page {
+  readonly host = document.body.appendChild(document.createElement('div'));
+  readonly world: World;
+  readonly core: Core;
+  private readonly root: Root;
+
+  private constructor(world: World, core: Core) {
+    completeBrowser();
+    this.world = world;
+    this.core = core;
+    this.root = createRoot(this.host);
+  }
+
+  /** On a data folder that has the runs of another one. */
+  static async on(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
+    const world = new World();
+    template?.copyRunsTo(world);
+    return new Page(world, await world.core(trainerPath, options));
+  }
+
+  /** Opens an address, as a browser's window does. */
+  open(hash: string): void {
+    history.replaceState(null, '', hash);
+    this.render(<App />);
+  }
+
+  /** Draws something that asks core. */
+  render(content: ReactNode): void {
+    const { left, right } = channelPair();
+    serveChannel(this.core, right);
+    const api = connect(() => Promise.resolve(left));
+    this.root.render(<ApiContext value={api}>{content}</ApiContext>);
+  }
+
+  /** Waits until the page shows what is asked for. */
+  async shown<T>(find: () => T | null | undefined | false): Promise<T> {
+    const end = performance.now() + 20_000;
+    while (performance.now() < end) {
+      const found = find();
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error(`never shown; at ${location.hash} the page says: ${this.host.textContent}`);
+  }
+
+  find<E extends Element = HTMLElement>(selector: string): E | null {
+    return this.host.querySelector<E>(selector);
+  }
+
+  all<E extends Element = HTMLElement>(selector: string): E[] {
+    return [...this.host.querySelectorAll<E>(selector)];
+  }
+
+  /** Finds what matches the selector and says the text. */
+  saying(selector: string, text: string | RegExp): () => HTMLElement | undefined {
+    return () => this.all(selector).find((element) => element.textContent?.match(text));
+  }
+
+  /** Clicks what is found, once it is there and can be clicked. */
+  async click(find: string | (() => HTMLElement | null | undefined)): Promise<void> {
+    const button = await this.shown(() => {
+      const found = typeof find === 'string' ? this.find(find) : find();
+      return found && !(found as HTMLButtonElement).disabled ? found : null;
+    });
+    button.click();
+  }
+
+  press(key: string): void {
+    dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }));
+  }
+
+  /** As typing does it. */
+  write(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+    const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')!;
+    set!.call(field, text);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+
+  /** Stops what is trained and removes everything. */
+  async close(): Promise<void> {
+    const { core } = this;
+    this.root.unmount();
+    this.host.remove();
+    useApp.setState(useApp.getInitialState());
+    localStorage.clear();
+    for (const { id, status } of core.runs.list()) {
+      if (!isLive(status)) continue;
+      // It may be at its end just now.
+      await core.runs.command(id, 'stop').catch(() => {});
+      await untilRun(core, id, (run) => !isLive(run.status));
+    }
+    await this.world.close();
+  }
+}

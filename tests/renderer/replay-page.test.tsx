@@ -1,0 +1,106 @@
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createHandlers } from '../../core/server/handlers.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+// jsdom has no canvas: the plots hold their data and draw nothing.
+vi.mock('uplot', () => ({
+  default: class {
+    setData() {}
+    setSize() {}
+    destroy() {}
+  },
+}));
+
+const template = new World();
+let lake: string;
+let bandit: string;
+beforeAll(async () => {
+  const core = await template.core();
+  const train = async (preset: string) => {
+    const runId = await core.runs.create({ preset, set: small });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    return runId;
+  };
+  lake = await train('starter-frozen-lake');
+  bandit = await train('starter-bandit');
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+afterEach(() => page.close());
+const board = () => page.find('.stage-board svg');
+
+test('the replay follows the keys, board and conversation alike', async () => {
+  page = await Page.on(template);
+  const episodeId = '000004-train-0003';
+  const { frames } = await createHandlers(page.core)['rollouts.replay']({ runId: lake, episodeId });
+  page.open(`#/run/${lake}/replay/${episodeId}`);
+  await page.shown(board);
+  page.press('End');
+  const last = frames.at(-1)!;
+  await page.shown(page.saying('.transport-place', `${frames.length - 1} / ${frames.length - 1}`));
+  await page.shown(() =>
+    board()
+      ?.getAttribute('aria-label')
+      ?.includes(`Turn ${last.turn + 1}, action`),
+  );
+  await page.shown(page.saying('.turn[aria-current="step"] h3', `Turn ${last.turn + 1}`));
+  page.press('Home');
+  await page.shown(page.saying('.caption', 'Start'));
+  page.press('ArrowRight');
+  await page.shown(page.saying('.transport-place', '1 / '));
+});
+
+test('another iteration shows the same place in it', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-frozen-lake-0007`);
+  await page.shown(board);
+  await page.click('button[aria-label="Earlier iteration"]');
+  await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
+  await page.shown(page.saying('.stage-head h2', 'Level 8'));
+});
+
+test('the list filters', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${bandit}/replay`);
+  const rows = () => page.all('.episode-table tbody tr').length;
+  await page.shown(() => rows() > 0);
+  const all = rows();
+  await page.click(page.saying('button', /^Failed$/));
+  await page.shown(() => rows() > 0 && rows() < all);
+  expect(page.all('.result[data-success="true"]')).toHaveLength(0);
+});
+
+test('a level is stepped through the checkpoints that played it', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000002-frozen-lake-0007`);
+  const places = () => page.all<HTMLButtonElement>('.level-place');
+  await page.shown(() => places().length === 3 && places().every(({ disabled }) => !disabled));
+  expect(places().map(({ textContent }) => textContent!.replace(/\D/g, ''))).toEqual(['0', '2', '4']);
+  expect(places().findIndex((place) => place.ariaCurrent === 'true')).toBe(1);
+  places()[2]!.click();
+  await page.shown(() => location.hash === `#/run/${lake}/replay/000004-frozen-lake-0007`);
+});
+
+test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
+  'an address of an episode %s that is not there shows another and says so',
+  async (episodeId) => {
+    page = await Page.on(template);
+    page.open(`#/run/${lake}/replay/${episodeId}`);
+    await page.shown(page.saying('[role="status"]', `There is no episode ${episodeId}`));
+    await page.shown(() => location.hash === `#/run/${lake}/replay/000004-train-0000`);
+    await page.shown(board);
+    expect(page.find('.errors')?.textContent).toBe('');
+    await page.click('.episode-table tbody tr:nth-child(2) button');
+    await page.shown(() => !page.saying('[role="status"]', 'There is no episode')());
+  },
+);
+
+test('an address that means no page says so', async () => {
+  page = await Page.on();
+  page.open('#/nothing');
+  await page.shown(page.saying('main', /No such page.*#\/nothing/));
+});

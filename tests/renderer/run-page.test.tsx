@@ -1,0 +1,210 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { number } from '../../renderer/components/format.ts';
+import * as journal from '../core/fixtures/journal.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+// jsdom has no canvas: the plots hold their data and draw nothing.
+vi.mock('uplot', () => ({
+  default: class {
+    setData() {}
+    setSize() {}
+    destroy() {}
+  },
+}));
+
+const template = new World();
+let trained: string;
+beforeAll(async () => {
+  const core = await template.core();
+  trained = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(trained);
+  await untilRun(core, trained, ({ status }) => status === 'completed');
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+beforeEach(() => void vi.stubEnv('FAKE_TRAINER_HOLD', '0'));
+afterEach(async () => {
+  await page.close();
+  vi.unstubAllEnvs();
+});
+
+/** A run that is trained as far as an iteration, where its trainer waits for a command. */
+async function held(iteration: number, set: object = {}): Promise<string> {
+  vi.stubEnv('FAKE_TRAINER_HOLD', String(iteration));
+  const runId = await page.core.runs.create({ preset: 'starter-frozen-lake', set: { ...small, ...set } });
+  await page.core.runs.start(runId);
+  await untilRun(page.core, runId, (run) => run.iteration === iteration);
+  return runId;
+}
+
+test('an unknown run shows the code and the hint', async () => {
+  page = await Page.on();
+  page.open('#/run/nothing');
+  await page.shown(page.saying('[role="alert"]', /run_unknown/));
+});
+
+test('a failed run shows its failure and can be resumed', async () => {
+  page = await Page.on();
+  vi.stubEnv('FAKE_TRAINER_FAIL', '2');
+  const { core } = page;
+  const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
+  await core.runs.start(runId);
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('[role="alert"]', /disk_full.*Make room/));
+  await page.click(page.saying('button', /^Resume$/));
+  await page.shown(page.saying('.status-badge', 'Completed'));
+  expect(core.runs.get(runId).iteration).toBe(4);
+});
+
+test('a trainer that refuses to start says why', async () => {
+  page = await Page.on();
+  vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
+  const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
+  page.open(`#/run/${runId}`);
+  await page.click(page.saying('button', /^Start$/));
+  await page.shown(page.saying('.errors', /model_corrupt.*Copy it again/));
+});
+
+test('a run that is trained is paused, told to write a checkpoint, and stopped', async () => {
+  page = await Page.on();
+  const runId = await held(1);
+  page.open(`#/run/${runId}`);
+  await page.click(page.saying('button', /^Pause$/));
+  await page.shown(page.saying('.status-badge', 'Paused'));
+  await page.click(page.saying('button', /^Checkpoint$/));
+  await page.click(page.saying('button', /^Stop$/));
+  await page.shown(page.saying('.status-badge', 'Stopped'));
+  const { checkpoints } = await page.core.evaluations.choices(runId);
+  expect(checkpoints).toContain(1);
+});
+
+test('a new iteration moves progress, values and the text beside the chart', async () => {
+  page = await Page.on();
+  const runId = await held(2, { iterations: 3 });
+  page.open(`#/run/${runId}`);
+  const chart = () => page.all('.chart').find(({ textContent }) => textContent?.startsWith('Reward'));
+  const value = () => chart()?.querySelector('strong')?.textContent;
+  const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
+  await page.shown(() => value() === number(meanOf(2)));
+  await page.shown(page.saying('.run-facts', /Iteration2 of 3/));
+  await page.core.runs.command(runId, 'checkpoint');
+  await page.shown(page.saying('.run-facts', /Iteration3 of 3/));
+  await page.shown(() => value() === number(meanOf(3)));
+  expect(chart()!.textContent).toContain('at iteration 3');
+});
+
+test('an evaluation is asked for, followed to its end, and replayed', async () => {
+  vi.stubEnv('FAKE_TRAINER_EVALUATION_HOLD', '1');
+  page = await Page.on(template);
+  page.open(`#/run/${trained}`);
+  const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
+  const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
+  await page.shown(() => !submit().disabled);
+  submit().click();
+  await page.shown(page.saying('.evaluation-list tbody tr', /frozen-lake.*4.*0 of 16/));
+  expect(submit().disabled).toBe(true);
+  appendFileSync(join(page.core.runs.folder(trained), 'evaluations/go'), '');
+  await page.shown(page.saying('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
+  await page.shown(() => !submit().disabled);
+  const [evaluation] = await page.core.evaluations.list(trained);
+  await page.click(`a[aria-label="Replay ${evaluation!.name}"]`);
+  // It equals the run's own of that checkpoint, whose place it has in the list.
+  await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0000'));
+  await page.shown(() => page.find('.stage-board svg'));
+});
+
+test('star, tags and note are kept, and an archived run is hidden until it is asked for', async () => {
+  page = await Page.on(template);
+  const run = page.core.runs.get(trained);
+  page.open(`#/run/${trained}`);
+  const button = (label: string) => () => page.find(`button[aria-label="${label}"]`);
+  await page.click(button('Mark with a star'));
+  await page.shown(button('Take the star away'));
+  const field = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Add a tag"]'));
+  const tag = (text: string) => {
+    page.write(field, text);
+    field.form!.requestSubmit();
+  };
+  tag(' long run ');
+  await page.shown(button('Remove the tag long run'));
+  await page.click(page.saying('button', 'Add a note'));
+  const note = await page.shown(() => page.find<HTMLTextAreaElement>('textarea'));
+  page.write(note, 'what it is for');
+  await page.click(button('Remove the tag long run'));
+  await page.shown(() => !button('Remove the tag long run')());
+  tag('again');
+  await page.shown(button('Remove the tag again'));
+  await page.click(page.saying('button', 'Save'));
+  await page.shown(page.saying('.mark-note', 'what it is for'));
+  await page.click(page.saying('button', /^Archive$/));
+  await page.shown(page.saying('.nav-archived', 'Show 1 archived'));
+  expect(page.saying('.run-link', run.name)()).toBeUndefined();
+  await page.click(page.saying('.nav-archived', 'Show'));
+  await page.shown(page.saying('.run-link', run.name));
+  expect(page.core.runs.get(trained).marks).toEqual({
+    tags: ['again'],
+    note: 'what it is for',
+    starred: true,
+    archived: true,
+  });
+});
+
+test('a disk that fills and an alert are told of on the page of the run', async () => {
+  page = await Page.on();
+  const runId = await page.core.runs.create({
+    preset: 'starter-frozen-lake',
+    set: { ...small, 'storage.budget_gigabytes': 1e-6 },
+  });
+  await page.core.runs.start(runId);
+  await untilRun(page.core, runId, ({ status }) => status === 'completed');
+  const alert = {
+    kind: 'entropy',
+    severity: 'warning',
+    iteration: 3,
+    message: 'The entropy falls.',
+  } as const;
+  const alertId = page.core.annotations.raise(runId, alert);
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('.note', /storage_budget_passed.*Delete checkpoints/));
+  await page.shown(page.saying('.run-facts', /Disk.*of 1 kB/));
+  const note = await page.shown(page.saying('.note', 'The entropy falls'));
+  await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
+  await page.shown(() => !page.saying('.note', 'The entropy falls')());
+  expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
+});
+
+test('a trainer that hangs is told of, and that it goes on again', async () => {
+  let slept = 0;
+  page = await Page.on(undefined, undefined, { clock: () => performance.now() + slept });
+  const runId = await held(1);
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('.status-badge', 'Running'));
+  slept = 3_600_000;
+  await page.shown(page.saying('.note', /trainer_stalled/));
+  await page.shown(page.saying('.status-badge', 'Hangs'));
+  await page.core.runs.command(runId, 'checkpoint');
+  await page.shown(() => !page.saying('.note', 'trainer_stalled')());
+});
+
+test('episodes that are deleted leave the list, and no plan of memory is shown without a GPU', async () => {
+  page = await Page.on();
+  const folder = page.world.run('written', [
+    journal.started(0),
+    journal.rollout(1, 1),
+    journal.rollout(2, 2),
+  ]);
+  await page.core.supervisor.add('written');
+  page.open('#/run/written/replay');
+  const iterations = () => page.all('.file-choice select:last-of-type option').map((o) => o.textContent);
+  await page.shown(() => iterations().includes('1'));
+  appendFileSync(join(folder, 'events.jsonl'), `${journal.rolloutRemoved(3, 1)}\n`);
+  await page.shown(() => !iterations().includes('1') && iterations().includes('2'));
+  location.hash = '#/run/written';
+  await page.shown(page.saying('summary', /^Configuration/));
+  expect(page.saying('summary', /^Memory/)()).toBeUndefined();
+});

@@ -1,0 +1,133 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, createClient } from '../../../core/contract/client.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { appendAnnotation } from '../../../core/run-directory/annotations.ts';
+import { fakeTrainer, root, World } from '../../core/fixtures/world.ts';
+
+const shape = {
+  'rollout.groups': 8,
+  'rollout.group_size': 16,
+  'policy_loss.mini_batch': 16,
+  'evaluation.every': 20,
+};
+
+/** The app on a data folder of its own, served to browsers; its trainer is the fake one. */
+export class Served {
+  readonly runs: Record<string, string> = {};
+  readonly address: string;
+  private readonly world: World;
+  private readonly client: Client;
+  private slept = 0;
+
+  private constructor(world: World, client: Client, address: string) {
+    this.world = world;
+    this.client = client;
+    this.address = address;
+  }
+
+  static async start(trainerPath = fakeTrainer): Promise<Served> {
+    const world = new World();
+    let served: Served | null = null;
+    const studio = await world.studio({
+      trainerPath,
+      endpoint: { port: 0, webFolder: join(root, 'out/renderer') },
+      clock: () => performance.now() + (served?.slept ?? 0),
+    });
+    const client = createClient(await studio.open());
+    served = new Served(world, client, (await studio.endpoint()).address);
+    return served;
+  }
+
+  /** Makes a run; `set`: what differs from its preset. */
+  async make(name: string, preset: string, set: Record<string, string | number> = {}): Promise<string> {
+    const { runId } = await this.client.call('runs.create', {
+      preset,
+      set: { ...shape, ...set },
+      start: false,
+    });
+    this.runs[name] = runId;
+    return runId;
+  }
+
+  /** Trains it until it is as wanted, with what the fake trainer is to do. */
+  async train(runId: string, trainer: object, until: (run: RunSummary) => boolean): Promise<void> {
+    for (const [key, value] of Object.entries(trainer)) process.env[`FAKE_TRAINER_${key}`] = String(value);
+    await this.client.call('runs.start', { runId });
+    await this.until(runId, until);
+    for (const key of Object.keys(trainer)) delete process.env[`FAKE_TRAINER_${key}`];
+  }
+
+  async until(runId: string, wanted: (run: RunSummary) => boolean): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const stop = this.client.on('run', (run) => look(run));
+      const look = (run: RunSummary) => {
+        if (run.id !== runId || !wanted(run)) return;
+        stop();
+        resolve();
+      };
+      this.client.call('runs.get', { runId }).then(({ summary }) => look(summary), reject);
+    });
+  }
+
+  call: Client['call'] = (name, input) => this.client.call(name, input);
+
+  /** A folder that the fake trainer takes for a model's. */
+  putModel(name: string): void {
+    const folder = join(this.world.home, 'models', name);
+    mkdirSync(folder, { recursive: true });
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
+      writeFileSync(join(folder, file), '{}');
+  }
+
+  raise(runId: string, message: string): void {
+    const alert = { kind: 'entropy_falling', severity: 'warning', iteration: 81, message } as const;
+    const folder = join(this.world.home, 'runs', runId);
+    appendAnnotation(folder, { type: 'alert', alert: 'a', state: 'raised', ...alert });
+  }
+
+  /** The watchdog's clock goes on by an hour. */
+  sleep(): void {
+    this.slept += 3_600_000;
+  }
+
+  async close(): Promise<void> {
+    for (const { id, status } of await this.client.call('runs.list', {})) {
+      if (status !== 'running' && status !== 'paused') continue;
+      await this.client.call('runs.command', { runId: id, command: 'stop' });
+      await this.until(id, (run) => run.status === 'stopped');
+    }
+    await this.world.close();
+  }
+}
+
+/** A data folder with runs in every state. */
+export async function busyStudio(): Promise<Served> {
+  const served = await Served.start();
+  const { call } = served;
+  const completed = ({ status }: RunSummary) => status === 'completed';
+  await served.make('created', 'starter-frozen-lake');
+  const stopped = await served.make('stopped', 'starter-frozen-lake');
+  await served.train(stopped, { HOLD: 20 }, ({ iteration }) => iteration === 20);
+  await call('runs.command', { runId: stopped, command: 'stop' });
+  await served.until(stopped, ({ status }) => status === 'stopped');
+  await call('runs.annotate', { runId: stopped, archived: true });
+  const interrupted = await served.make('interrupted', 'starter-frozen-lake-grpo');
+  await served.train(interrupted, { DIE: 30 }, ({ status }) => status === 'interrupted');
+  const failed = await served.make('failed', 'starter-frozen-lake');
+  await served.train(failed, { FAIL: 12 }, ({ status }) => status === 'failed');
+  await served.train(await served.make('sokoban', 'starter-sokoban', { iterations: 20 }), {}, completed);
+  const bandit = await served.make('bandit', 'starter-bandit');
+  await served.train(bandit, {}, completed);
+  const note = 'The one in the report.';
+  await call('runs.annotate', { runId: bandit, starred: true, addTags: ['baseline', 'seed 1'], note });
+  const paused = await served.make('paused', 'starter-frozen-lake-slippery');
+  await served.train(paused, { HOLD: 41 }, ({ iteration }) => iteration === 41);
+  await call('runs.command', { runId: paused, command: 'pause' });
+  const budget = { iterations: 200, 'storage.budget_gigabytes': 0.001 };
+  const lake = await served.make('lake', 'starter-frozen-lake', budget);
+  await served.train(lake, { HOLD: 87 }, ({ iteration }) => iteration === 87);
+  for (const preset of ['starter-bandit', 'starter-frozen-lake-slippery'])
+    await call('queue.add', { runId: await served.make(`queued-${preset}`, preset) });
+  return served;
+}

@@ -1,0 +1,183 @@
+// Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE_SCRIPT] [PATTERN]
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { busyStudio, Served } from './studio.ts';
+
+type Steps = (page: Page) => Promise<unknown>;
+/** Name, address, and what is done before the picture is taken. */
+type Picture = [name: string, address: string, steps?: Steps];
+
+const folder = resolve(process.argv[2] ?? 'out/screens');
+const axe = process.argv[3];
+const only = process.argv[4];
+
+await mkdir(folder, { recursive: true });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+
+await takeAll(await busyStudio(), (runs) => [
+  ['start', '/start'],
+  ['start-baseline', '/start', chooseBaselines],
+  ['start-published-no-gpu', '/start', scrollToPublished],
+  ['start-queue', '/start', scrollToQueue],
+  ['run', `/run/${runs.lake}`],
+  ['run-zoomed', `/run/${runs.lake}`, zoomAndPoint],
+  ['run-panels', `/run/${runs.lake}`, openPanels],
+  ['run-queued', `/run/${runs['queued-starter-bandit']}`],
+  ['run-marked', `/run/${runs.bandit}`, writeNote],
+  ['run-failed', `/run/${runs.failed}`],
+  ['run-created', `/run/${runs.created}`],
+  ['run-interrupted', `/run/${runs.interrupted}`],
+  ['run-paused', `/run/${runs.paused}`],
+  ['run-unknown', '/run/nothing'],
+  ['page-unknown', '/nothing'],
+  ['replay', `/run/${runs.lake}/replay`, stepped(4)],
+  ['replay-level', `/run/${runs.lake}/replay/000060-frozen-lake-0004`, stepped(1)],
+  ['replay-slip', `/run/${runs.paused}/replay/000041-train-0003`, stepped(2)],
+  ['replay-fall', `/run/${runs.paused}/replay/000041-train-0002`, stepped(2)],
+  ['replay-sokoban', `/run/${runs.sokoban}/replay/000020-train-0000`, stepped(2)],
+  ['replay-sokoban-lost', `/run/${runs.sokoban}/replay/000020-train-0001`, stepped(5)],
+  ['replay-bandit', `/run/${runs.bandit}/replay`, stepped(1)],
+  ['replay-unknown', `/run/${runs.lake}/replay/000087-train-9999`],
+]);
+
+const warned = await Served.start();
+const stalled = await warned.make('lake', 'starter-frozen-lake', { 'storage.budget_gigabytes': 0.0001 });
+await warned.train(stalled, { HOLD: 20 }, ({ iteration }) => iteration === 20);
+warned.raise(stalled, 'The entropy fell by half within ten iterations.');
+warned.sleep();
+await warned.until(stalled, (run) => run.stalled !== null);
+await takeAll(warned, () => [['run-warned', `/run/${stalled}`]]);
+
+await takeAll(await Served.start(), () => [['start-empty', '/start']]);
+await takeAll(await Served.start('/nowhere/starpo-trainer'), () => [['start-trainer-missing', '/start']]);
+
+process.env.FAKE_TRAINER_GPU = String(85e9);
+const equipped = await Served.start();
+equipped.putModel('Qwen2.5-0.5B-Instruct');
+const planned = await equipped.make('planned', 'qwen2.5-0.5b-sokoban', { iterations: 2 });
+await equipped.train(planned, {}, ({ status }) => status === 'completed');
+await takeAll(equipped, () => [
+  ['start-published', '/start', scrollToPublished],
+  ['start-published-config', '/start', openPresetConfig],
+  ['run-memory', `/run/${planned}`, openMemory],
+]);
+await browser.close();
+
+async function takeAll(served: Served, pictures: (runs: Record<string, string>) => Picture[]): Promise<void> {
+  for (const [colorScheme, width, height] of [
+    ['light', 1440, 900],
+    ['dark', 1440, 900],
+    ['light', 1024, 700],
+    ['dark', 1024, 700],
+  ] as const) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    for (const picture of pictures(served.runs))
+      if (!only || picture[0].match(only))
+        await take(context, served.address, picture, `${colorScheme}-${width}`);
+    await context.close();
+  }
+  await served.close();
+}
+
+async function take(
+  context: BrowserContext,
+  origin: string,
+  [name, address, steps]: Picture,
+  kind: string,
+): Promise<void> {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.log(`${name}: ${error.message}`));
+  page.on('console', (message) => message.type() === 'error' && console.log(`${name}: ${message.text()}`));
+  await page.goto(`${origin}${address}`);
+  await page.waitForSelector('h1, .note');
+  await page.waitForLoadState('networkidle');
+  await steps?.(page);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
+  if (axe) {
+    await page.addScriptTag({ path: axe });
+    for (const violation of await page.evaluate(axeViolations)) console.log(`${name} ${kind}: ${violation}`);
+  }
+  await page.close();
+}
+
+async function axeViolations(): Promise<string[]> {
+  const { axe } = globalThis as unknown as {
+    axe: {
+      run: (
+        of: Document,
+        options: object,
+      ) => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
+    };
+  };
+  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+  return violations.map(
+    ({ id, nodes }) => `${id} ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
+  );
+}
+
+function stepped(times: number): Steps {
+  return async (page) => {
+    await page.locator('.transport-place').waitFor();
+    for (let step = 0; step < times; step++) {
+      await page.keyboard.press('ArrowRight');
+      await page.waitForTimeout(500);
+    }
+  };
+}
+
+async function zoomAndPoint(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Smooth' }).click();
+  const plot = page.locator('.chart-plot .u-over').nth(1);
+  const { x, y, width, height } = (await plot.boundingBox())!;
+  await page.mouse.move(x + width * 0.3, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.8, y + height / 2, { steps: 5 });
+  await page.mouse.up();
+  await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 3 });
+}
+
+async function openPanels(page: Page): Promise<void> {
+  await page.locator('summary', { hasText: 'Log' }).click();
+  await page.locator('summary', { hasText: 'Configuration' }).click();
+  await page.locator('.config').scrollIntoViewIfNeeded();
+}
+
+async function openMemory(page: Page): Promise<void> {
+  await page.locator('summary', { hasText: 'Memory' }).click();
+  await page.locator('.memory').scrollIntoViewIfNeeded();
+}
+
+async function scrollToPublished(page: Page): Promise<void> {
+  await page.locator('.model-section h2').evaluate((heading) => heading.scrollIntoView());
+}
+
+/** Of the largest model, whose parts don't all fit. */
+async function openPresetConfig(page: Page): Promise<void> {
+  await page.getByRole('button', { name: '3B', exact: true }).click();
+  await page.getByRole('button', { name: 'Look at the configuration' }).first().click();
+  await page.locator('.model-section .config').scrollIntoViewIfNeeded();
+}
+
+/** By the keyboard: the arrows move through the choice of an algorithm. */
+async function chooseBaselines(page: Page): Promise<void> {
+  for (const task of ['FrozenLake', 'Sokoban']) {
+    await page
+      .getByRole('article', { name: task, exact: true })
+      .getByRole('radio', { checked: true })
+      .focus();
+    await page.keyboard.press('ArrowUp');
+  }
+}
+
+async function writeNote(page: Page): Promise<void> {
+  await page.locator('.mark-note').click();
+  const archived = page.locator('.nav-archived');
+  if (await archived.isVisible()) await archived.click();
+}
+
+async function scrollToQueue(page: Page): Promise<void> {
+  await page.locator('#queue').scrollIntoViewIfNeeded();
+  await page.locator('.system-line').scrollIntoViewIfNeeded();
+}

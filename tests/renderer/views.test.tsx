@@ -1,0 +1,106 @@
+import { type ReactNode, useEffect } from 'react';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { useApi } from '../../renderer/api/context.ts';
+import { ReplayPage } from '../../renderer/pages/replay/replay-page.tsx';
+import { RunPage } from '../../renderer/pages/run/run-page.tsx';
+import { followCore } from '../../renderer/stores/app-store.ts';
+import { ReplayView } from '../../renderer/views/replay-view.tsx';
+import { RunView } from '../../renderer/views/run-view.tsx';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+/** Plots that were made: a drag across one of them zooms. */
+const plots = vi.hoisted(
+  () => [] as { syncKey: string; zoom: (range: { min: number; max: number } | null) => void }[],
+);
+vi.mock('../../renderer/charts/plot.ts', () => ({
+  createPlot: (_: unknown, { syncKey, onZoom }: { syncKey: string; onZoom: never }) => {
+    plots.push({ syncKey, zoom: onZoom });
+    return { update() {}, resize() {}, destroy() {} };
+  },
+}));
+
+const template = new World();
+const runs: string[] = [];
+beforeAll(async () => {
+  const core = await template.core();
+  for (const preset of ['starter-frozen-lake', 'starter-bandit']) {
+    const runId = await core.runs.create({ preset, set: small });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    runs.push(runId);
+  }
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+afterEach(() => page.close());
+
+/** Several views beside one another, as Compare has them. */
+function SideBySide({ children }: { children: ReactNode }) {
+  const api = useApi();
+  useEffect(() => followCore(api), [api]);
+  return children;
+}
+
+test('two runs are open side by side, each with its own values and its own zoom', async () => {
+  page = await Page.on(template);
+  page.render(
+    <SideBySide>
+      {runs.map((runId) => (
+        <article key={runId}>
+          <RunView runId={runId}>
+            <RunPage />
+          </RunView>
+        </article>
+      ))}
+    </SideBySide>,
+  );
+  const sides = () => page.all('article:has(> .run-page)');
+  await page.shown(() => sides().every((side) => side.querySelector('.chart')) && sides().length === 2);
+  expect(sides().map((side) => side.querySelector('.run-title h1')?.textContent)).toEqual(
+    runs.map((runId) => page.core.runs.get(runId).name),
+  );
+  for (const [index, side] of sides().entries())
+    expect(side.querySelector('.config')?.textContent).toContain(page.core.runs.get(runs[index]!).preset);
+
+  const keys = [...new Set(plots.map(({ syncKey }) => syncKey))];
+  expect(keys).toHaveLength(2);
+  plots.find(({ syncKey }) => syncKey === keys[0])!.zoom({ min: 1, max: 3 });
+  await page.shown(() => sides()[0]!.textContent?.includes('Iterations 1 to 3'));
+  expect(sides()[1]!.textContent).not.toContain('Iterations 1 to 3');
+  const ids = page.all('[id]').map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+});
+
+test('two replays are open side by side, each with its own player', async () => {
+  page = await Page.on(template);
+  const [lake] = runs;
+  const episodes = ['000004-train-0000', '000004-train-0002'];
+  page.render(
+    <SideBySide>
+      <RunView runId={lake!}>
+        {episodes.map((episodeId) => (
+          <article key={episodeId}>
+            <ReplayView>
+              <ReplayPage evaluation={null} episodeId={episodeId} />
+            </ReplayView>
+          </article>
+        ))}
+      </RunView>
+    </SideBySide>,
+  );
+  const sides = () => page.all('article:has(> .replay-page)');
+  const places = () => sides().map((side) => side.querySelector('.transport-place')?.textContent);
+  await page.shown(() => places().join() === '0 / 6,0 / 2');
+  expect(sides().map((side) => side.querySelector('.stage-head h2')?.textContent)).toEqual([
+    'Group 1, member 1',
+    'Group 1, member 3',
+  ]);
+  sides()[1]!.querySelector<HTMLElement>('button[aria-label^="On one action"]')!.click();
+  await page.shown(() => places().join() === '0 / 6,1 / 2');
+  // Keys go to both.
+  page.press('End');
+  await page.shown(() => places().join() === '6 / 6,2 / 2');
+});
