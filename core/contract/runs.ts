@@ -18,7 +18,8 @@ export type RunStatus = z.infer<typeof runStatus>;
 
 /** Where a living trainer is, from its last `phase` event. */
 export const phase = z.object({
-  name: z.enum(['load', 'evaluate', 'rollout', 'filter', 'update', 'checkpoint']),
+  /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or one of a newer trainer. */
+  name: z.string(),
   iteration: z.number().int(),
   done: z.number().int(),
   total: z.number().int(),

@@ -1,15 +1,11 @@
 import type { PresetCard } from '../../../core/contract/contract.ts';
+import { environmentOf } from '../../environments/registry.ts';
 
-const headings: Record<string, { title: string; tagline: string }> = {
-  'frozen-lake': { title: 'FrozenLake', tagline: 'Cross the ice to the star without falling into a hole.' },
-  sokoban: { title: 'Sokoban', tagline: 'Push every box onto its target. There is no pulling back.' },
-  bandit: { title: 'Bandit', tagline: 'Choose a safe arm or a risky one by name alone.' },
-};
 const several = { title: 'Several environments', tagline: 'One policy learns them together.' };
 
 /** What the Start page puts above a group. */
 export const headingOf = (environment: string | null): { title: string; tagline: string } =>
-  environment === null ? several : (headings[environment] ?? { title: environment, tagline: '' });
+  environment === null ? several : environmentOf(environment);
 
 /** The presets of one task, at least one: baselines last. */
 export type TaskPresets = [PresetCard, ...PresetCard[]];

@@ -1,47 +1,34 @@
 import type { Frame } from '../../core/contract/contract.ts';
 
-export type Tile = 'ice' | 'hole' | 'goal';
+/** What the environments on a grid of cells share: reading it, moving on it, and saying where something is. */
+
 export interface Cell {
   row: number;
   column: number;
 }
-export type Standing = 'ice' | 'hole' | 'goal';
 
-export interface Lake {
-  rows: number;
-  columns: number;
-  /** Row by row. */
-  tiles: Tile[];
-  agent: Cell | null;
-  standing: Standing;
-}
+export const sameCell = (a: Cell, b: Cell) => a.row === b.row && a.column === b.column;
 
-const tileOf: Record<string, Tile> = { P: 'ice', _: 'ice', O: 'hole', G: 'goal', X: 'hole', '√': 'goal' };
-const standingOf: Record<string, Standing> = { P: 'ice', X: 'hole', '√': 'goal' };
-
-/** Reads the text grid: `P` agent, `_` ice, `O` hole, `G` goal, `X` agent in a hole, `√` agent on the goal. Null for anything else. */
-export function parseLake(board: string): Lake | null {
-  const lines = board
+/** A text grid's symbols row by row; null where its rows differ in length. */
+export function parseGrid(board: string): { symbols: string[][]; columns: number } | null {
+  const symbols = board
     .trim()
     .split('\n')
     .map((line) => [...line.trim()]);
-  const columns = lines[0]?.length ?? 0;
-  if (columns === 0 || lines.some((line) => line.length !== columns)) return null;
-  const lake: Lake = { rows: lines.length, columns, tiles: [], agent: null, standing: 'ice' };
-  for (const [row, line] of lines.entries()) {
-    for (const [column, symbol] of line.entries()) {
-      const tile = tileOf[symbol];
-      if (!tile) return null;
-      lake.tiles.push(tile);
-      const standing = standingOf[symbol];
-      if (standing) {
-        lake.agent = { row, column };
-        lake.standing = standing;
-      }
-    }
-  }
-  return lake;
+  const columns = symbols[0]?.length ?? 0;
+  return columns > 0 && symbols.every((line) => line.length === columns) ? { symbols, columns } : null;
 }
+
+/** The cells of one kind on a board given row by row. */
+export function cellsOf<Kind>(kinds: readonly Kind[], columns: number, kind: Kind): Cell[] {
+  return kinds.flatMap((each, at) =>
+    each === kind ? [{ row: Math.floor(at / columns), column: at % columns }] : [],
+  );
+}
+
+/** `row 2, column 1`, as people count. */
+export const place = (cell: Cell) => `row ${cell.row + 1}, column ${cell.column + 1}`;
+export const places = (cells: readonly Cell[]) => cells.map(place).join('; ');
 
 const directions: Record<string, Cell> = {
   left: { row: 0, column: -1 },
@@ -64,18 +51,27 @@ export interface Move {
 }
 
 /** Reads where the agent is on a board. */
-type AgentOf = (board: string) => Cell | null;
-
-const lakeAgent: AgentOf = (board) => parseLake(board)?.agent ?? null;
+export type AgentOf = (board: string) => Cell | null;
 
 /** What led to frame `index`; null for the first, or where a board can't be read. */
-export function moveAt(frames: readonly Frame[], index: number, agentOf = lakeAgent): Move | null {
+export function moveAt(frames: readonly Frame[], index: number, agentOf: AgentOf): Move | null {
   const frame = frames[index];
   const before = frames[index - 1];
   if (!frame?.board || !before?.board) return null;
   const from = agentOf(before.board);
   const to = agentOf(frame.board);
   return from && to ? { from, to, intent: direction(frame.action), slipped: frame.slipped } : null;
+}
+
+/** Cells the agent stood on up to frame `index`, without repetitions in a row. */
+export function trail(frames: readonly Frame[], index: number, agentOf: AgentOf): Cell[] {
+  const cells: Cell[] = [];
+  for (const frame of frames.slice(0, index + 1)) {
+    const agent = frame.board ? agentOf(frame.board) : null;
+    const last = cells.at(-1);
+    if (agent && !(last && sameCell(last, agent))) cells.push(agent);
+  }
+  return cells;
 }
 
 /** Part of a slipping move that goes the way that was meant, before the ice takes over. */
@@ -86,14 +82,14 @@ const bumpReach = 0.16;
 /** Where the agent is at `progress` (0..1) of a move, in cells. A blocked move knocks against the edge and comes back. */
 export function positionAt(move: Move, progress: number): Cell {
   const { from, to, intent, slipped } = move;
-  const stays = from.row === to.row && from.column === to.column;
   if (slipped && intent && progress < 1) {
     if (progress < intentPart) return along(from, intent, intentReach * ease(progress / intentPart));
     const start = along(from, intent, intentReach);
     const part = ease((progress - intentPart) / (1 - intentPart));
     return between(start, to, part);
   }
-  if (stays) return intent ? along(from, intent, bumpReach * Math.sin(Math.PI * progress)) : from;
+  if (sameCell(from, to))
+    return intent ? along(from, intent, bumpReach * Math.sin(Math.PI * progress)) : from;
   return between(from, to, ease(progress));
 }
 
@@ -110,15 +106,4 @@ function between(from: Cell, to: Cell, part: number): Cell {
 
 function ease(part: number): number {
   return part * part * (3 - 2 * part);
-}
-
-/** Cells the agent stood on up to frame `index`, without repetitions in a row. */
-export function trail(frames: readonly Frame[], index: number, agentOf = lakeAgent): Cell[] {
-  const cells: Cell[] = [];
-  for (const frame of frames.slice(0, index + 1)) {
-    const agent = frame.board ? agentOf(frame.board) : null;
-    const last = cells.at(-1);
-    if (agent && (last?.row !== agent.row || last.column !== agent.column)) cells.push(agent);
-  }
-  return cells;
 }

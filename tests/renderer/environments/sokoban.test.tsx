@@ -1,12 +1,20 @@
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { describe, expect, test } from 'vitest';
-import type { Frame, Replay } from '../../core/contract/contract.ts';
-import { describeBoard, describeFrame, outcome } from '../../renderer/boards/describe.ts';
-import { parseLake } from '../../renderer/boards/lake.ts';
-import { isStored, lostBox, parseRoom, roomMoveAt, roomTrail } from '../../renderer/boards/sokoban.ts';
-import { SokobanBoard } from '../../renderer/boards/sokoban-board.tsx';
-import { sokobanEpisode } from './fake-sokoban.ts';
+import type { Frame } from '../../../core/contract/contract.ts';
+import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { parseLake } from '../../../renderer/environments/frozen-lake/lake.ts';
+import { trail } from '../../../renderer/environments/grid.ts';
+import {
+  isStored,
+  lostBox,
+  parseRoom,
+  roomAgent,
+  roomMoveAt,
+} from '../../../renderer/environments/sokoban/room.ts';
+import styles from '../../../renderer/environments/sokoban/room-board.module.css';
+import { RoomBoard } from '../../../renderer/environments/sokoban/room-board.tsx';
+import { acted as actedFrom, replayOf, still as stillFrom } from './replays.ts';
 
 const boards = {
   start: '######\n#PX_O#\n######',
@@ -14,20 +22,8 @@ const boards = {
   blocked: '######\n#_PXO#\n######',
   solved: '######\n#__P√#\n######',
 };
-const still: Frame = {
-  turn: 0,
-  step: -1,
-  action: null,
-  board: boards.start,
-  reward: 0,
-  total: 0,
-  effective: false,
-  slipped: false,
-  done: false,
-  success: false,
-  deadEnd: false,
-};
-const acted = (change: Partial<Frame>): Frame => ({ ...still, step: 0, effective: true, ...change });
+const still = stillFrom({ board: boards.start });
+const acted = (change: Partial<Frame>) => actedFrom({ board: boards.start, ...change });
 const frames: Frame[] = [
   still,
   acted({ action: 'Right', board: boards.pushed }),
@@ -85,12 +81,13 @@ describe('a move', () => {
   });
 
   test('leaves a trail', () => {
-    expect(roomTrail(frames, 3).map(({ column }) => column)).toEqual([1, 2, 3]);
+    expect(trail(frames, 3, roomAgent).map(({ column }) => column)).toEqual([1, 2, 3]);
   });
 });
 
 test('outcomes and their words', () => {
-  expect(frames.map(outcome)).toEqual(['still', 'move', 'bump', 'solved']);
+  const replay = replayOf('sokoban', frames);
+  expect(frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual(['idle', 'plain', 'idle', 'good']);
   const off = acted({ action: 'Right', board: '########\n#__SX__#\n########' });
   const walked = acted({ action: 'Left', board: '########\n#_POX__#\n########' });
   const more = [
@@ -100,13 +97,13 @@ test('outcomes and their words', () => {
     acted({ action: 'Right', board: '########\n#__SX__#\n########' }),
     acted({ action: 'Right', board: '########\n#__OPX_#\n########' }),
   ];
-  expect(frames.map((_, index) => describeFrame(frames, index))).toEqual([
+  expect(frames.map((_, index) => describeFrame(replay, index))).toEqual([
     'Start',
     'Turn 1, action 1: Right, pushed a box',
     'Turn 1, action 2: Up, blocked',
     'Turn 2, action 1: Right, pushed the last box onto its target',
   ]);
-  expect(more.map((_, index) => describeFrame(more, index).split(', ').at(-1))).toEqual([
+  expect(more.map((_, index) => describeFrame(replayOf('sokoban', more), index).split(', ').at(-1))).toEqual([
     'Start',
     'pushed a box off its target',
     'moved',
@@ -117,20 +114,26 @@ test('outcomes and their words', () => {
     acted({ board: '#######\n#PXO_O#\n#__X__#\n#######' }),
     acted({ action: 'Right', board: '#######\n#_P√_O#\n#__X__#\n#######' }),
   ];
-  expect(describeFrame(two, 1)).toBe('Turn 1, action 1: Right, pushed a box onto a target');
+  expect(describeFrame(replayOf('sokoban', two), 1)).toBe(
+    'Turn 1, action 1: Right, pushed a box onto a target',
+  );
 });
 
 test('a lost box is found, named and followed from the push that lost it', async () => {
-  const { frames: lost } = sokobanEpisode({
-    iteration: 1,
-    split: 'train',
-    group: 0,
-    member: 1,
-    index: 1,
-    slippery: false,
-    skill: 0,
-    groupSize: 2,
+  const boardsOfLoss = [
+    ['', '######\n#_O__#\n#_X__#\n#P___#\n######'],
+    ['Up', '######\n#_O__#\n#PX__#\n#____#\n######'],
+    ['Right', '######\n#_O__#\n#_PX_#\n#____#\n######'],
+    ['Right', '######\n#_O__#\n#__PX#\n#____#\n######'],
+    ['Down', '######\n#_O__#\n#___X#\n#__P_#\n######'],
+    ['Right', '######\n#_O__#\n#___X#\n#___P#\n######'],
+    ['Up', '######\n#_O_X#\n#___P#\n#____#\n######'],
+  ] as const;
+  const lost = boardsOfLoss.map(([action, board], index) => {
+    const place = { turn: index > 3 ? 1 : 0, step: (index - 1) % 3 };
+    return action ? actedFrom({ ...place, action, board, deadEnd: index >= 3 }) : stillFrom({ board });
   });
+  const replay = replayOf('sokoban', lost);
   expect(lost.map((_, index) => lostBox(lost, index))).toEqual([
     null,
     null,
@@ -140,31 +143,27 @@ test('a lost box is found, named and followed from the push that lost it', async
     { row: 2, column: 4 },
     { row: 1, column: 4 },
   ]);
-  expect(describeFrame(lost, 3)).toBe('Turn 1, action 3: Right, pushed a box into a dead end');
-  expect(describeFrame(lost, 6)).toBe('Turn 2, action 3: Up, pushed a box');
-  expect(describeBoard({ frames: lost } as Replay, 6)).toContain(
-    "The box at row 2, column 5 can't reach a target any more.",
-  );
-  expect(describeBoard({ frames: lost } as Replay, 2)).not.toContain('any more');
+  expect(describeFrame(replay, 3)).toBe('Turn 1, action 3: Right, pushed a box into a dead end');
+  expect(describeFrame(replay, 6)).toBe('Turn 2, action 3: Up, pushed a box');
+  expect(describeBoard(replay, 6)).toContain("The box at row 2, column 5 can't reach a target any more.");
+  expect(describeBoard(replay, 2)).not.toContain('any more');
 
   const host = document.createElement('div');
   const root = createRoot(host);
-  await act(() => root.render(<SokobanBoard room={parseRoom(lost[3]!.board!)!} lost={lostBox(lost, 3)} />));
-  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('lost');
+  await act(() => root.render(<RoomBoard room={parseRoom(lost[3]!.board!)!} lost={lostBox(lost, 3)} />));
+  expect(host.querySelector(`.${styles.box}`)!.getAttribute('data-state')).toBe('lost');
   await act(() => root.unmount());
 });
 
 test('the text twin names agent, boxes and targets', () => {
-  expect(describeBoard({ frames } as Replay, 1)).toBe(
+  expect(describeBoard(replayOf('sokoban', frames), 1)).toBe(
     'Turn 1, action 1: Right, pushed a box. Room of 3 by 6. Agent at row 2, column 3. Boxes at row 2, column 4. Targets without a box at row 2, column 5.',
   );
-  expect(describeBoard({ frames } as Replay, 3)).toContain(
+  expect(describeBoard(replayOf('sokoban', frames), 3)).toContain(
     'Boxes on targets at row 2, column 5. No target without a box.',
   );
-  const onTarget = [{ ...still, board: '####\n#S_#\n####' }];
-  expect(describeBoard({ frames: onTarget } as unknown as Replay, 0)).toContain(
-    'Agent at row 2, column 2, on a target.',
-  );
+  const onTarget = [stillFrom({ board: '####\n#S_#\n####' })];
+  expect(describeBoard(replayOf('sokoban', onTarget), 0)).toContain('Agent at row 2, column 2, on a target.');
 });
 
 test('the board draws what the frame holds', async () => {
@@ -173,11 +172,11 @@ test('the board draws what the frame holds', async () => {
   const draw = (index: number, progress: number) =>
     act(() =>
       root.render(
-        <SokobanBoard
+        <RoomBoard
           room={parseRoom(frames[index]!.board!)!}
           move={roomMoveAt(frames, index)}
           progress={progress}
-          trail={roomTrail(frames, index)}
+          path={trail(frames, index, roomAgent)}
           label="in words"
         />,
       ),
@@ -185,23 +184,23 @@ test('the board draws what the frame holds', async () => {
   const placeOf = (selector: string) => host.querySelector(selector)!.getAttribute('transform');
 
   await draw(0, 1);
-  expect(host.querySelectorAll('.sokoban-wall')).toHaveLength(14);
-  expect(host.querySelectorAll('.sokoban-floor')).toHaveLength(4);
-  expect(host.querySelectorAll('.sokoban-target')).toHaveLength(1);
+  expect(host.querySelectorAll(`.${styles.wall}`)).toHaveLength(14);
+  expect(host.querySelectorAll(`.${styles.floor}`)).toHaveLength(4);
+  expect(host.querySelectorAll(`.${styles.target}`)).toHaveLength(1);
   expect(host.querySelector('svg')?.getAttribute('aria-label')).toBe('in words');
-  expect(placeOf('.sokoban-box')).toBe('translate(128 64)');
+  expect(placeOf(`.${styles.box}`)).toBe('translate(128 64)');
 
   await draw(1, 0.5);
-  expect(placeOf('.sokoban-keeper')).toBe('translate(96 64)');
-  expect(placeOf('.sokoban-box')).toBe('translate(160 64)');
+  expect(placeOf(`.${styles.keeper}`)).toBe('translate(96 64)');
+  expect(placeOf(`.${styles.box}`)).toBe('translate(160 64)');
 
   await draw(2, 1);
   expect(host.querySelector('[data-kind="blocked"]')).not.toBeNull();
 
   await draw(3, 0.5);
-  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('loose');
+  expect(host.querySelector(`.${styles.box}`)!.getAttribute('data-state')).toBe('loose');
   await draw(3, 1);
-  expect(host.querySelector('.sokoban-box')!.getAttribute('data-state')).toBe('stored');
-  expect(placeOf('.sokoban-box')).toBe('translate(256 64)');
+  expect(host.querySelector(`.${styles.box}`)!.getAttribute('data-state')).toBe('stored');
+  expect(placeOf(`.${styles.box}`)).toBe('translate(256 64)');
   await act(() => root.unmount());
 });

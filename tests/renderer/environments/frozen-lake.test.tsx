@@ -1,31 +1,23 @@
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { describe, expect, test } from 'vitest';
-import type { Frame, Replay } from '../../core/contract/contract.ts';
-import { describeBoard, describeFrame, outcome } from '../../renderer/boards/describe.ts';
-import { moveAt, parseLake, positionAt, trail } from '../../renderer/boards/lake.ts';
-import { LakeBoard } from '../../renderer/boards/lake-board.tsx';
+import type { Frame } from '../../../core/contract/contract.ts';
+import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { lakeAgent, parseLake } from '../../../renderer/environments/frozen-lake/lake.ts';
+import styles from '../../../renderer/environments/frozen-lake/lake-board.module.css';
+import { LakeBoard } from '../../../renderer/environments/frozen-lake/lake-board.tsx';
+import { moveAt as gridMove, positionAt, trail } from '../../../renderer/environments/grid.ts';
+import { acted as actedFrom, replayOf, still as stillFrom } from './replays.ts';
 
-const still: Frame = {
-  turn: 0,
-  step: -1,
-  action: null,
-  board: 'P_G\n_O_',
-  reward: 0,
-  total: 0,
-  effective: false,
-  slipped: false,
-  done: false,
-  success: false,
-  deadEnd: false,
-};
-const acted = (change: Partial<Frame>): Frame => ({ ...still, step: 0, effective: true, ...change });
-const frames: Frame[] = [
-  still,
+const still = { board: 'P_G\n_O_' };
+const acted = (change: Partial<Frame>) => actedFrom({ ...still, ...change });
+const moveAt = (frames: readonly Frame[], index: number) => gridMove(frames, index, lakeAgent);
+const { frames } = replayOf('frozen-lake', [
+  stillFrom(still),
   acted({ action: 'Right', board: '_PG\n_O_' }),
   acted({ step: 1, action: 'Up', board: '_PG\n_O_', effective: false }),
   acted({ turn: 1, action: 'Right', board: '__G\n_X_', slipped: true, done: true }),
-];
+]);
 
 describe('a lake', () => {
   test('is read with its agent', () => {
@@ -82,29 +74,34 @@ describe('a move', () => {
 });
 
 test('the trail holds each cell once in a row', () => {
-  expect(trail(frames, 2)).toEqual([
+  expect(trail(frames, 2, lakeAgent)).toEqual([
     { row: 0, column: 0 },
     { row: 0, column: 1 },
   ]);
 });
 
 test('outcomes and their words', () => {
-  expect(frames.map(outcome)).toEqual(['still', 'move', 'bump', 'fall']);
-  expect(outcome(acted({ action: 'Left', slipped: true }))).toBe('slip');
-  expect(outcome(acted({ action: 'Right', board: '__√\n_O_', success: true, reward: 1 }))).toBe('goal');
-  expect(outcome(acted({ action: 'Dragon', board: null, reward: 0 }))).toBe('nothing');
-  expect(outcome(acted({ action: 'Phoenix', board: null, reward: 0.1 }))).toBe('payout');
-  expect(frames.map((_, index) => describeFrame(frames, index))).toEqual([
+  const replay = replayOf('frozen-lake', frames);
+  expect(frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual(['idle', 'plain', 'idle', 'bad']);
+  const outcome = (change: Partial<Frame>) => outcomeAt(replayOf('frozen-lake', [acted(change)]), 0);
+  expect(outcome({ action: 'Left', slipped: true })).toEqual({ tone: 'slip', words: 'slipped' });
+  expect(outcome({ action: 'Right', board: '__√\n_O_', success: true, reward: 1 })).toEqual({
+    tone: 'good',
+    words: 'reached the goal',
+    note: 'reached the goal',
+  });
+  expect(frames.map((_, index) => describeFrame(replay, index))).toEqual([
     'Start',
     'Turn 1, action 1: Right, moved',
     'Turn 1, action 2: Up, blocked',
     'Turn 2, action 1: Right, slipped and fell into a hole',
   ]);
-  expect(describeFrame([still, { ...still, turn: 2 }], 1)).toBe('Turn 3: no action');
+  const idle = replayOf('frozen-lake', [stillFrom(still), stillFrom({ ...still, turn: 2 })]);
+  expect(describeFrame(idle, 1)).toBe('Turn 3: no action');
 });
 
 test('the text twin names agent, goal and holes', () => {
-  expect(describeBoard({ frames } as Replay, 1)).toBe(
+  expect(describeBoard(replayOf('frozen-lake', frames), 1)).toBe(
     'Turn 1, action 1: Right, moved. Board of 2 by 3. Agent at row 1, column 2. Goal at row 1, column 3. Holes at row 2, column 2.',
   );
 });
@@ -124,12 +121,12 @@ test('the board draws what the frame holds', async () => {
         />,
       ),
     );
-  const agent = () => host.querySelector('.lake-agent')!;
+  const agent = () => host.querySelector(`.${styles.agent}`)!;
 
   await draw(1, 0.5);
-  expect(host.querySelectorAll('.lake-ice')).toHaveLength(6);
-  expect(host.querySelectorAll('.lake-rim')).toHaveLength(1);
-  expect(host.querySelectorAll('.lake-star')).toHaveLength(1);
+  expect(host.querySelectorAll(`.${styles.ice}`)).toHaveLength(6);
+  expect(host.querySelectorAll(`.${styles.rim}`)).toHaveLength(1);
+  expect(host.querySelectorAll(`.${styles.star}`)).toHaveLength(1);
   expect(host.querySelector('svg')?.getAttribute('aria-label')).toBe('in words');
   expect(agent().getAttribute('transform')).toContain('translate(64 32)');
   expect(host.querySelector('[data-kind="move"]')).not.toBeNull();

@@ -1,5 +1,5 @@
-import type { Frame } from '../../core/contract/contract.ts';
-import { type Cell, type Move, moveAt, trail } from './lake.ts';
+import type { Frame } from '../../../core/contract/contract.ts';
+import { type Cell, cellsOf, type Move, moveAt, parseGrid, place, places, sameCell } from '../grid.ts';
 
 export type Ground = 'wall' | 'floor' | 'target';
 
@@ -27,14 +27,11 @@ const groundOf: Record<string, Ground> = {
  * Null for anything else, and where there is no wall: a room is always within walls.
  */
 export function parseRoom(board: string): Room | null {
-  const lines = board
-    .trim()
-    .split('\n')
-    .map((line) => [...line.trim()]);
-  const columns = lines[0]?.length ?? 0;
-  if (columns === 0 || lines.some((line) => line.length !== columns) || !board.includes('#')) return null;
-  const room: Room = { rows: lines.length, columns, ground: [], boxes: [], agent: null };
-  for (const [row, line] of lines.entries()) {
+  const grid = parseGrid(board);
+  if (!grid || !board.includes('#')) return null;
+  const { symbols, columns } = grid;
+  const room: Room = { rows: symbols.length, columns, ground: [], boxes: [], agent: null };
+  for (const [row, line] of symbols.entries()) {
     for (const [column, symbol] of line.entries()) {
       const ground = groundOf[symbol];
       if (!ground) return null;
@@ -52,12 +49,7 @@ export function groundAt(room: Room, cell: Cell): Ground {
 
 export const isStored = (room: Room, box: Cell) => groundAt(room, box) === 'target';
 
-export const sameCell = (a: Cell, b: Cell) => a.row === b.row && a.column === b.column;
-
-const agentOf = (board: string) => parseRoom(board)?.agent ?? null;
-
-/** Cells the agent stood on up to frame `index`. */
-export const roomTrail = (frames: readonly Frame[], index: number) => trail(frames, index, agentOf);
+export const roomAgent = (board: string): Cell | null => parseRoom(board)?.agent ?? null;
 
 /** What led to frame `index`: the agent's move, and the box that it pushed. */
 export interface RoomMove {
@@ -69,7 +61,7 @@ export interface RoomMove {
 
 /** Null for the first frame, or where a board can't be read. */
 export function roomMoveAt(frames: readonly Frame[], index: number): RoomMove | null {
-  const agent = moveAt(frames, index, agentOf);
+  const agent = moveAt(frames, index, roomAgent);
   const before = agent && parseRoom(frames[index - 1]!.board!);
   const after = agent && parseRoom(frames[index]!.board!);
   if (!before || !after) return null;
@@ -95,4 +87,21 @@ export function lostBox(frames: readonly Frame[], index: number): Cell | null {
     if (pushed && sameCell(pushed.from, box)) box = pushed.to;
   }
   return box;
+}
+
+export function describeRoom(room: Room, lost: Cell | null): string {
+  const stored = room.boxes.filter((box) => isStored(room, box));
+  const loose = room.boxes.filter((box) => !isStored(room, box));
+  const open = cellsOf(room.ground, room.columns, 'target').filter(
+    (target) => !stored.some((box) => sameCell(box, target)),
+  );
+  const onTarget = room.agent && groundAt(room, room.agent) === 'target' ? ', on a target' : '';
+  return [
+    `Room of ${room.rows} by ${room.columns}.`,
+    ...(room.agent ? [`Agent at ${place(room.agent)}${onTarget}.`] : []),
+    ...(loose.length > 0 ? [`Boxes at ${places(loose)}.`] : []),
+    ...(stored.length > 0 ? [`Boxes on targets at ${places(stored)}.`] : []),
+    ...(lost ? [`The box at ${place(lost)} can't reach a target any more.`] : []),
+    open.length > 0 ? `Targets without a box at ${places(open)}.` : 'No target without a box.',
+  ].join(' ');
 }
