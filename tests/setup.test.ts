@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildPackages, missingPackages, planInstall } from '../scripts/lib/debian-packages.mjs';
+import { inRoot, mirrorOf } from '../scripts/lib/debian-releases.mjs';
 import { fingerprint, Stamps } from '../scripts/lib/fingerprint.mjs';
 import { chooseFront } from '../scripts/lib/front.mjs';
 import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
@@ -45,6 +46,26 @@ describe('system packages', () => {
     expect(systemPackages(false, {})).toEqual(buildPackages);
     expect(systemPackages(true, {})).toContain('chromium');
     expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' })).toEqual(buildPackages);
+  });
+});
+
+describe('another release of Debian', () => {
+  const list =
+    '# comment\ndeb http://mirror.example/security bookworm-security main\ndeb [signed-by=/key] http://mirror.example/debian bookworm main contrib\n';
+  const stanzas =
+    'Types: deb\nURIs: http://mirror.example/security\nSuites: bookworm-security\nComponents: main\n\n# another\nTypes: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n bookworm-updates\nComponents: main\n';
+
+  test('comes from the mirror of the one that is installed, in either format of the lists', () => {
+    expect(mirrorOf(['', list], 'bookworm')).toBe('http://mirror.example/debian');
+    expect(mirrorOf([stanzas], 'bookworm')).toBe('http://mirror.example/debian');
+    expect(mirrorOf([list, stanzas], 'trixie')).toBeUndefined();
+    expect(mirrorOf(['deb http://mirror.example/other bookworm extra\n'], 'bookworm')).toBeUndefined();
+  });
+
+  test('what is mounted for a command goes with it, and a folder keeps its path', () => {
+    const [program, ...rest] = inRoot('/cache/root', ['/data'], ['python3', 'a b.py']);
+    expect([program, ...rest.slice(0, 3)]).toEqual(['unshare', '--mount', '--propagation', 'private']);
+    expect(rest.slice(-6)).toEqual(['sh', '/cache/root', '/data', '--', 'python3', 'a b.py']);
   });
 });
 

@@ -1,14 +1,16 @@
 /**
  * The engine beside PyTorch on a CPU, in one run: one optimiser step on a mini-batch, and batched generation with sampling, of a starter-shaped policy.
  * Both compute the same weights and tokens, which is checked before anything is compared; then they take turns.
- * Usage: npm run benchmark:cpu -- [--repeats 5] [--threads 2] [--clock wall|processor] [--python /usr/bin/python3] [--out FILE]
+ * PyTorch is the newest that Debian has, in a Debian of its own (wants the superuser), or that of another Python.
+ * Usage: npm run benchmark:cpu -- [--repeats 5] [--threads 2] [--clock wall|processor] [--python FILE] [--fresh] [--mirror URL] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandArguments, machine } from '../machine.ts';
+import { inPeers, preparePeers } from '../peers.ts';
 
 interface Measured {
   isa: string;
@@ -29,7 +31,9 @@ const { values } = parseArgs({
     repeats: { type: 'string', default: '5' },
     threads: { type: 'string', default: '2' },
     clock: { type: 'string', default: 'wall' },
-    python: { type: 'string', default: '/usr/bin/python3' },
+    python: { type: 'string' },
+    fresh: { type: 'boolean', default: false },
+    mirror: { type: 'string' },
     out: { type: 'string' },
   },
 });
@@ -43,36 +47,25 @@ const shared = ['--threads', threads, '--clock', values.clock as string];
 const coreTypes = ['SkylakeX', 'SapphireRapids', 'Haswell'];
 const openmpBlas = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
 
-function requirePyTorch() {
-  try {
-    execFileSync(values.python as string, ['-c', 'import torch, numpy'], { stdio: 'ignore' });
-  } catch {
-    console.error(
-      `${values.python} has no PyTorch. On Debian: apt-get install python3-torch python3-numpy libopenblas0-openmp`,
-    );
-    process.exit(1);
-  }
-}
-
 function ours(precision: string): Measured {
   return JSON.parse(execFileSync(bench, [...shared, '--precision', precision], { encoding: 'utf8' }));
 }
 
 function pyTorch(precision: string, coreType: string, extra: string[] = []): Measured {
   const script = join(import.meta.dirname, 'pytorch.py');
-  const environment = {
-    ...process.env,
-    OPENBLAS_CORETYPE: coreType,
-    OMP_NUM_THREADS: threads,
-    ATEN_CPU_CAPABILITY: 'avx512',
-    LD_LIBRARY_PATH: openmpBlas,
-    PYTHONDONTWRITEBYTECODE: '1',
-  };
-  const output = execFileSync(
-    values.python as string,
-    [script, folder, ...shared, '--precision', precision, ...extra],
-    { encoding: 'utf8', env: environment },
-  );
+  const settings = [
+    `OPENBLAS_CORETYPE=${coreType}`,
+    `OMP_NUM_THREADS=${threads}`,
+    'ATEN_CPU_CAPABILITY=avx512',
+    `LD_LIBRARY_PATH=${openmpBlas}`,
+    'PYTHONDONTWRITEBYTECODE=1',
+  ];
+  const python = values.python ?? 'python3';
+  const command = ['env', ...settings, python, script, folder, ...shared, '--precision', precision, ...extra];
+  const [program, args] = values.python
+    ? ['env', command.slice(1)]
+    : inPeers([import.meta.dirname, folder], command);
+  const output = execFileSync(program as string, args as string[], { encoding: 'utf8' });
   return JSON.parse(output);
 }
 
@@ -112,7 +105,7 @@ const summary = (runs: Measured[]) => ({
   generated_tokens_per_second: spread(runs.map((run) => run.generation.tokens_per_second)),
 });
 
-requirePyTorch();
+if (!values.python) await preparePeers(values);
 execFileSync('ninja', ['-C', build, 'starpo-bench'], { stdio: 'ignore' });
 try {
   execFileSync(bench, ['--write', folder]);
@@ -123,21 +116,30 @@ try {
   const speed = (run: Measured) => run.training.tokens_per_second * run.generation.tokens_per_second;
   const best = tuning.reduce((a, b) => (speed(b.run) > speed(a.run) ? b : a)).coreType;
 
-  const runs: Record<string, Measured[]> = { engine_fp32: [], pytorch_fp32: [], engine_bf16: [] };
+  const runs: Record<string, Measured[]> = {};
+  const measure = (name: string, run: Measured) => {
+    runs[name] = [...(runs[name] ?? []), run];
+  };
+  const load = [loadavg()[0]];
   const bf16 = execFileSync(bench, ['--bf16-kernels'], { encoding: 'utf8' }).trim();
-  for (let repeat = 0; repeat < Number(values.repeats); repeat++) {
-    runs.engine_fp32?.push(ours('fp32'));
-    runs.pytorch_fp32?.push(pyTorch('fp32', best));
-    if (bf16 !== 'none') runs.engine_bf16?.push(ours('bf16'));
-  }
+  const precisions = bf16 === 'none' ? ['fp32'] : ['fp32', 'bf16'];
+  for (let repeat = 0; repeat < Number(values.repeats); repeat++)
+    for (const precision of precisions) {
+      measure(`engine_${precision}`, ours(precision));
+      measure(`pytorch_${precision}`, pyTorch(precision, best));
+    }
+  load.push(loadavg()[0]);
   const [engine, peer] = [runs.engine_fp32?.[0] as Measured, runs.pytorch_fp32?.[0] as Measured];
   const agreement = requireSameResults(engine, peer);
   const results = Object.fromEntries(
     Object.entries(runs).flatMap(([name, list]) => (list.length ? [[name, summary(list)]] : [])),
   );
-  const ratio = (name: 'trained_tokens_per_second' | 'generated_tokens_per_second') =>
+  const ratio = (precision: string, name: 'trained_tokens_per_second' | 'generated_tokens_per_second') =>
     Number(
-      ((results.engine_fp32?.[name].median ?? 0) / (results.pytorch_fp32?.[name].median ?? 1)).toFixed(2),
+      (
+        (results[`engine_${precision}`]?.[name].median ?? 0) /
+        (results[`pytorch_${precision}`]?.[name].median ?? 1)
+      ).toFixed(2),
     );
   const result = {
     command: `npm run benchmark:cpu${commandArguments()}`,
@@ -145,10 +147,16 @@ try {
     threads: Number(threads),
     clock: values.clock,
     pytorch: { version: peer.version, openblas_core_type: best },
-    ratio_fp32: {
-      training: ratio('trained_tokens_per_second'),
-      generation: ratio('generated_tokens_per_second'),
-    },
+    load_average: { before: load[0], after: load[1] },
+    ratios: Object.fromEntries(
+      precisions.map((precision) => [
+        precision,
+        {
+          training: ratio(precision, 'trained_tokens_per_second'),
+          generation: ratio(precision, 'generated_tokens_per_second'),
+        },
+      ]),
+    ),
     results,
     agreement,
     training: {

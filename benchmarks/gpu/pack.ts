@@ -4,7 +4,7 @@
  * Usage: npm run benchmark:gpu -- FOLDER
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findPreset } from '../../core/run-config/presets.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
@@ -43,8 +43,10 @@ for (const script of ['run.sh', 'stages.py', 'models.py', 'peers.py', 'tools.py'
   cpSync(join(import.meta.dirname, script), join(folder, script));
 cpSync(join(root, 'native/tests/goldens'), join(folder, 'goldens'), { recursive: true });
 cpSync(join(root, 'resources/starter'), join(folder, 'starter'), { recursive: true });
-const cpu = join(root, 'benchmarks/results/learning-starter-frozen-lake.json');
-if (existsSync(cpu)) cpSync(cpu, join(folder, 'cpu-learning.json'));
+cpSync(
+  join(root, 'benchmarks/results/learning-starter-frozen-lake-starpo-s.json'),
+  join(folder, 'cpu-learning.json'),
+);
 for (const [name, [preset, set]] of Object.entries(runs))
   writeFileSync(
     join(folder, 'configs', `${name}.json`),

@@ -17,30 +17,54 @@ def peak_of(device_name):
     return next((peak for name, peak in PEAKS.items() if name in (device_name or "")), None)
 
 
+class NoTimeLeft(Exception):
+    """The call ends before the next step would: a further one goes on with it."""
+
+
 class Result:
-    """A stage's result: one JSON file, written anew at every addition, so that a stage that is cut short leaves what it had."""
+    """A stage's result: one JSON file, written anew after every step. A call that finds one of the same device and build goes on after the steps that it holds."""
 
-    def __init__(self, out, stage, facts):
-        self.path = os.path.join(out, f"{stage}.json")
-        self.values = {"stage": stage, **facts, "complete": False}
-        self.started = time.monotonic()
+    def __init__(self, out, stage, facts, until, call_seconds):
+        self.path, self.until, self.call_seconds = os.path.join(out, f"{stage}.json"), until, call_seconds
+        self.values = {"stage": stage, **facts, "seconds": 0, "steps": [], "complete": False}
+        try:
+            with open(self.path) as file:
+                before = json.load(file)
+            if all(before.get(key) == value for key, value in {"stage": stage, **facts}.items()):
+                self.values = before
+        except (FileNotFoundError, ValueError):
+            pass
+        self.started, self.spent = time.monotonic(), self.values["seconds"]
         self.write()
 
-    def add(self, key, value):
-        self.values[key] = value
-        self.write()
+    def seconds_left(self):
+        return max(1.0, self.until - time.time())
 
-    def append(self, key, value):
-        self.values.setdefault(key, []).append(value)
+    def step(self, key, name, seconds, measure, many=True):
+        """Puts what measure(limit) gives under `key` (as one of many, or alone), unless an earlier call has. seconds: the most it takes, which is its limit too.
+        Raises NoTimeLeft where the call has fewer."""
+        if name in self.values["steps"]:
+            return
+        seconds = min(seconds, 0.8 * self.call_seconds)
+        if self.seconds_left() < seconds:
+            raise NoTimeLeft(name)
+        value = measure(seconds)
+        if many:
+            self.values.setdefault(key, []).append(value)
+        else:
+            self.values[key] = value
+        self.values["steps"].append(name)
         self.write()
-        print(json.dumps(value), flush=True)
+        print(json.dumps({name: value}), flush=True)
 
-    def finish(self):
-        self.values["complete"] = True
+    def finish(self, failed):
+        """failed: what went wrong; empty where nothing has."""
+        self.values.update(complete=True, failed=failed)
         self.write()
+        return not failed
 
     def write(self):
-        self.values["seconds"] = round(time.monotonic() - self.started, 1)
+        self.values["seconds"] = round(self.spent + time.monotonic() - self.started, 1)
         with open(self.path + ".part", "w") as file:
             json.dump(self.values, file, indent=2)
             file.write("\n")
@@ -57,13 +81,19 @@ def run(command, limit=None, **options):
         return {"command": " ".join(command), "status": None, "output": text(late.stdout), "errors": text(late.stderr)[-4000:] + f"\nstopped after {limit} s"}
 
 
-def run_json(command, limit=None):
-    """The last line of what a program prints, as JSON; {"failed": ...} where there is none."""
+def run_json_lines(command, limit=None):
+    """The lines of what a program prints, each as JSON; [{"failed": ...}] where it fails or one is none."""
     done = run(command, limit)
     try:
-        return json.loads(done["output"].strip().splitlines()[-1])
-    except (IndexError, ValueError):
-        return {"failed": done}
+        lines = [json.loads(line) for line in done["output"].strip().splitlines()]
+    except ValueError:
+        lines = []
+    return lines if lines and done["status"] == 0 else [*lines, {"failed": done}]
+
+
+def run_json(command, limit=None):
+    """The last of those."""
+    return run_json_lines(command, limit)[-1]
 
 
 def journal(directory, kind):

@@ -45,9 +45,10 @@ ModelConfig golden_model(const json& golden) { return parse_model_config(golden.
 
 // Sums of squares over all numbers of one kind.
 struct Difference {
-  double error = 0, size = 0;
+  double error = 0, size = 0, largest = 0;
 
   void add(double ours, double theirs) {
+    largest = std::max(largest, std::abs(ours - theirs));
     error += (ours - theirs) * (ours - theirs);
     size += theirs * theirs;
   }
@@ -153,15 +154,15 @@ Difference compare_logits(const json& golden, ThreadPool& pool, Precision precis
 
 }  // namespace
 
-std::map<std::string, double> compare_with_golden(const std::filesystem::path& file, Engine& engine, ThreadPool& pool) {
+GoldenDifferences compare_with_golden(const std::filesystem::path& file, Engine& engine, ThreadPool& pool) {
   std::ifstream stream(file);
   const json golden = json::parse(stream, nullptr, false);
   if (!golden.is_object() || !golden.contains("made_by")) throw std::runtime_error(file.string() + " is no golden file");
   auto differences = GoldenRun(golden, engine).compare();
   if (engine.device() == "cpu") differences["logits"] = compare_logits(golden, pool, Precision::fp32);
-  std::map<std::string, double> errors;
-  for (const auto& [name, difference] : differences) errors[name] = difference.relative();
-  return errors;
+  GoldenDifferences result{{}, differences.at("logprobs").largest};
+  for (const auto& [name, difference] : differences) result.relative[name] = difference.relative();
+  return result;
 }
 
 }  // namespace starpo

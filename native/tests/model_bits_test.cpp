@@ -203,8 +203,11 @@ TEST_CASE("initial weights follow from the seed") {
   const ParameterLayout layout(small_config({4, 2, 6, false}));
   const std::vector<float> weights = initial_weights(layout, 7);
   CHECK(same_bits(weights, initial_weights(layout, 7)));
+  ModelConfig many = small_config({4, 2, 6, false});
+  many.vocab_size = 30000;  // in more parts than one
+  const ParameterLayout wide(many);
   ThreadPool threads(3);
-  CHECK(same_bits(weights, initial_weights(layout, 7, threads)));
+  CHECK(same_bits(initial_weights(wide, 7), initial_weights(wide, 7, threads)));
   CHECK_FALSE(same_bits(weights, initial_weights(layout, 8)));
   const auto deviation = [&](const char* name) {
     const TensorSlot& tensor = layout.find(name);

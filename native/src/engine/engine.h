@@ -51,6 +51,9 @@ class Engine {
   // After reserve: what a person may want to change about the device's set-up.
   virtual std::optional<std::string> warning() const { return std::nullopt; }
 
+  // After reserve: what computes the matrix products and why, a sentence, where there is a choice.
+  virtual std::optional<std::string> product_choice() const { return std::nullopt; }
+
   // What is taken of the device's own memory now, by whomever; nothing where it is the machine's.
   virtual std::optional<std::int64_t> memory_in_use() const { return std::nullopt; }
 

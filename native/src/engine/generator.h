@@ -36,7 +36,8 @@ struct ReplyRequest {
 };
 
 // Plays many conversations at once, with a KV cache that lives through all turns of an episode. What a slot is given depends on its own tokens and draws
-// alone: not on other slots, their number, or how the work was cut.
+// alone: not on other slots, their number, or how the work was cut. Only a GPU in `fast` mode is less strict: there a step's sums are cut by how many rows it
+// has, so that other slots change a logit's last bits, and now and then a draw.
 class Generator {
  public:
   virtual ~Generator() = default;

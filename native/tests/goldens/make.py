@@ -1,8 +1,9 @@
 """Goldens: what PyTorch makes of a Qwen2 model with made-up weights, for native/tests/goldens_test.cpp and `starpo-bench golden`.
 
-make.py SHAPE FILE [--implementation transformers|plain] [--dtype float64|float32]
+make.py SHAPE FILE [--implementation transformers|plain] [--dtype float64|float32] [--moments FOLDER]
 
-SHAPE: tiny, untied (small ones, for CI) or 0.5b (Qwen2.5-0.5B's: 17 GB of memory in float64, 9 GB in float32). All is computed on the processor. `transformers` is Hugging
+SHAPE: tiny, untied (small ones, for CI) or 0.5b (Qwen2.5-0.5B's: 19 GB of memory in float64, 10 GB in float32; a little more than half of that where AdamW's moments are kept
+in files of a folder). All is computed on the processor. `transformers` is Hugging
 Face's Qwen2ForCausalLM, whose norms and rotary embeddings are float32 whatever the rest is; `plain` a few lines of PyTorch below, written from the architecture's
 description, for machines without it, and float64 throughout."""
 
@@ -114,6 +115,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--implementation", choices=["transformers", "plain"], default="transformers")
     parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
+    parser.add_argument("--moments")
     options = parser.parse_args()
     c, lengths = SHAPES[options.shape]
     dtype = getattr(torch, options.dtype)
@@ -151,7 +153,11 @@ def main():
     golden = {"losses": [], "gradient_norms": []}
     optimizer = torch.optim.AdamW(
         [{"params": [t for t in w.values() if t.dim() > 1], "weight_decay": OPTIMIZER["weight_decay"]}, {"params": [t for t in w.values() if t.dim() == 1], "weight_decay": 0.0}],
-        lr=OPTIMIZER["learning_rate"], betas=(OPTIMIZER["beta1"], OPTIMIZER["beta2"]), eps=OPTIMIZER["epsilon"])
+        lr=OPTIMIZER["learning_rate"], betas=(OPTIMIZER["beta1"], OPTIMIZER["beta2"]), eps=OPTIMIZER["epsilon"], foreach=False)
+    if options.moments:
+        for index, tensor in enumerate(w.values()):
+            on_disk = lambda moment: torch.from_file(f"{options.moments}/{moment}-{index}", shared=True, size=tensor.numel(), dtype=dtype).view(tensor.shape)
+            optimizer.state[tensor] = {"step": torch.tensor(0.0), "exp_avg": on_disk("first"), "exp_avg_sq": on_disk("second")}
     picked = lambda tensor: tensor.reshape(-1)[[(i * 2654435761 + 12345) % tensor.numel() for i in range(SAMPLES)]].tolist()
     before, gradients = {name: picked(tensor.detach()) for name, tensor in w.items()}, {}
     for step in range(STEPS):

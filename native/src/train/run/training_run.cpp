@@ -111,7 +111,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
 void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    network.parameters().write(StateVector::weights, initial_weights(network.layout(), config.seed));
+    network.parameters().write(StateVector::weights, initial_weights(network.layout(), config.seed, state_->threads));
   } else {
     load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)

@@ -20,6 +20,7 @@ class CudaEngine final : public Engine {
   int suitable_pass_tokens(const EngineNeeds&) const override;
   std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
   std::optional<std::string> warning() const override;
+  std::optional<std::string> product_choice() const override { return matmul_->choice(); }
   std::optional<std::int64_t> memory_in_use() const override;
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
