@@ -208,7 +208,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
-  for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
+  for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   const double seconds = estimate_seconds + update.seconds();
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
