@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
 
   std::optional<std::uint32_t> noise_seed;
   auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config, noise_seed); });
-  env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();
+  env->add_option("NAME", type, "as environments[].type in run.json")->required();
   env->add_option("--config", config, "its configuration keys as a JSON object")->required();
   env->add_option("--noise", noise_seed, "seed of slips and payouts that no level shows; else they are the reference's");
 

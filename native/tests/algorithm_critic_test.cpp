@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "algorithm/advantage.h"
-#include "algorithm/gae.h"
 #include "algorithm/value_loss.h"
 #include "algorithm/statistics.h"
 

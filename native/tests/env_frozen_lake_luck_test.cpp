@@ -94,7 +94,7 @@ TEST_CASE("noise of its own is no function of the level: its slips are what they
     FrozenLake lake(slippery);
     const NoiseStream noise({1, RandomStream::environment_noise}, {static_cast<std::uint32_t>(i), 0, 0});
     lake.reset(first_level, &noise);
-    slipped += lake.step("Left").slipped;
+    slipped += lake.step("Left").fact("slipped");
     ++moves;
   }
   CHECK(slipped > 0.6 * moves);

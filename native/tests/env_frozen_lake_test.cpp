@@ -68,7 +68,7 @@ std::string slips(FrozenLake& lake) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
     const auto result = lake.step(i % 2 ? "Left" : "Right");
-    text += result.slipped ? 's' : '-';
+    text += result.fact("slipped") ? 's' : '-';
     if (result.done) break;
   }
   return text;

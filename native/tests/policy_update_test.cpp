@@ -141,19 +141,17 @@ TEST_CASE("an environment that is only validated has no part in the length that 
 TEST_CASE("every mini-batch of a mixed run holds its share of each environment, and one environment's groups stay in order") {
   // "a0 a0 a1 a1": environment and group of each sequence.
   const auto mixed = [](const std::vector<int>& environments) {
-    std::vector<Sequence> sequences;
+    std::vector<Episode> episodes;
     for (std::size_t g = 0; g < environments.size(); ++g)
-      for (int member = 0; member < 2; ++member) {
-        Sequence& sequence = sequences.emplace_back();
-        sequence.environment = environments[g];
-        sequence.group = static_cast<int>(g);
-        sequence.tokens = {member};
-      }
+      for (int member = 0; member < 2; ++member) episodes.emplace_back().spec = {environments[g], static_cast<int>(g), member, 0, std::nullopt};
+    std::vector<Sequence> sequences;
+    for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
     mix_environments(sequences);
     std::string text;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
-      CHECK(sequences[i].tokens[0] == static_cast<int>(i % 2));
-      if (i % 2 == 0) text += std::string(text.empty() ? "" : " ") + "abc"[sequences[i].environment] + std::to_string(sequences[i].group);
+      const EpisodeSpec& spec = sequences[i].episode->spec;
+      CHECK(spec.member == static_cast<int>(i % 2));
+      if (i % 2 == 0) text += std::string(text.empty() ? "" : " ") + "abc"[spec.environment] + std::to_string(spec.group);
     }
     return text;
   };

@@ -15,7 +15,7 @@ Episode pull(int group, const std::string& arm, double score) {
   episode.spec = {0, group, 0, 0, std::nullopt};
   episode.arms = {"Phoenix", "Dragon"};
   Turn& turn = episode.turns.emplace_back();
-  if (!arm.empty()) turn.executed.push_back({.action = arm, .reward = score, .board = "", .effective = true, .valid = true, .slipped = false, .done = true, .success = arm == "Dragon", .dead_end = false});
+  if (!arm.empty()) turn.executed.push_back({.action = arm, .reward = score, .board = "", .effective = true, .valid = true, .done = true, .success = arm == "Dragon"});
   episode.score = score;
   return episode;
 }

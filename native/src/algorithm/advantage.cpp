@@ -31,6 +31,20 @@ std::vector<double> group_advantages(std::span<const double> scores, AdvantageEs
   return advantages;
 }
 
+void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda, std::span<double> advantages) {
+  double next_value = 0, next_advantage = 0;
+  for (std::size_t t = rewards.size(); t-- > 0;) {
+    const double error = rewards[t] + gamma * next_value - values[t];  // the temporal difference residual, equation 9
+    next_advantage = advantages[t] = error + gamma * lambda * next_advantage;
+    next_value = values[t];
+  }
+}
+
+void returns_to_go(std::span<const double> rewards, double gamma, std::span<double> returns) {
+  double sum = 0;
+  for (std::size_t t = rewards.size(); t-- > 0;) returns[t] = sum = rewards[t] + gamma * sum;
+}
+
 void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments) {
   std::map<int, std::vector<double>> all;
   for (std::size_t i = 0; i < advantages.size(); ++i) all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());

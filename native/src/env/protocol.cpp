@@ -40,10 +40,8 @@ Json answer_step(Environment& environment, const Json& action) {
     const auto result = environment.step(action.get<std::string>());
     Json reward = result.reward;
     if (result.reward_is_integer) reward = static_cast<std::int64_t>(result.reward);
-    return {{"observation", environment.observation()},
-            {"reward", reward},
-            {"done", result.done},
-            {"info", {{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.slipped}}}};
+    const Json info{{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.fact("slipped")}};
+    return {{"observation", environment.observation()}, {"reward", reward}, {"done", result.done}, {"info", info}};
   } catch (const Error& error) {
     return refused(error);
   }

@@ -14,6 +14,12 @@ const char* name_of(Ended ended) {
   return "";
 }
 
+void Episode::add_term(const std::string& name, double value) {
+  const auto term = std::ranges::find(terms, name, &RewardTerm::name);
+  if (term == terms.end()) terms.push_back({name, value});
+  else term->value += value;
+}
+
 int Episode::sampled_tokens() const {
   int sum = 0;
   for (const Turn& turn : turns) sum += static_cast<int>(turn.ids.size());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/noise.h"
+#include "env/environment.h"
 
 namespace starpo {
 
@@ -23,7 +23,8 @@ struct ExecutedAction {
   std::string action;
   double reward;
   std::string board;
-  bool effective, valid, slipped, done, success, dead_end;
+  bool effective, valid, done, success;
+  std::vector<Fact> facts = {};  // the environment's own
 };
 
 struct Turn {
@@ -54,9 +55,12 @@ struct Episode {
   std::string initial;  // board, or the text shown
   std::vector<std::string> arms;
   std::vector<Turn> turns;
-  double score = 0;  // rewards and penalties
+  double score = 0;                      // rewards and penalties
+  std::vector<RewardTerm> terms = {};  // what it is made of: each term's sum, in the order of their first appearance; penalties are "format"
   bool success = false;
   Ended ended = Ended::done;
+
+  void add_term(const std::string& name, double value);
 
   int sampled_tokens() const;
   int executed_actions() const;

@@ -47,7 +47,20 @@ StepResult Bandit::step(std::string_view action) {
   }
   observation_ = names[*index] + ": " + format_python_number(reward, false) + " points";
   active_ = false;
-  return {.reward = reward, .reward_is_integer = false, .done = true, .effective = true, .valid = true, .slipped = false, .success = success_};
+  StepResult result{.done = true, .effective = true, .valid = true, .success = success_};
+  result.add_reward("payout", reward);
+  return result;
+}
+
+std::optional<Demonstration> Bandit::demonstrate(const DemonstrationRequest& request) const {
+  const auto names = arms();
+  const std::string arm = names[request.draws.below(static_cast<int>(names.size()))];
+  switch (request.style) {
+    case DemonstrationStyle::plain: return Demonstration{"I try " + arm + ".", {arm}};
+    case DemonstrationStyle::positions: return Demonstration{arm + " pays more.", {arm}};
+    case DemonstrationStyle::careful: return Demonstration{"choose the arm: " + arm + " pays more.", {arm}};
+  }
+  return std::nullopt;
 }
 
 std::string Bandit::observation() const { return observation_; }

@@ -31,11 +31,11 @@ class Bandit final : public Environment {
   void reset(std::uint64_t seed, const NoiseStream* noise) override;
   StepResult step(std::string_view action) override;
   std::string observation() const override;  // empty before the pull: the prompt names the arms
-  std::optional<std::string> board() const override { return std::nullopt; }
   std::vector<std::string> actions() const override { return arms(); }
   std::vector<std::pair<std::string, std::string>> placeholders() const override;
   std::vector<std::string> arms() const override;
   bool success() const override { return success_; }
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
  private:
   BanditConfig config_;

@@ -44,13 +44,10 @@ StepResult FrozenLake::step(std::string_view action) {
   const bool effective = next != player_;
   player_ = next;
   active_ = !ends_episode(level_, player_);
-  return {.reward = success() ? 1.0 : 0.0,
-          .reward_is_integer = true,
-          .done = !active_,
-          .effective = effective,
-          .valid = true,
-          .slipped = outcome != outcomes.intended,
-          .success = success()};
+  StepResult result{.reward_is_integer = true, .done = !active_, .effective = effective, .valid = true, .success = success()};
+  result.add_reward("goal", success() ? 1 : 0);
+  result.facts.push_back({"slipped", outcome != outcomes.intended});
+  return result;
 }
 
 bool FrozenLake::success() const { return level_.size > 0 && player_ == level_.goal; }

@@ -33,9 +33,8 @@ class FrozenLake final : public Environment {
   std::string observation() const override;
   std::optional<std::string> board() const override;  // P _ O G; X: player in a hole; √: player on the goal
   std::vector<std::string> actions() const override;
-  std::vector<std::pair<std::string, std::string>> placeholders() const override { return {}; }
-  std::vector<std::string> arms() const override { return {}; }
   bool success() const override;
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const FrozenLakeLevel& level() const { return level_; }
   int player() const { return player_; }  // cell

@@ -34,9 +34,8 @@ class Sokoban final : public Environment {
   std::string observation() const override;           // in the symbols of grid_lookup
   std::optional<std::string> board() const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
   std::vector<std::string> actions() const override;
-  std::vector<std::pair<std::string, std::string>> placeholders() const override { return {}; }
-  std::vector<std::string> arms() const override { return {}; }
   bool success() const override;
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const SokobanLevel& level() const { return level_; }
 

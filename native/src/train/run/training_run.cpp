@@ -202,16 +202,17 @@ void TrainingRun::train_iteration() {
 
 void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const RunConfig& config = state_->config;
-  auto episodes = roll_out(metrics);
+  // The thread that writes them and the update read them at once.
+  const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
-  const auto filter = filter_episodes(episodes, metrics);
-  auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
+  const auto filter = filter_episodes(*episodes, metrics);
+  auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), *episodes, filter.kept, metrics, [&] {
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
-  write_training_episodes(std::move(episodes), filter.kept, kept);
+  write_training_episodes(episodes, filter.kept, kept);
   mix_environments(kept);
   auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
@@ -220,7 +221,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
-  for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
+  for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::time_write) = tell_of_written();
   const double seconds = update.seconds();
   at(metrics, metric::time_update) = seconds;
@@ -286,7 +287,8 @@ void TrainingRun::evaluate() {
 }
 
 // The update goes on meanwhile.
-void TrainingRun::write_training_episodes(std::vector<Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> played, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  const std::vector<Episode>& episodes = *played;
   std::vector<TrainedValues> trained(episodes.size());
   auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes.size(); ++i) {
@@ -294,7 +296,8 @@ void TrainingRun::write_training_episodes(std::vector<Episode> episodes, const s
     trained[i] = {true, sequence->advantages, sequence->values};
     ++sequence;
   }
-  writing_ = std::async(std::launch::async, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)] {
+  writing_ = std::async(std::launch::async, [this, iteration = iteration_, played = std::move(played), trained = std::move(trained)] {
+    const std::vector<Episode>& episodes = *played;
     const auto start = std::chrono::steady_clock::now();
     RolloutWriter writer(directory_, iteration, training_split);
     for (std::size_t i = 0; i < episodes.size(); ++i) {

@@ -44,7 +44,7 @@ class TrainingRun {
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
-  void write_training_episodes(std::vector<Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
   double tell_of_written();
   void tell_of(const RolloutFiles&, const std::string& split);
 

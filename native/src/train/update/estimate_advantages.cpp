@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "algorithm/advantage.h"
-#include "algorithm/gae.h"
 #include "algorithm/kl.h"
 #include "algorithm/statistics.h"
 #include "algorithm/value_loss.h"
@@ -17,13 +16,15 @@ double& at(Metrics& metrics, std::string_view name) { return metrics[std::string
 // Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
 template <class Forward>
 void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
-  for (const MicroBatch& micro : pack(sequences, micro_batch_tokens)) {
-    std::vector<float> results(micro.batch.targets.size());
-    forward(micro.batch, std::span(results));
+  for (const MicroBatch& micro : cut_into_micro_batches(sequences, micro_batch_tokens)) {
+    const auto own = std::span(sequences).subspan(micro.first, micro.count);
+    const PackedBatch batch = pack(own);
+    std::vector<float> results(batch.targets.size());
+    forward(batch, std::span(results));
     auto next = results.begin();
-    for (int i = micro.first; i < micro.first + micro.count; ++i) {
-      const auto end = next + static_cast<std::ptrdiff_t>(sequences[i].targets.size());
-      (sequences[i].*member).assign(next, end);
+    for (Sequence& sequence : own) {
+      const auto end = next + static_cast<std::ptrdiff_t>(sequence.targets.size());
+      (sequence.*member).assign(next, end);
       next = end;
     }
     progress();
@@ -99,7 +100,7 @@ std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& poli
   std::vector<int> environments;
   std::vector<double> all;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    environments.push_back(sequences[i].environment);
+    environments.push_back(sequences[i].episode->spec.environment);
     std::vector<double>& own = advantages[i];
     own.resize(rewards[i].size());
     if (config.estimator == AdvantageEstimator::gae) {

@@ -8,14 +8,13 @@ namespace starpo {
 
 Sequence make_sequence(const Episode& episode) {
   Sequence sequence;
-  sequence.environment = episode.spec.environment;
-  sequence.group = episode.spec.group;
+  sequence.episode = &episode;
+  std::int32_t position = 0;
   for (const Turn& turn : episode.turns) {
-    sequence.tokens.insert(sequence.tokens.end(), turn.context_ids.begin(), turn.context_ids.end());
-    for (std::size_t i = 0; i < turn.ids.size(); ++i) {
-      sequence.targets.push_back(static_cast<std::int32_t>(sequence.tokens.size()));
-      sequence.tokens.push_back(turn.ids[i]);
-      sequence.rollout_logprobs.push_back(turn.logprobs[i]);
+    position += static_cast<std::int32_t>(turn.context_ids.size());
+    for (const float logprob : turn.logprobs) {
+      sequence.targets.push_back(position++);
+      sequence.rollout_logprobs.push_back(logprob);
     }
   }
   return sequence;
@@ -30,8 +29,8 @@ void mix_environments(std::vector<Sequence>& sequences) {
   std::vector<Group> groups;
   std::map<int, std::int64_t> of_environment;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Sequence& sequence = sequences[i];
-    if (i == 0 || sequence.group != sequences[i - 1].group) groups.push_back({i, 0, sequence.environment, of_environment[sequence.environment]++});
+    const EpisodeSpec& spec = sequences[i].episode->spec;
+    if (i == 0 || spec.group != sequences[i - 1].episode->spec.group) groups.push_back({i, 0, spec.environment, of_environment[spec.environment]++});
     ++groups.back().count;
   }
   // Group j of n stands at (2j + 1) / 2n of the way.
@@ -43,20 +42,33 @@ void mix_environments(std::vector<Sequence>& sequences) {
   sequences = std::move(mixed);
 }
 
-std::vector<MicroBatch> pack(std::span<const Sequence> sequences, int tokens) {
+std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence> sequences, int tokens) {
   std::vector<MicroBatch> batches;
+  int taken = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Sequence& sequence = sequences[i];
-    if (batches.empty() || batches.back().batch.tokens.size() + sequence.tokens.size() > static_cast<std::size_t>(tokens))
-      batches.push_back({PackedBatch{{}, {0}, {}}, static_cast<int>(i), 0});
-    PackedBatch& batch = batches.back().batch;
-    const auto start = static_cast<std::int32_t>(batch.tokens.size());
-    batch.tokens.insert(batch.tokens.end(), sequence.tokens.begin(), sequence.tokens.end());
-    for (std::int32_t target : sequence.targets) batch.targets.push_back(start + target);
-    batch.sequence_starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
+    const int own = sequences[i].episode->total_tokens();
+    if (batches.empty() || taken + own > tokens) {
+      batches.push_back({static_cast<int>(i), 0});
+      taken = 0;
+    }
+    taken += own;
     ++batches.back().count;
   }
   return batches;
+}
+
+PackedBatch pack(std::span<const Sequence> sequences) {
+  PackedBatch batch{{}, {0}, {}};
+  for (const Sequence& sequence : sequences) {
+    const auto start = static_cast<std::int32_t>(batch.tokens.size());
+    for (const Turn& turn : sequence.episode->turns) {
+      batch.tokens.insert(batch.tokens.end(), turn.context_ids.begin(), turn.context_ids.end());
+      batch.tokens.insert(batch.tokens.end(), turn.ids.begin(), turn.ids.end());
+    }
+    for (const std::int32_t target : sequence.targets) batch.targets.push_back(start + target);
+    batch.sequence_starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
+  }
+  return batch;
 }
 
 }  // namespace starpo

@@ -9,12 +9,10 @@
 
 namespace starpo {
 
-// One trajectory as the update sees it: all ids, which of them were chosen, and what is known of the chosen ones.
+// One trajectory as the update sees it: which of its episode's ids were chosen, and what is known of the chosen ones. The ids stay where they are.
 struct Sequence {
-  int environment = 0;
-  int group = 0;
-  std::vector<std::int32_t> tokens;
-  std::vector<std::int32_t> targets;      // ascending indices of the trained tokens
+  const Episode* episode = nullptr;       // outlives it
+  std::vector<std::int32_t> targets;      // ascending indices of the trained tokens, among all of the episode's
   std::vector<float> rollout_logprobs;    // [targets], as the rest
   std::vector<double> advantages;
   std::vector<float> reference_logprobs;  // with a KL term
@@ -28,14 +26,16 @@ Sequence make_sequence(const Episode&);
 // all of them rather than the last one's alone. One environment's groups stay as they are.
 void mix_environments(std::vector<Sequence>&);
 
-// Consecutive sequences that one forward and backward takes.
+// Consecutive sequences that one forward and backward takes: [first, first + count).
 struct MicroBatch {
-  PackedBatch batch;
-  int first;  // sequences [first, first + count)
+  int first;
   int count;
 };
 
 // Cuts sequences, in order, into micro-batches of at most `tokens` (one sequence at least).
-std::vector<MicroBatch> pack(std::span<const Sequence>, int tokens);
+std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence>, int tokens);
+
+// The ids of sequences end to end, as an engine takes them.
+PackedBatch pack(std::span<const Sequence>);
 
 }  // namespace starpo
