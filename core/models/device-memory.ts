@@ -2,7 +2,7 @@ import type { MemoryPart } from '../contract/contract.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { type ModelShape, parameterCount } from './published.ts';
 
-/** Shared prompts that are kept at a time, rows of a prefill, memory for a chunk of logits and for the products: the trainer's own limits (native/src/cuda/engine). */
+/** Shared prompts that are kept at a time, rows of a prefill, memory for a chunk of logits and for the products: the trainer's own limits (native/src/engine/cuda). */
 const sharedPrompts = 64;
 const prefillRows = 4096;
 const logitBytes = 2 ** 30;
@@ -33,7 +33,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     { name: 'policy', lifetime: 'run', bytes: trained },
     ...(critic.model === 'full' ? [{ name: 'critic', lifetime: 'run' as const, bytes: trained }] : []),
     ...(kl.coefficient > 0
-      ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * (4 + copy) }]
+      ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }]
       : []),
     { name: 'kv_cache', lifetime: 'rollout', bytes: seats * (rollout.context + 1) * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },

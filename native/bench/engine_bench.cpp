@@ -48,7 +48,7 @@ void set_initial_weights(Network& network) {
   std::vector<float> weights = initial_weights(network.layout(), 1);
   for (float& weight : weights)
     if (weight != 1) weight *= 3;
-  network.parameters().write(StateVector::weights, weights);
+  network.write_weights(0, weights);
 }
 
 Json train(Network& network, const Workload& work) {
@@ -62,7 +62,7 @@ Json train(Network& network, const Workload& work) {
   Json facts;
   for (int step = 0; step <= work.steps; ++step) {
     const double start = seconds();
-    network.parameters().clear_gradients();
+    network.trained().clear_gradients();
     PolicyLossSums sums;
     for (int first = 0; first < work.sequences; first += micro_batch) {
       BatchLoss loss{Objective::policy, work.loss, {}, {}};
@@ -72,7 +72,7 @@ Json train(Network& network, const Workload& work) {
       if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
     }
     const double before = seconds();
-    const double norm = network.parameters().step({1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;
+    const double norm = take_step(network.trained(), {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;
     const double end = seconds();
     facts["loss_after"] = sums.loss;
     if (step == 0) {

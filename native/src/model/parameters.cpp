@@ -51,36 +51,78 @@ const TensorSlot& ParameterLayout::find(const std::string& name) const {
   throw std::out_of_range("no tensor " + name);
 }
 
-std::vector<std::uint8_t> decayed_weights(const ParameterLayout& layout) {
-  std::vector<std::uint8_t> decayed(layout.size(), 0);
-  for (const TensorSlot& tensor : layout.tensors())
+ModelOffsets model_offsets(const ParameterLayout& layout) {
+  ModelOffsets offsets{layout.find("model.embed_tokens.weight").offset, layout.find("model.norm.weight").offset, 0, 0, {}};
+  if (layout.head() == ModelHead::value) {
+    offsets.head = layout.find("score.weight").offset;
+    offsets.head_bias = layout.find("score.bias").offset;
+  } else {
+    offsets.head = layout.config().tie_word_embeddings ? offsets.embedding : layout.find("lm_head.weight").offset;
+  }
+  for (int layer = 0; layer < layout.config().num_hidden_layers; ++layer) {
+    const auto at = [&](const char* name) { return layout.find("model.layers." + std::to_string(layer) + "." + name).offset; };
+    offsets.layers.push_back({at("input_layernorm.weight"), at("self_attn.q_proj.weight"), at("self_attn.q_proj.bias"),
+                              at("self_attn.o_proj.weight"), at("post_attention_layernorm.weight"), at("mlp.gate_proj.weight"),
+                              at("mlp.down_proj.weight")});
+  }
+  return offsets;
+}
+
+std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot> tensors) {
+  std::vector<std::uint8_t> decayed(tensors.empty() ? 0 : tensors.back().offset + tensors.back().size, 0);
+  for (const TensorSlot& tensor : tensors)
     if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
   return decayed;
 }
 
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
-  const Philox random{seed, RandomStream::initial_weights};
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // numbers: 4 MiB. Even, as drawing a tensor from its middle wants
+
+// Numbers [first, first + the span's size) of a tensor, `index` of the layout's; `first` is even.
+void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first, std::span<float> values) {
+  const TensorSlot& tensor = layout.tensors()[index];
+  if (tensor.shape.size() == 1) {
+    const bool bias = tensor.name.ends_with(".bias");
+    std::fill(values.begin(), values.end(), bias ? 0.0f : 1.0f);
+    return;
+  }
+  const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
   const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
-  std::vector<float> weights(layout.size());
+  const double deviation = 0.02 * (output ? output_scale : 1.0);
+  // Box-Muller: two draws of a counter give two normals.
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>((first + i) / 2), 0, 0);
+    const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
+    const double angle = 6.283185307179586 * uniform_open(bits[1]);
+    values[i] = static_cast<float>(radius * reproducible_cos(angle));
+    if (i + 1 < values.size()) values[i + 1] = static_cast<float>(radius * reproducible_sin(angle));
+  }
+}
+
+}  // namespace
+
+void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to) {
+  std::vector<float> piece(std::min(kPiece, count));
+  for (const std::size_t end = first + count; first < end; first += piece.size()) {
+    piece.resize(std::min(kPiece, end - first));
+    from(first, piece);
+    to(first, piece);
+  }
+}
+
+void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, const WriteWeights& to) {
+  const Philox random{seed, RandomStream::initial_weights};
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
     const TensorSlot& tensor = layout.tensors()[index];
-    const std::span<float> values = std::span(weights).subspan(tensor.offset, tensor.size);
-    if (tensor.shape.size() == 1) {
-      const bool bias = tensor.name.ends_with(".bias");
-      for (float& value : values) value = bias ? 0.0f : 1.0f;
-      continue;
-    }
-    const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
-    const double deviation = 0.02 * (output ? output_scale : 1.0);
-    // Box-Muller: two draws of a counter give two normals.
-    for (std::size_t i = 0; i < values.size(); i += 2) {
-      const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(i / 2), 0, 0);
-      const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
-      const double angle = 6.283185307179586 * uniform_open(bits[1]);
-      values[i] = static_cast<float>(radius * reproducible_cos(angle));
-      if (i + 1 < values.size()) values[i + 1] = static_cast<float>(radius * reproducible_sin(angle));
-    }
+    const auto draw = [&](std::size_t first, std::span<float> values) { draw_initial(layout, index, random, first - tensor.offset, values); };
+    copy_in_pieces(tensor.offset, tensor.size, draw, to);
   }
+}
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+  std::vector<float> weights(layout.size());
+  write_initial_weights(layout, seed, [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
   return weights;
 }
 
