@@ -15,7 +15,10 @@ export default defineConfig({
   main: {
     build: {
       outDir: at('out/main'),
-      rolldownOptions: { input: { main: at('electron/main.ts') }, output: commonJs },
+      rolldownOptions: {
+        input: { main: at('electron/main.ts'), 'history-worker': at('core/history/worker.ts') },
+        output: commonJs,
+      },
     },
   },
   preload: {

@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { Evaluations } from './evaluations/evaluations.ts';
-import { type HistoryDatabase, openDatabase } from './history/database.ts';
+import type { HistoryDatabase } from './history/database.ts';
+import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
 import { Annotations } from './runs/annotations.ts';
+import { Liveness } from './runs/liveness.ts';
 import { Queue } from './runs/queue.ts';
 import { QueueFile } from './runs/queue-file.ts';
 import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
 import { type Clock, Watchdog } from './runs/watchdog.ts';
 import { Storage } from './storage/storage.ts';
+import { Tasks } from './tasks.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
@@ -28,6 +31,10 @@ export interface CoreOptions {
   log?: ((message: string) => void) | undefined;
   /** Whether this core starts what waits in the queue: for processes that stay. */
   worksQueue?: boolean | undefined;
+  /** Whether it may be used while the runs of the data folder are still being taken in; `ready` settles when they are. */
+  inBackground?: boolean | undefined;
+  /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
+  thread?: boolean | undefined;
   /** The watchdog's, for tests. */
   clock?: Clock | undefined;
 }
@@ -36,6 +43,10 @@ export interface Core {
   readonly version: string;
   readonly home: string;
   readonly resources: string;
+  /** Settles once every run that was there at the start is taken in. */
+  readonly ready: Promise<void>;
+  readonly history: History;
+  /** The history's, for reading. */
   readonly database: HistoryDatabase;
   readonly trainer: Trainer;
   readonly runs: Runs;
@@ -45,6 +56,7 @@ export interface Core {
   readonly annotations: Annotations;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
+  readonly tasks: Tasks;
   readonly notices: Notices;
   readonly log: (message: string) => void;
   /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
@@ -53,23 +65,26 @@ export interface Core {
 
 /**
  * Puts core together on a data folder, which it has for itself until it is disposed of; others reach it through Studio (host/studio.ts).
- * Throws `data_folder_in_use`, `data_folder_unusable` or `history_version_unsupported`.
+ * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const database = openDatabase(home);
+  const history = await History.open(home, { thread: options.thread ?? true });
+  const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
+  const tasks = new Tasks(notices);
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
   const file = new QueueFile(home);
-  const watchdog = new Watchdog(database, options.clock);
-  const supervisor = new Supervisor({ database, home, trainer, notices, queue: file, watchdog, log });
-  const annotations = new Annotations({ database, home, supervisor });
+  const watchdog = new Watchdog(options.clock);
+  const liveness = new Liveness(trainer, home);
+  const supervisor = new Supervisor({ history, home, notices, queue: file, watchdog, liveness, log });
+  const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
-  const evaluations = new Evaluations({ runs, trainer, notices });
+  const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const dispose = async () => {
@@ -77,11 +92,19 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     storage.close();
     await evaluations.close();
     await supervisor.close();
-    database.close();
+    await tasks.close();
+    await history.close();
   };
+  const ready = tasks.run(
+    { kind: 'take_in', runId: null, title: 'Taking in the runs', cancellable: false },
+    ({ progress }) => supervisor.start(progress),
+  );
+  // What waits may be a run that isn't taken in yet.
+  const working = ready.then(() => options.worksQueue && !history.readOnly && queue.work());
   try {
-    await supervisor.start();
-    if (options.worksQueue) queue.work();
+    if (options.inBackground)
+      working.catch((error) => log(`Taking in the runs: ${error instanceof Error ? error.message : error}`));
+    else await working;
   } catch (error) {
     await dispose();
     throw error;
@@ -90,6 +113,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     version: product.version,
     home,
     resources,
+    ready,
+    history,
     database,
     trainer,
     runs,
@@ -98,6 +123,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     annotations,
     storage,
     supervisor,
+    tasks,
     notices,
     log,
     dispose,

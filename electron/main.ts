@@ -26,7 +26,13 @@ function show(): void {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
-  const joined = new Studio({ home: dataFolder(), resources, endpoint: { port: 0 }, worksQueue: true });
+  const joined = new Studio({
+    home: dataFolder(),
+    resources,
+    endpoint: { port: 0 },
+    worksQueue: true,
+    inBackground: true,
+  });
   studio = joined;
   await joined.stay();
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));

@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { useApi } from './api/context.ts';
 import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
+import { SignIn } from './components/sign-in.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
@@ -63,11 +64,12 @@ function ConnectionNote() {
   if (connection === 'refused') {
     return (
       <div className="banner" role="alert">
-        <strong>No connection to core.</strong> Open the whole address that <code>starpo serve</code> printed,
-        with its token, and check that it still runs. Trying again by itself.
+        <strong>No connection to core.</strong> Check that <code>starpo serve</code> still runs. Trying again
+        by itself.
       </div>
     );
   }
+  if (connection === 'signed-out') return <SignIn />;
   return null;
 }
 

@@ -10,7 +10,6 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/shell.css';
-import './styles/boards.css';
 import './styles/start.css';
 import './styles/run.css';
 import './styles/memory.css';

@@ -2,6 +2,7 @@ import { createBirpc } from 'birpc';
 import { type Channel, messageLimit } from './channel.ts';
 import type { CallResult, Input, Notice, NoticeName, Output, ProcedureName } from './contract.ts';
 import { Failure } from './failure.ts';
+import { runOf, type Topic, topicKey } from './topics.ts';
 
 export type { Channel } from './channel.ts';
 /** What `call` throws: `code`, `message` and `hint` for people. */
@@ -10,8 +11,8 @@ export { Failure as ApiFailure } from './failure.ts';
 export interface Client {
   /** Throws {@link Failure}; `connection_lost` when the channel closes before the answer, `input_too_large` where core wouldn't take it. */
   call<P extends ProcedureName>(name: P, input: Input<P>): Promise<Output<P>>;
-  /** Hears one kind of notice; gives the function that stops it. */
-  on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void): () => void;
+  /** Subscribes to one kind of notice, of all runs or of one; gives the function that ends it. */
+  on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void, runId?: string): () => void;
   /** Called once, when the channel has closed. */
   onClose(handler: () => void): void;
 }
@@ -37,9 +38,19 @@ export function createClient(channel: Channel): Client {
 
   const functions: ClientFunctions = {
     notice: (name, payload) => {
-      for (const handler of [...(handlers.get(name) ?? [])]) handler(payload as never);
+      if (name === 'beat') return confirm((payload as Notice<'beat'>).beat);
+      const runId = runOf(name as NoticeName, payload as never);
+      for (const key of new Set([name, topicKey({ name, runId })]))
+        for (const handler of [...(handlers.get(key) ?? [])]) handler(payload as never);
     },
   };
+  /** In order with the calls: what is asked for afterwards is told of from there on. */
+  const subscribe = (change: 'add' | 'remove', topic: Topic) => {
+    if (!closed) quietly('notices.subscribe', { add: [], remove: [], [change]: [topic] });
+  };
+  const confirm = (beat: number) => quietly('notices.heard', { beat });
+  const quietly = <P extends ProcedureName>(name: P, input: Input<P>) =>
+    void remote.call(name, input).catch(() => {});
   const remote = createBirpc<ServerFunctions, ClientFunctions>(functions, {
     post: (text: string) => channel.send(text),
     on: (handler) => channel.onMessage(handler),
@@ -61,11 +72,15 @@ export function createClient(channel: Channel): Client {
       if (result.ok) return result.value;
       throw new Failure(result.error.code, result.error.message, result.error.hint);
     },
-    on(name, handler) {
-      const set = handlers.get(name) ?? new Set();
-      handlers.set(name, set);
+    on(name, handler, runId) {
+      const topic = { name, runId };
+      const set = handlers.get(topicKey(topic)) ?? new Set();
+      handlers.set(topicKey(topic), set);
+      if (set.size === 0) subscribe('add', topic);
       set.add(handler);
-      return () => void set.delete(handler);
+      return () => {
+        if (set.delete(handler) && set.size === 0) subscribe('remove', topic);
+      };
     },
     onClose: (handler) => {
       if (closed) handler();

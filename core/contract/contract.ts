@@ -20,11 +20,13 @@ import {
   tagText,
 } from './runs.ts';
 import { rebuildReport, systemInfo } from './system.ts';
+import { task } from './tasks.ts';
 
 export * from './episodes.ts';
 export * from './evaluations.ts';
 export * from './runs.ts';
 export * from './system.ts';
+export * from './tasks.ts';
 
 /**
  * The one definition of the API between core and its clients (renderer, command line), carried by birpc over IPC or a WebSocket.
@@ -35,14 +37,31 @@ const settings = z
   .record(z.string().max(128), z.union([z.string(), z.number(), z.boolean()]))
   .describe('run.json paths to values, as in rollout.groups');
 const empty = z.object({});
+/** A kind of notice, of one run or of all; one whose name core doesn't know brings nothing. */
+const topic = z.object({ name: z.string().max(64), runId: runId.optional() });
+/** Marks what writes to the data folder: refused where core only shows it. */
+const changes = true;
 
 /** Every procedure: its input and its output. */
 export const procedures = {
+  /** What this client hears of from now on, besides what it did; at first nothing. */
+  'notices.subscribe': {
+    input: z.object({ add: z.array(topic).max(256), remove: z.array(topic).max(256) }),
+    output: empty,
+  },
+  /** A client's answer to `beat`: everything until then has arrived. */
+  'notices.heard': { input: z.object({ beat: z.number().int() }), output: empty },
+  /** Long work that is under way, oldest first. */
+  'tasks.list': { input: empty, output: z.array(task) },
+  /** Gives up what can be; answers when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
+  'tasks.cancel': { input: z.object({ taskId: z.string().max(64) }), output: empty },
+  /** Answers once every run that was there when core started is taken in; lists may be incomplete before. */
+  'history.ready': { input: empty, output: empty },
   'system.info': { input: empty, output: systemInfo },
   /** Throws `trainer_missing`: for asking before anything is made. */
   'trainer.require': { input: empty, output: empty },
   /** Makes the index over all runs again from their folders; everything goes on meanwhile. */
-  'history.rebuild': { input: empty, output: rebuildReport },
+  'history.rebuild': { changes, input: empty, output: rebuildReport },
   'presets.list': { input: empty, output: z.array(presetCard) },
   /** run.json as the preset has it, before a run is made. */
   'presets.config': {
@@ -67,6 +86,7 @@ export const procedures = {
   },
   /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
+    changes,
     input: z.object({
       preset: z.string().max(64),
       set: settings.optional(),
@@ -76,9 +96,10 @@ export const procedures = {
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
-  'runs.start': { input: z.object({ runId }), output: empty },
+  'runs.start': { changes, input: z.object({ runId }), output: empty },
   /** Appends to control.jsonl; answers when the trainer has acknowledged it or the run has ended. */
   'runs.command': {
+    changes,
     input: z.object({ runId, command: z.enum(['pause', 'resume', 'checkpoint', 'stop']) }),
     output: z.object({ accepted: z.boolean(), message: z.string() }),
   },
@@ -98,10 +119,11 @@ export const procedures = {
     output: z.array(journalEvent),
   },
   /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
-  'runs.adopt': { input: z.object({ runId }), output: runSummary },
+  'runs.adopt': { changes, input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
   /** Changes what is named, leaves the rest. */
   'runs.annotate': {
+    changes,
     input: z.object({
       runId,
       addTags: z.array(tagText).max(32).optional(),
@@ -115,6 +137,7 @@ export const procedures = {
   'alerts.list': { input: z.object({ runId }), output: z.array(alert) },
   /** Answers an alert; `until` (ms since the epoch) belongs to `snoozed`. */
   'alerts.answer': {
+    changes,
     input: z.object({
       runId,
       alertId: z.string().max(64),
@@ -129,12 +152,13 @@ export const procedures = {
     output: z.object({ runs: z.array(runId), problem: apiError.nullable(), working: z.boolean() }),
   },
   /** Puts a startable run at the queue's end; one that is in it stays where it is. */
-  'queue.add': { input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
+  'queue.add': { changes, input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
   /** From now on this core starts what waits, as the app and `starpo serve` ask it to. */
-  'queue.work': { input: empty, output: empty },
-  'queue.remove': { input: z.object({ runId }), output: empty },
+  'queue.work': { changes, input: empty, output: empty },
+  'queue.remove': { changes, input: z.object({ runId }), output: empty },
   /** To a position from 1 on; beyond the last means the last. */
   'queue.move': {
+    changes,
     input: z.object({ runId, position: z.number().int().min(1) }),
     output: z.object({ position: z.number().int() }),
   },
@@ -167,6 +191,7 @@ export const procedures = {
    * environment type, or a preset; without it the run's first validated environment. `set`: keys of that environment (`config.size`, or just `size`).
    */
   'evaluations.start': {
+    changes,
     input: z.object({
       runId,
       checkpoint: z.number().int().min(0).max(1_000_000),
@@ -198,8 +223,17 @@ export type ProcedureName = keyof typeof procedures;
 export type Input<P extends ProcedureName> = z.infer<(typeof procedures)[P]['input']>;
 export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['output']>;
 
-/** What core tells every connected client, unasked. A client that missed some asks again: every notice only says what has changed. */
+/**
+ * What core tells the clients that subscribed to it. Every notice only says what has changed, so a client that missed some asks again; `beat` and `missed`
+ * come to every client.
+ */
 export const notices = {
+  /** To be answered by `notices.heard`: so core knows that a client is there, and how much is still under way to it. */
+  beat: z.object({ beat: z.number().int() }),
+  /** So much was under way to this client that notices were left out: what it shows has to be asked for again. */
+  missed: empty,
+  /** Long work has begun, come further (a few times a second) or ended. */
+  task,
   /** A run's summary changed: told right after the notices of the events that changed it; where only the phase did, a few times a second. */
   run: runSummary,
   /** A run's directory is gone, and the run with it. */

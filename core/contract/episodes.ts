@@ -11,7 +11,8 @@ export const episodeSummary = z.object({
   seed: z.number(),
   reward: z.number(),
   success: z.boolean(),
-  ended: z.enum(['done', 'max_turns', 'max_actions', 'context']),
+  /** `done`, `max_turns`, `max_actions`, `context`, or what a newer trainer says. */
+  ended: z.string(),
   turns: z.number().int(),
   actions: z.number().int(),
   tokens: z.number().int(),
@@ -29,8 +30,7 @@ export const rolloutFile = z.object({
 export type RolloutFile = z.infer<typeof rolloutFile>;
 
 /**
- * One picture of the replay. `board` is the text grid (FrozenLake: rows of `P _ O G X √`; Sokoban: rows of `# _ O √ X P S`), or null
- * where the environment has none (Bandit).
+ * One picture of the replay. `board` is the state as text, often a grid, or null where the environment has none to draw.
  * The first frame of an episode is its initial state (no action).
  */
 export const frame = z.object({
@@ -46,7 +46,7 @@ export const frame = z.object({
   slipped: z.boolean(),
   done: z.boolean(),
   success: z.boolean(),
-  /** Success can't be had any more: a Sokoban box that no push brings to a target. */
+  /** Success can't be had any more. */
   deadEnd: z.boolean(),
 });
 export type Frame = z.infer<typeof frame>;
@@ -70,7 +70,8 @@ export type ReplayTurn = z.infer<typeof replayTurn>;
 /** An episode made ready to draw: nothing needs to be run to show it. */
 export const replay = z.object({
   summary: episodeSummary,
-  type: z.enum(['frozen-lake', 'bandit', 'sokoban']),
+  /** Of the environment; one that this build doesn't know is drawn as text. */
+  type: z.string(),
   config: z.record(z.string(), z.unknown()),
   arms: z.array(z.string()).nullable(),
   prompt: z.string(),

@@ -18,7 +18,8 @@ export type RunStatus = z.infer<typeof runStatus>;
 
 /** Where a living trainer is, from its last `phase` event. */
 export const phase = z.object({
-  name: z.enum(['load', 'evaluate', 'rollout', 'filter', 'update', 'checkpoint']),
+  /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or one of a newer trainer. */
+  name: z.string(),
   iteration: z.number().int(),
   done: z.number().int(),
   total: z.number().int(),
@@ -182,7 +183,7 @@ export const presetCard = z.object({
   /** Presets of the same task differ in their algorithm alone. */
   task: z.string(),
   title: z.string(),
-  environment: z.enum(['frozen-lake', 'sokoban', 'bandit', 'mixed']),
+  environments: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
   algorithm: z.string(),
   /** Without StarPO-S's filter and clip: what the others are compared with. */
   baseline: z.boolean(),

@@ -37,6 +37,7 @@ export const rebuildReport = z.object({
   skipped: z.array(z.string()).describe('folders under runs/ that hold no run'),
   forgotten: z.array(z.string()).describe('runs that the history had and whose folder is gone'),
   damaged: z.array(z.string()).describe('runs with lines in their journal that are no events'),
+  unreadable: z.array(z.string()).describe("runs whose files couldn't be read; they stay as they were"),
   damagedAnnotations: z
     .array(z.string())
     .describe('runs with lines in annotations.jsonl that are no annotations'),

@@ -1,7 +1,8 @@
 import type { ClosableChannel } from './channel.ts';
 import { Failure } from './failure.ts';
+import { type Challenge, type ClientKey, isSame, proofOf, randomHex, type Welcome } from './handshake.ts';
 
-/** Name of our protocol; the token travels as a second sub-protocol, since a browser can't set headers and an address ends up in logs. */
+/** Name of our protocol; the client's id and nonce travel as further sub-protocols, since a browser can't set headers. */
 export const subProtocol = 'starpo';
 
 /** The part of the standard WebSocket that is used here: the browser's and Node's both have it. */
@@ -12,37 +13,99 @@ interface Socket {
 }
 export type SocketConstructor = new (address: string, protocols: string[]) => Socket;
 
+export interface OpenedChannel extends ClosableChannel, Welcome {}
+
 /**
- * Opens core's API over a WebSocket, in a browser or in Node.
- * `origin` such as `http://127.0.0.1:7717`. Throws `connection_refused` where it can't be opened, a wrong token included.
+ * Opens core's API over a WebSocket, in a browser or in Node, once both sides have proven to know the key.
+ * `origin` such as `http://127.0.0.1:7717`. Throws `connection_refused` where it can't be opened or core doesn't take the key, `host_untrusted` where
+ * whoever answers doesn't know it.
  */
-export function openWebSocket(
+export async function openWebSocket(
   origin: string,
-  token: string,
+  { id, key }: ClientKey,
   WebSocketClass = (globalThis as unknown as { WebSocket: SocketConstructor }).WebSocket,
-): Promise<ClosableChannel> {
-  const socket = new WebSocketClass(`${origin.replace(/^http/, 'ws')}/api`, [subProtocol, token]);
-  return new Promise((resolve, reject) => {
-    socket.addEventListener('open', () =>
-      resolve({
-        send: (text) => socket.send(text),
-        onMessage: (handler) =>
-          socket.addEventListener('message', (event) => {
-            if (typeof event.data === 'string') handler(event.data);
-          }),
-        onClose: (handler) => socket.addEventListener('close', handler),
-        close: () => socket.close(),
-      }),
-    );
-    const refused = () =>
-      reject(
-        new Failure(
-          'connection_refused',
-          `No connection to ${origin}.`,
-          'Open the address that `starpo serve` printed, token included, and check that it still runs.',
-        ),
-      );
-    socket.addEventListener('error', refused);
-    socket.addEventListener('close', refused);
-  });
+): Promise<OpenedChannel> {
+  const nonce = randomHex();
+  const socket = new WebSocketClass(`${origin.replace(/^http/, 'ws')}/api`, [subProtocol, id, nonce]);
+  const inbox = new Inbox(socket);
+  try {
+    const challenge = read<Challenge>(await inbox.next());
+    const nonces = [nonce, String(challenge.nonce)] as const;
+    if (!isSame(String(challenge.proof), await proofOf(key, 'core', nonces))) throw untrusted(origin);
+    socket.send(JSON.stringify({ proof: await proofOf(key, 'client', nonces) }));
+    const { code } = read<Welcome>(await inbox.next());
+    return {
+      code: String(code),
+      send: (text) => socket.send(text),
+      onMessage: (handler) => inbox.onMessage(handler),
+      onClose: (handler) => inbox.onClose(handler),
+      close: () => socket.close(),
+    };
+  } catch (error) {
+    socket.close();
+    throw error instanceof Failure ? error : refused(origin);
+  }
 }
+
+/** A socket's messages, one at a time at first, then all. */
+class Inbox {
+  private readonly early: string[] = [];
+  private readonly closeHandlers: (() => void)[] = [];
+  private deliver: (text: string) => void = (text) => void this.early.push(text);
+  private fail: () => void = () => {};
+  private closed = false;
+
+  constructor(socket: Socket) {
+    socket.addEventListener('message', (event) => {
+      if (typeof event.data === 'string') this.deliver(event.data);
+    });
+    const close = () => {
+      if (this.closed) return;
+      this.closed = true;
+      this.fail();
+      for (const handler of this.closeHandlers) handler();
+    };
+    socket.addEventListener('error', close);
+    socket.addEventListener('close', close);
+  }
+
+  /** Rejects where there will be none. */
+  next(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const early = this.early.shift();
+      if (early !== undefined) return resolve(early);
+      if (this.closed) return reject(new Error('closed'));
+      this.fail = () => reject(new Error('closed'));
+      this.deliver = (text) => {
+        this.deliver = (next) => void this.early.push(next);
+        resolve(text);
+      };
+    });
+  }
+
+  onMessage(handler: (text: string) => void): void {
+    this.deliver = handler;
+    for (const text of this.early.splice(0)) handler(text);
+  }
+
+  onClose(handler: () => void): void {
+    if (this.closed) handler();
+    else this.closeHandlers.push(handler);
+  }
+}
+
+const read = <T>(text: string) => JSON.parse(text) as T;
+
+const refused = (origin: string) =>
+  new Failure(
+    'connection_refused',
+    `No connection to ${origin}.`,
+    'Open the address that `starpo serve` printed, and check that it still runs.',
+  );
+
+const untrusted = (origin: string) =>
+  new Failure(
+    'host_untrusted',
+    `Whoever answers at ${origin} is not the StarPO Studio that was there.`,
+    'Nothing was told to it. Start `starpo serve` again, on another port where this one is taken.',
+  );

@@ -12,6 +12,7 @@ import {
 } from '../run-directory/evaluations.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { Runs } from '../runs/runs.ts';
+import type { TaskControl, Tasks } from '../tasks.ts';
 import type { EvaluationProcess } from '../trainer/evaluate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import {
@@ -43,6 +44,7 @@ export interface EvaluationsParts {
   runs: Runs;
   trainer: Trainer;
   notices: Notices;
+  tasks: Tasks;
 }
 
 /**
@@ -158,7 +160,7 @@ export class Evaluations {
   ): Promise<void> {
     if (this.closed)
       throw new Failure('evaluation_cancelled', 'StarPO Studio is ending.', 'Ask for the evaluation again.');
-    const { runs, trainer } = this.parts;
+    const { runs, trainer, tasks } = this.parts;
     const key = `${runId}/${evaluation.name}`;
     const options = {
       checkpoint: evaluation.checkpoint,
@@ -168,8 +170,10 @@ export class Evaluations {
       seed: target.seed,
       name: evaluation.name,
     };
-    const process = trainer.evaluate(runs.folder(runId), options, ({ done, eta_seconds }) => {
+    let report: TaskControl['progress'] = () => {};
+    const process = trainer.evaluate(runs.folder(runId), options, ({ done, total, eta_seconds }) => {
       Object.assign(evaluation, { done, etaSeconds: eta_seconds });
+      report(done, total, eta_seconds);
       this.tell(runId, evaluation);
     });
     const job: Job = { evaluation, process, settled: Promise.resolve() };
@@ -180,7 +184,13 @@ export class Evaluations {
       this.jobs.delete(key);
       throw error;
     }
-    job.settled = process.ended
+    const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
+    job.settled = tasks
+      .run({ kind: 'evaluation', runId, title, cancellable: true }, ({ signal, progress }) => {
+        report = progress;
+        signal.addEventListener('abort', process.cancel);
+        return process.ended;
+      })
       .then((result) => finished(config, evaluationResult.parse(result)))
       .catch((error) => {
         const failure = asFailure(error);

@@ -5,30 +5,30 @@ import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-d
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
+import { prepared, preparedValue } from './statements.ts';
 
 /**
  * Takes a run's annotations into the history, where their file has changed: all of them anew, since they are few and only so a damaged or
  * replaced file can leave nothing behind. Gives whether anything was taken.
  */
 export function takeAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
-  const known = database
-    .prepare<[string], number>('SELECT annotations_bytes FROM runs WHERE id = ?')
-    .pluck()
-    .get(runId);
+  const known = preparedValue<[string], number>(
+    database,
+    'SELECT annotations_bytes FROM runs WHERE id = ?',
+  ).get(runId);
   const size = statSync(join(folder, runFiles.annotations), { throwIfNoEntry: false })?.size ?? 0;
   if (known === undefined || known === size) return false;
   database
     .transaction(() => {
       const { annotations, damaged, bytes, unreadable } = read(folder, size);
       for (const table of ['tags', 'alerts'])
-        database.prepare(`DELETE FROM ${table} WHERE run = ?`).run(runId);
+        prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
       const problem = unreadable ?? (damaged === 0 ? null : problemOf(damaged));
-      database
-        .prepare(
-          `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, start_problem = NULL
-           WHERE id = ?`,
-        )
-        .run(bytes, problem, runId);
+      prepared(
+        database,
+        `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, start_problem = NULL
+         WHERE id = ?`,
+      ).run(bytes, problem, runId);
       for (const annotation of annotations) apply(database, runId, annotation);
     })
     .immediate();
@@ -51,13 +51,13 @@ const problemOf = (damaged: number) =>
 
 function apply(database: HistoryDatabase, runId: string, annotation: Annotation): void {
   const update = (column: string, value: unknown) =>
-    database.prepare(`UPDATE runs SET ${column} = ? WHERE id = ?`).run(value, runId);
+    prepared(database, `UPDATE runs SET ${column} = ? WHERE id = ?`).run(value, runId);
   switch (annotation.type) {
     case 'tag': {
       const statement = annotation.present
         ? 'INSERT OR IGNORE INTO tags (run, tag) VALUES (?, ?)'
         : 'DELETE FROM tags WHERE run = ? AND tag = ?';
-      database.prepare(statement).run(runId, annotation.tag);
+      prepared(database, statement).run(runId, annotation.tag);
       break;
     }
     case 'note':
@@ -86,34 +86,39 @@ function applyAlert(database: HistoryDatabase, runId: string, annotation: AlertA
   const { alert, state, time } = annotation;
   if (state === 'raised') {
     const { kind, severity, iteration, message } = annotation;
-    database
-      .prepare(
-        `INSERT OR REPLACE INTO alerts (run, id, kind, severity, iteration, message, state, raised_at, changed_at, snoozed_until)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
-      )
-      .run(runId, alert, kind, severity, iteration, message, state, time, time);
+    prepared(
+      database,
+      `INSERT OR REPLACE INTO alerts (run, id, kind, severity, iteration, message, state, raised_at, changed_at, snoozed_until)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
+    ).run(runId, alert, kind, severity, iteration, message, state, time, time);
     return;
   }
   const until = state === 'snoozed' ? annotation.until : null;
-  database
-    .prepare('UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?')
-    .run(state, time, until, runId, alert);
+  prepared(
+    database,
+    'UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?',
+  ).run(state, time, until, runId, alert);
 }
 
 export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
-  const tags = database
-    .prepare<[string], string>('SELECT tag FROM tags WHERE run = ? ORDER BY tag')
-    .pluck()
-    .all(row.id);
+  const tags = preparedValue<[string], string>(
+    database,
+    'SELECT tag FROM tags WHERE run = ? ORDER BY tag',
+  ).all(row.id);
   return { tags, note: row.note, starred: row.starred === 1, archived: row.archived === 1 };
 }
 
-/** Oldest first. */
+/**
+ * Oldest first. Where a trainer has begun again from before the iteration of an alert, since that was raised, the alert is of something that was taken back
+ * with its metrics.
+ */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
-  return database
-    .prepare<[string], Alert>(
-      `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil
-       FROM alerts WHERE run = ? ORDER BY raised_at, id`,
-    )
-    .all(runId);
+  return prepared<[string], Alert>(
+    database,
+    `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil
+     FROM alerts WHERE run = ? AND NOT EXISTS (
+       SELECT 1 FROM events WHERE events.run = alerts.run AND type = 'started' AND time > raised_at
+         AND coalesce(json_extract(body, '$.resume.iteration'), -1) < alerts.iteration)
+     ORDER BY raised_at, id`,
+  ).all(runId);
 }

@@ -1,102 +1,136 @@
 import type { JournalEvent } from '../run-directory/events.ts';
+import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { HistoryDatabase } from './database.ts';
+import type { RunRow } from './runs-table.ts';
+import { prepared } from './statements.ts';
 
-/** What an event means for a run's row, metrics, evaluations and rollouts. Called once for each event, in the journal's order. */
-export function applyEvent(database: HistoryDatabase, runId: string, event: JournalEvent): void {
-  const update = (assignments: string, ...values: unknown[]) =>
-    database.prepare(`UPDATE runs SET ${assignments} WHERE id = ?`).run(...values, runId);
-  update('last_seq = ?, last_time = ?', event.seq, event.time);
+/** What a run's journal alone decides of its row. */
+export type JournalState = Pick<
+  RunRow,
+  | 'status'
+  | 'iteration'
+  | 'started_at'
+  | 'ended_at'
+  | 'phase'
+  | 'failure'
+  | 'pid'
+  | 'host'
+  | 'last_seq'
+  | 'last_time'
+  | 'journal_problem'
+  | 'gap'
+  | 'gap_before'
+>;
 
-  switch (event.type) {
-    case 'started': {
-      const { resume, pid, host } = event.body;
-      update(
-        `status = 'running', pid = ?, host = ?, started_at = coalesce(started_at, ?), ended_at = NULL, phase = NULL, failure = NULL`,
-        pid,
-        host,
-        event.time,
-      );
-      dropAfter(database, runId, resume?.iteration ?? -1);
-      break;
-    }
-    case 'phase': {
-      const { name, iteration, done, total } = event.body;
-      update('phase = ?', JSON.stringify({ name, iteration, done, total }));
-      break;
-    }
-    case 'iteration':
-      update('iteration = max(iteration, ?)', event.body.iteration);
-      replaceMetrics(database, runId, event.body.iteration, event.body.metrics);
-      break;
-    case 'evaluation': {
-      const { iteration, label, metrics } = event.body;
-      database
-        .prepare(
-          'INSERT OR REPLACE INTO evaluations (run, iteration, label, time, metrics) VALUES (?, ?, ?, ?, ?)',
-        )
-        .run(runId, iteration, label, event.time, JSON.stringify(metrics));
-      replaceMetrics(database, runId, iteration, metrics);
-      break;
-    }
-    case 'rollout': {
-      const { iteration, split, file, index, episodes } = event.body;
-      database
-        .prepare(
-          'INSERT OR REPLACE INTO rollouts (run, iteration, split, file, index_file, episodes) VALUES (?, ?, ?, ?, ?, ?)',
-        )
-        .run(runId, iteration, split, file, index, episodes);
-      break;
-    }
-    case 'rollout_removed': {
-      const { iteration, split } = event.body;
-      database
-        .prepare('UPDATE rollouts SET removed = 1 WHERE run = ? AND iteration = ? AND split = ?')
-        .run(runId, iteration, split);
-      break;
-    }
-    case 'paused':
-      update(`status = 'paused'`);
-      break;
-    case 'resumed':
-      update(`status = 'running'`);
-      break;
-    case 'stopped':
-      update(
-        'status = ?, ended_at = ?, phase = NULL',
-        event.body.reason === 'completed' ? 'completed' : 'stopped',
-        event.time,
-      );
-      break;
-    case 'failed': {
-      const { code, message, hint } = event.body;
-      update(
-        `status = 'failed', ended_at = ?, phase = NULL, failure = ?`,
-        event.time,
-        JSON.stringify({ code, message, hint }),
-      );
-      break;
-    }
+/** Of a run whose journal hasn't been read. */
+export const unread: JournalState = {
+  status: 'created',
+  iteration: 0,
+  started_at: null,
+  ended_at: null,
+  phase: null,
+  failure: null,
+  pid: null,
+  host: null,
+  last_seq: -1,
+  last_time: null,
+  journal_problem: null,
+  gap: 0,
+  gap_before: 0,
+};
+
+/** Events whose longest silences are kept together. */
+const gapWindow = 1000;
+
+/**
+ * Takes one event in: into the run's state, which the caller writes at the end of its batch, and into the tables. Called once for each event, in the
+ * journal's order.
+ */
+export function applyEvent(
+  database: HistoryDatabase,
+  runId: string,
+  state: JournalState,
+  event: JournalEvent,
+): void {
+  const meaning = meaningOf(event);
+  measureSilence(state, event, meaning);
+  state.last_seq = event.seq;
+  state.last_time = event.time;
+  applyToState(state, event, meaning);
+  applyToTables(database, runId, event, meaning);
+}
+
+/**
+ * The longest silence of the last events, in two windows of which the older one is let go: pauses and the time between two trainers aren't the run's
+ * own pace.
+ */
+function measureSilence(state: JournalState, { seq, time }: JournalEvent, { begins }: Meaning): void {
+  const windows = Math.floor(seq / gapWindow) - Math.floor(Math.max(0, state.last_seq) / gapWindow);
+  if (windows > 0) {
+    state.gap_before = windows === 1 ? state.gap : 0;
+    state.gap = 0;
+  }
+  if (begins || state.status === 'paused' || state.last_time === null) return;
+  state.gap = Math.max(state.gap, time - state.last_time);
+}
+
+function applyToState(state: JournalState, { time }: JournalEvent, meaning: Meaning): void {
+  const { begins, ends, phase, paused, iteration } = meaning;
+  if (begins) {
+    const { after, pid, host } = begins;
+    Object.assign(state, { status: 'running', pid, host, ended_at: null, phase: null, failure: null });
+    state.started_at ??= time;
+    state.iteration = Math.max(0, Math.min(state.iteration, after));
+  }
+  if (phase) state.phase = JSON.stringify(phase);
+  if (paused !== undefined) state.status = paused ? 'paused' : 'running';
+  if (iteration !== undefined) state.iteration = Math.max(state.iteration, iteration);
+  if (ends) {
+    const failure = ends.failure ? JSON.stringify(ends.failure) : state.failure;
+    Object.assign(state, { status: ends.status, ended_at: time, phase: null, failure });
   }
 }
 
-function replaceMetrics(
+function applyToTables(
   database: HistoryDatabase,
   runId: string,
-  iteration: number,
-  metrics: Record<string, number>,
+  { time }: JournalEvent,
+  { begins, metrics, evaluation, rollout, rolloutRemoved }: Meaning,
 ): void {
-  const insert = database.prepare(
-    'INSERT OR REPLACE INTO metrics (run, name, iteration, value) VALUES (?, ?, ?, ?)',
-  );
-  for (const [name, value] of Object.entries(metrics)) insert.run(runId, name, iteration, value);
+  if (begins) dropAfter(database, runId, begins.after);
+  if (metrics) {
+    const insert = prepared(
+      database,
+      'INSERT OR REPLACE INTO metrics (run, name, iteration, value) VALUES (?, ?, ?, ?)',
+    );
+    for (const [name, value] of Object.entries(metrics.values))
+      insert.run(runId, name, metrics.iteration, value);
+  }
+  if (metrics && evaluation) {
+    prepared(
+      database,
+      'INSERT OR REPLACE INTO evaluations (run, iteration, label, time, metrics) VALUES (?, ?, ?, ?, ?)',
+    ).run(runId, metrics.iteration, evaluation.label, time, JSON.stringify(metrics.values));
+  }
+  if (rollout) {
+    const { iteration, split, file, index, episodes } = rollout;
+    prepared(
+      database,
+      'INSERT OR REPLACE INTO rollouts (run, iteration, split, file, index_file, episodes) VALUES (?, ?, ?, ?, ?, ?)',
+    ).run(runId, iteration, split, file, index, episodes);
+  }
+  if (rolloutRemoved) {
+    const { iteration, split } = rolloutRemoved;
+    prepared(database, 'UPDATE rollouts SET removed = 1 WHERE run = ? AND iteration = ? AND split = ?').run(
+      runId,
+      iteration,
+      split,
+    );
+  }
 }
 
 /** A resumed run does the iterations after its checkpoint again; one that begins anew does all of them (-1). */
 function dropAfter(database: HistoryDatabase, runId: string, iteration: number): void {
-  for (const table of ['metrics', 'evaluations', 'rollouts']) {
-    database.prepare(`DELETE FROM ${table} WHERE run = ? AND iteration > ?`).run(runId, iteration);
-  }
-  database
-    .prepare('UPDATE runs SET iteration = max(0, min(iteration, ?)) WHERE id = ?')
-    .run(iteration, runId);
+  for (const table of ['metrics', 'evaluations', 'rollouts'])
+    prepared(database, `DELETE FROM ${table} WHERE run = ? AND iteration > ?`).run(runId, iteration);
 }

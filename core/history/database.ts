@@ -1,32 +1,101 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { asDiskFull, Failure } from '../contract/failure.ts';
-import { migrate } from './migrations.ts';
+import { historyVersion, migrate, versionOf } from './migrations.ts';
 
 export type HistoryDatabase = Database.Database;
 
 export const databaseFile = (home: string) => join(home, 'studio.db');
 
 /**
- * Opens the run history of a data folder, making it where there is none, and keeps it for this process alone: who has it is the folder's
- * host. The lock ends with the process, however it ends.
+ * Takes a data folder for this process alone until it is released: who has it is the folder's host. The lock is the system's and ends with the
+ * process, however it ends. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ */
+export function lockFolder(home: string): { release(): void } {
+  return opening(home, () => {
+    mkdirSync(join(home, 'runs'), { recursive: true });
+    const lock = takeLock(join(home, 'studio.lock'));
+    return { release: () => void lock.close() };
+  });
+}
+
+/** An empty database in a transaction that never ends: SQLite locks files where Node can't. */
+function takeLock(file: string): HistoryDatabase {
+  const lock = new Database(file, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    // Nobody can hold what is no database.
+    if (!meansDamage(error)) throw error;
+    rmSync(file);
+    return takeLock(file);
+  }
+}
+
+/**
+ * Opens the run history of a data folder, making it where there is none, for one thread that has it for itself: who needs neither host nor worker.
  * Throws `data_folder_in_use` where another has it, `data_folder_unusable`, `disk_full` or `history_version_unsupported`.
  */
 export function openDatabase(home: string): HistoryDatabase {
-  let database: HistoryDatabase | undefined;
-  try {
+  return opening(home, () => {
     mkdirSync(join(home, 'runs'), { recursive: true });
-    database = new Database(databaseFile(home), { timeout: 0 });
-    database.pragma('locking_mode = EXCLUSIVE');
-    database.pragma('journal_mode = WAL');
-    database.exec('BEGIN EXCLUSIVE; COMMIT');
-    database.pragma('synchronous = NORMAL');
-    database.pragma('foreign_keys = ON');
-    migrate(database);
+    return openWith(home, { timeout: 0 }, (database) => {
+      database.pragma('locking_mode = EXCLUSIVE');
+      database.pragma('journal_mode = WAL');
+      database.exec('BEGIN EXCLUSIVE; COMMIT');
+      makeReady(database);
+    });
+  });
+}
+
+/** The one connection that writes, in a process that has locked the folder. Throws as {@link openDatabase} does. */
+export function openWriter(home: string): HistoryDatabase {
+  return opening(home, () =>
+    openWith(home, { timeout: 0 }, (database) => {
+      database.pragma('journal_mode = WAL');
+      makeReady(database);
+    }),
+  );
+}
+
+/** A connection that sees whole transactions of the writer's, waits for none, and changes nothing. Throws as {@link openDatabase} does. */
+export function openReader(home: string): HistoryDatabase {
+  return opening(home, () =>
+    openWith(home, { readonly: true, timeout: 0 }, (database) => void versionOf(database)),
+  );
+}
+
+/** Whether a history is of a newer StarPO Studio. */
+export const isNewer = (database: HistoryDatabase) => versionOf(database) > historyVersion;
+
+function makeReady(database: HistoryDatabase): void {
+  database.pragma('synchronous = NORMAL');
+  database.pragma('foreign_keys = ON');
+  migrate(database);
+}
+
+function openWith(
+  home: string,
+  options: Database.Options,
+  prepare: (database: HistoryDatabase) => void,
+): HistoryDatabase {
+  const database = new Database(databaseFile(home), options);
+  try {
+    prepare(database);
     return database;
   } catch (error) {
-    database?.close();
+    database.close();
+    throw error;
+  }
+}
+
+function opening<T>(home: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
     throw openFailure(home, error);
   }
 }

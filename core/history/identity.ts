@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { parseEvent } from '../run-directory/events.ts';
 import type { HistoryDatabase } from './database.ts';
+import { prepared } from './statements.ts';
 
 /** What changes when a directory is replaced by another of the same name. */
 export function folderIdentity(folder: string): string {
@@ -13,11 +14,10 @@ const firstLineLimit = 64 << 10;
 
 /** Whether a journal begins with the event that the history has of it; where either has none, nothing speaks against it. */
 export function isSameJournal(database: HistoryDatabase, runId: string, journal: string): boolean {
-  const stored = database
-    .prepare<[string], { seq: number; time: number; type: string }>(
-      'SELECT seq, time, type FROM events WHERE run = ? ORDER BY seq LIMIT 1',
-    )
-    .get(runId);
+  const stored = prepared<[string], { seq: number; time: number; type: string }>(
+    database,
+    'SELECT seq, time, type FROM events WHERE run = ? ORDER BY seq LIMIT 1',
+  ).get(runId);
   const first = parseEvent(firstLine(journal));
   if (!stored || !first) return true;
   const type = first.type === 'unknown' ? first.name : first.type;

@@ -1,11 +1,10 @@
 import { type JournalEvent, parseEvent } from '../run-directory/events.ts';
 import { readTail } from '../run-directory/journal-tail.ts';
-import { applyEvent } from './apply-event.ts';
+import { applyEvent, type JournalState, unread } from './apply-event.ts';
 import type { HistoryDatabase } from './database.ts';
+import { prepared, preparedValue } from './statements.ts';
 
-interface Position {
-  journal_offset: number;
-}
+const columns = Object.keys(unread) as (keyof JournalState)[];
 
 /**
  * Takes what is new in a run's journal into the history: one batch, one transaction, together with the byte offset to go on from.
@@ -18,72 +17,70 @@ export function ingestBatch(
   journal: string,
   limit?: number,
 ): boolean {
-  const readPosition = database.prepare<[string], Position>('SELECT journal_offset FROM runs WHERE id = ?');
-  const before = readPosition.get(runId);
-  if (!before) return false;
-  const offset = before.journal_offset;
+  const position = preparedValue<[string], number>(database, 'SELECT journal_offset FROM runs WHERE id = ?');
+  const offset = position.get(runId);
+  if (offset === undefined) return false;
   const tail = readTail(journal, offset, limit);
   if (!tail.replaced && tail.lines.length === 0) return false;
 
   const take = database.transaction((events: (JournalEvent | null)[]) => {
-    if (readPosition.get(runId)?.journal_offset !== offset) return true;
+    if (position.get(runId) !== offset) return true;
     if (tail.replaced) {
       forgetJournal(database, runId);
       return true;
     }
-    storeEvents(database, runId, events);
-    database.prepare('UPDATE runs SET journal_offset = ? WHERE id = ?').run(tail.next, runId);
+    storeEvents(database, runId, events, tail.next);
     return tail.more;
   });
   return take.immediate(tail.lines.map(parseEvent));
 }
 
-/** Takes in all that is there now, letting other work through between batches. */
-export async function ingestAll(
+/** Takes in all that is there now. */
+export function ingestAll(database: HistoryDatabase, runId: string, journal: string, limit?: number): void {
+  while (ingestBatch(database, runId, journal, limit));
+}
+
+/** Where a trainer is is only of use as long as it is there: `phase` events, nearly all that there are, leave no row. */
+function storeEvents(
   database: HistoryDatabase,
   runId: string,
-  journal: string,
-  limit?: number,
-): Promise<void> {
-  while (ingestBatch(database, runId, journal, limit)) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The same at one go, for the inside of a transaction. */
-export function ingestAtOnce(database: HistoryDatabase, runId: string, journal: string): void {
-  while (ingestBatch(database, runId, journal));
-}
-
-function storeEvents(database: HistoryDatabase, runId: string, events: (JournalEvent | null)[]): void {
-  const insert = database.prepare(
+  events: readonly (JournalEvent | null)[],
+  next: number,
+): void {
+  const insert = prepared(
+    database,
     'INSERT INTO events (run, seq, time, type, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
+  const state = prepared<[string], JournalState>(
+    database,
+    `SELECT ${columns.join(', ')} FROM runs WHERE id = ?`,
+  ).get(runId)!;
   for (const event of events) {
     if (!event) {
-      noteProblem(database, runId);
-      continue;
+      state.journal_problem ??= 'The journal has lines that are no events; they were skipped.';
+    } else if (event.type === 'phase') {
+      if (event.seq > state.last_seq) applyEvent(database, runId, state, event);
+    } else {
+      const type = event.type === 'unknown' ? event.name : event.type;
+      const { changes } = insert.run(runId, event.seq, event.time, type, JSON.stringify(event.body));
+      if (changes === 1) applyEvent(database, runId, state, event);
     }
-    const type = event.type === 'unknown' ? event.name : event.type;
-    const { changes } = insert.run(runId, event.seq, event.time, type, JSON.stringify(event.body));
-    if (changes === 1) applyEvent(database, runId, event);
   }
-}
-
-function noteProblem(database: HistoryDatabase, runId: string): void {
-  const message = 'The journal has lines that are no events; they were skipped.';
-  database
-    .prepare('UPDATE runs SET journal_problem = coalesce(journal_problem, ?) WHERE id = ?')
-    .run(message, runId);
+  writeState(database, runId, state, next);
 }
 
 /** A journal that is shorter than what was read of it is another one: it is read from its start. */
 function forgetJournal(database: HistoryDatabase, runId: string): void {
-  for (const table of ['events', 'metrics', 'evaluations', 'rollouts']) {
-    database.prepare(`DELETE FROM ${table} WHERE run = ?`).run(runId);
-  }
-  database
-    .prepare(
-      `UPDATE runs SET status = 'created', iteration = 0, started_at = NULL, ended_at = NULL, phase = NULL, failure = NULL, pid = NULL,
-       host = NULL, journal_offset = 0, last_seq = -1, last_time = NULL, journal_problem = NULL WHERE id = ?`,
-    )
-    .run(runId);
+  for (const table of ['events', 'metrics', 'evaluations', 'rollouts'])
+    prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
+  writeState(database, runId, unread, 0);
+}
+
+function writeState(database: HistoryDatabase, runId: string, state: JournalState, offset: number): void {
+  const assignments = columns.map((column) => `${column} = ?`).join(', ');
+  prepared(database, `UPDATE runs SET ${assignments}, journal_offset = ? WHERE id = ?`).run(
+    ...columns.map((column) => state[column]),
+    offset,
+    runId,
+  );
 }

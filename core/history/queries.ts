@@ -1,8 +1,10 @@
 import type { LogLine, MemoryPlan, RolloutFile, Series } from '../contract/contract.ts';
-import type { EventType } from '../run-directory/events.ts';
+import { type EventType, eventTypes, type JournalEvent } from '../run-directory/events.ts';
+import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';
+import { prepared, preparedValue } from './statements.ts';
 
 export interface StoredEvent {
   seq: number;
@@ -12,19 +14,23 @@ export interface StoredEvent {
   body: string;
 }
 
-/** Events after a `seq`, in order, at most `limit`; without `phases` those of where a trainer is are left out. */
+/** Events after a `seq`, in order, at most `limit`; where the trainer is (`phase`) isn't among them. */
 export function eventsAfter(
   database: HistoryDatabase,
   runId: string,
   seq: number,
-  { limit = 1000, phases = true }: { limit?: number; phases?: boolean } = {},
+  { limit = 1000 }: { limit?: number } = {},
 ): StoredEvent[] {
-  const others = phases ? '' : "AND type <> 'phase'";
-  return database
-    .prepare<[string, number, number], StoredEvent>(
-      `SELECT seq, time, type, body FROM events WHERE run = ? AND seq > ? ${others} ORDER BY seq LIMIT ?`,
-    )
-    .all(runId, seq, limit);
+  return prepared<[string, number, number], StoredEvent>(
+    database,
+    'SELECT seq, time, type, body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
+  ).all(runId, seq, limit);
+}
+
+/** What a stored event means. */
+export function storedMeaning({ type, body }: Pick<StoredEvent, 'type' | 'body'>): Meaning {
+  const known = (eventTypes as readonly string[]).includes(type);
+  return meaningOf({ type: known ? type : 'unknown', body: JSON.parse(body) } as JournalEvent);
 }
 
 /** Metric series by name; `names` undefined: all. Only iterations above `after`. */
@@ -34,15 +40,14 @@ export function readSeries(
   names?: readonly string[],
   after = -1,
 ): Series[] {
-  const rows = database
-    .prepare<
-      [string, number, string | null, string | null],
-      { name: string; iteration: number; value: number }
-    >(
-      `SELECT name, iteration, value FROM metrics
-       WHERE run = ? AND iteration > ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
-    )
-    .all(runId, after, ...twice(names ? JSON.stringify(names) : null));
+  const rows = prepared<
+    [string, number, string | null, string | null],
+    { name: string; iteration: number; value: number }
+  >(
+    database,
+    `SELECT name, iteration, value FROM metrics
+     WHERE run = ? AND iteration > ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
+  ).all(runId, after, ...twice(names ? JSON.stringify(names) : null));
   const series = new Map<string, Series>();
   for (const { name, iteration, value } of rows) {
     const entry = series.get(name) ?? { name, iterations: [], values: [] };
@@ -69,16 +74,14 @@ const cardMetrics = [
 
 /** Newest values of a few metrics, and of every evaluation set's, by their full names. */
 export function latestMetrics(database: HistoryDatabase, runId: string): Record<string, number> {
-  const newest = database
-    .prepare<[string, string], number>(
-      'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT 1',
-    )
-    .pluck();
-  const evaluations = database
-    .prepare<[string], { metrics: string; iteration: number }>(
-      'SELECT metrics, max(iteration) AS iteration FROM evaluations WHERE run = ? GROUP BY label',
-    )
-    .all(runId);
+  const newest = preparedValue<[string, string], number>(
+    database,
+    'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT 1',
+  );
+  const evaluations = prepared<[string], { metrics: string; iteration: number }>(
+    database,
+    'SELECT metrics, max(iteration) AS iteration FROM evaluations WHERE run = ? GROUP BY label',
+  ).all(runId);
   const latest: Record<string, number> = {};
   for (const name of cardMetrics) {
     const value = newest.get(runId, name);
@@ -90,22 +93,20 @@ export function latestMetrics(database: HistoryDatabase, runId: string): Record<
 
 /** Times (ms) of the last `count` iteration events since the trainer last started, oldest first. */
 export function recentIterationTimes(database: HistoryDatabase, runId: string, count: number): number[] {
-  return database
-    .prepare<[string, string, number], number>(
-      `SELECT time FROM events WHERE run = ? AND type = 'iteration'
-       AND seq > (SELECT max(seq) FROM events WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
-    )
-    .pluck()
+  return preparedValue<[string, string, number], number>(
+    database,
+    `SELECT time FROM events WHERE run = ? AND type = 'iteration'
+     AND seq > (SELECT max(seq) FROM events WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
+  )
     .all(runId, runId, count)
     .reverse();
 }
 
 export function listRollouts(database: HistoryDatabase, runId: string): RolloutFile[] {
-  return database
-    .prepare<[string], RolloutFile>(
-      'SELECT iteration, split, episodes FROM rollouts WHERE run = ? AND removed = 0 ORDER BY iteration, split',
-    )
-    .all(runId);
+  return prepared<[string], RolloutFile>(
+    database,
+    'SELECT iteration, split, episodes FROM rollouts WHERE run = ? AND removed = 0 ORDER BY iteration, split',
+  ).all(runId);
 }
 
 export function findRollout(
@@ -114,19 +115,18 @@ export function findRollout(
   iteration: number,
   split: string,
 ): (RolloutPaths & { removed: 0 | 1 }) | undefined {
-  return database
-    .prepare<[string, number, string], RolloutPaths & { removed: 0 | 1 }>(
-      'SELECT file, index_file AS "index", removed FROM rollouts WHERE run = ? AND iteration = ? AND split = ?',
-    )
-    .get(runId, iteration, split);
+  return prepared<[string, number, string], RolloutPaths & { removed: 0 | 1 }>(
+    database,
+    'SELECT file, index_file AS "index", removed FROM rollouts WHERE run = ? AND iteration = ? AND split = ?',
+  ).get(runId, iteration, split);
 }
 
 /** What a person should read, in the journal's order; a problem with the files themselves comes first, with a `seq` below 0. */
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
-  const lines = database
-    .prepare<[string], StoredEvent>(
-      `SELECT seq, time, type, body FROM events WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
-    )
+  const lines = prepared<[string], StoredEvent>(
+    database,
+    `SELECT seq, time, type, body FROM events WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
+  )
     .all(runId)
     .flatMap((event) => toLogLine(event) ?? []);
   const run = getRun(database, runId);
@@ -149,71 +149,26 @@ export function journalProblem({ journal_problem, last_time, created_at }: RunRo
   return { seq: -1, time: last_time ?? created_at, level: 'warning', message: journal_problem };
 }
 
-/** `cuda:0, NVIDIA H100`; journals of before have no name. */
-const deviceOf = ({ device, device_name: name }: { device: string; device_name?: string }) =>
-  name ? `${device}, ${name}` : device;
-
 /** What a run's last trainer that planned its device's memory planned; null where none did. */
 export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
-  const body = database
-    .prepare<[string], string>(
-      `SELECT body FROM events WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
-    )
-    .pluck()
-    .get(runId);
+  const body = preparedValue<[string], string>(
+    database,
+    `SELECT body FROM events WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
+  ).get(runId);
   return body === undefined ? null : JSON.parse(body);
 }
 
 /** Null for events that say nothing to people. */
-export function toLogLine({ seq, time, type, body: text }: StoredEvent): LogLine | null {
-  const body = JSON.parse(text);
-  switch (type) {
-    case 'log':
-      return { seq, time, level: body.level, message: body.message };
-    case 'started': {
-      const from = body.resume ? `Resumed from iteration ${body.resume.iteration}` : 'Started';
-      return {
-        seq,
-        time,
-        level: 'info',
-        message: `${from} on ${body.host} (${deviceOf(body)}, ${body.isa}).`,
-      };
-    }
-    case 'stopped':
-      return {
-        seq,
-        time,
-        level: 'info',
-        message: `Ended after iteration ${body.iteration}: ${body.reason}.`,
-      };
-    case 'failed':
-      return { seq, time, level: 'error', message: `${body.message} ${body.hint}`.trim() };
-    default:
-      return null;
-  }
+export function toLogLine(event: StoredEvent): LogLine | null {
+  const { line } = storedMeaning(event);
+  return line ? { seq: event.seq, time: event.time, ...line } : null;
 }
 
 /** Time (ms) of the last event that opened a process; null where none did. */
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
-  return (
-    database
-      .prepare<[string], number | null>("SELECT max(time) FROM events WHERE run = ? AND type = 'started'")
-      .pluck()
-      .get(runId) ?? null
+  const time = preparedValue<[string], number | null>(
+    database,
+    "SELECT max(time) FROM events WHERE run = ? AND type = 'started'",
   );
-}
-
-/** Longest time (ms) between two of a run's last events, pauses and the time between two processes left out; 0 where there are none. */
-export function longestGap(database: HistoryDatabase, runId: string, events = 2000): number {
-  return (
-    database
-      .prepare<[string, number], number | null>(
-        `SELECT max(time - before) FROM (
-           SELECT time, type, lag(time) OVER (ORDER BY seq) AS before, lag(type) OVER (ORDER BY seq) AS after
-           FROM (SELECT seq, time, type FROM events WHERE run = ? ORDER BY seq DESC LIMIT ?))
-         WHERE type <> 'started' AND after <> 'paused'`,
-      )
-      .pluck()
-      .get(runId, events) ?? 0
-  );
+  return time.get(runId) ?? null;
 }

@@ -5,9 +5,9 @@ import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import { isSameJournal } from './identity.ts';
-import { ingestAll, ingestAtOnce } from './ingest.ts';
+import { ingestAll } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
+import { preparedValue } from './statements.ts';
 
 /** Names of the run directories that are there. */
 export function runsOnDisk(home: string): string[] {
@@ -20,41 +20,26 @@ export function runsOnDisk(home: string): string[] {
   }
 }
 
-/**
- * Brings the history to what the run directories say: new ones in, deleted ones out, replaced ones anew, journals read to their end. A run whose files
- * can't be read stays as it was, and `failed` hears why.
- */
-export async function syncHistory(
-  database: HistoryDatabase,
-  home: string,
-  failed: (runId: string, error: unknown) => void,
-): Promise<void> {
-  for (const runId of listRunIds(database)) {
-    const folder = runFolder(home, runId);
-    const there = existsSync(join(folder, runFiles.config));
-    if (!there || !isSameJournal(database, runId, join(folder, runFiles.journal))) removeRun(database, runId);
-  }
-  for (const runId of runsOnDisk(home)) {
-    const folder = runFolder(home, runId);
-    if (!addRun(database, runId, folder)) continue;
-    try {
-      await ingestAll(database, runId, join(folder, runFiles.journal));
-      takeAnnotations(database, runId, folder);
-    } catch (error) {
-      if (!isOfFile(error)) throw error;
-      failed(runId, error);
-    }
-  }
-}
+/** Whether a run directory holds what makes it one. */
+export const isRunFolder = (home: string, runId: string) =>
+  existsSync(join(runFolder(home, runId), runFiles.config));
 
-/** Whether a file can't be read, rather than the history not be written. */
-const isOfFile = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);
+export interface RebuildOptions {
+  /** Hears how many runs are done, of how many. */
+  progress?: (done: number, total: number) => void;
+  /** Ends it between two runs: what was made again until then holds. */
+  signal?: AbortSignal;
+}
 
 /**
  * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that clients see it whole all
- * the time, and a process that dies on the way leaves a history that holds.
+ * the time, and a process that dies on the way leaves a history that holds. A run whose files can't be read stays as it was, and the report says so.
  */
-export async function rebuildHistory(database: HistoryDatabase, home: string): Promise<RebuildReport> {
+export async function rebuildHistory(
+  database: HistoryDatabase,
+  home: string,
+  { progress = () => {}, signal }: RebuildOptions = {},
+): Promise<RebuildReport> {
   const present = runsOnDisk(home);
   const forgotten = listRunIds(database).filter((runId) => !present.includes(runId));
   for (const runId of forgotten) removeRun(database, runId);
@@ -62,21 +47,32 @@ export async function rebuildHistory(database: HistoryDatabase, home: string): P
     const folder = runFolder(home, runId);
     removeRun(database, runId);
     if (!addRun(database, runId, folder)) return;
-    ingestAtOnce(database, runId, join(folder, runFiles.journal));
+    ingestAll(database, runId, join(folder, runFiles.journal));
     takeAnnotations(database, runId, folder);
   });
-  for (const runId of present) {
-    replace.immediate(runId);
+  const unreadable: string[] = [];
+  for (const [index, runId] of present.entries()) {
+    signal?.throwIfAborted();
+    try {
+      replace.immediate(runId);
+    } catch (error) {
+      if (!isOfFile(error)) throw error;
+      unreadable.push(runId);
+    }
+    progress(index + 1, present.length);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten };
+  return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten, unreadable };
 }
+
+/** Whether a file can't be read, rather than the history not be written. */
+const isOfFile = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);
 
 function countHistory(
   database: HistoryDatabase,
 ): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged' | 'damagedAnnotations'> {
   const count = (table: string) =>
-    database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    preparedValue<[], number>(database, `SELECT count(*) FROM ${table}`).get() ?? 0;
   const rows = listRuns(database);
   const ids = (damaged: (row: RunRow) => boolean) => rows.filter(damaged).map((row) => row.id);
   return {

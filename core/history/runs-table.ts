@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { presets } from '../run-config/presets.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
+import { prepared, preparedValue } from './statements.ts';
 
 /** A run's row as stored: a function of its run directory alone. */
 export interface RunRow {
@@ -26,6 +27,9 @@ export interface RunRow {
   last_seq: number;
   last_time: number | null;
   journal_problem: string | null;
+  /** Longest silences (ms) of the newest window of events and of the one before; see apply-event.ts. */
+  gap: number;
+  gap_before: number;
   device: string;
   annotations_bytes: number;
   annotations_problem: string | null;
@@ -57,21 +61,20 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   } catch {
     return false;
   }
-  database
-    .prepare(
-      `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING`,
-    )
-    .run(
-      runId,
-      defaultName(runId, config.preset),
-      config.preset,
-      config.task,
-      JSON.stringify(config.environments.map((each) => each.type)),
-      config.iterations,
-      created,
-      config.device,
-    );
+  prepared(
+    database,
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  ).run(
+    runId,
+    defaultName(runId, config.preset),
+    config.preset,
+    config.task,
+    JSON.stringify(config.environments.map((each) => each.type)),
+    config.iterations,
+    created,
+    config.device,
+  );
   return true;
 }
 
@@ -84,18 +87,19 @@ function defaultName(runId: string, preset: string): string {
 }
 
 export function getRun(database: HistoryDatabase, runId: string): RunRow | undefined {
-  return database.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?').get(runId);
+  return prepared<[string], RunRow>(database, 'SELECT * FROM runs WHERE id = ?').get(runId);
 }
 
 /** Newest first. */
 export function listRuns(database: HistoryDatabase): RunRow[] {
-  return database.prepare<[], RunRow>('SELECT * FROM runs ORDER BY created_at DESC, id DESC').all();
+  return prepared<[], RunRow>(database, 'SELECT * FROM runs ORDER BY created_at DESC, id DESC').all();
 }
 
+/** Newest first. */
 export function listRunIds(database: HistoryDatabase): string[] {
-  return database.prepare<[], string>('SELECT id FROM runs').pluck().all();
+  return preparedValue<[], string>(database, 'SELECT id FROM runs ORDER BY created_at DESC, id DESC').all();
 }
 
 export function removeRun(database: HistoryDatabase, runId: string): void {
-  database.prepare('DELETE FROM runs WHERE id = ?').run(runId);
+  prepared(database, 'DELETE FROM runs WHERE id = ?').run(runId);
 }

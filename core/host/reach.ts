@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
-import type { ClosableChannel } from '../contract/channel.ts';
-import { openWebSocket, type SocketConstructor } from '../contract/web-socket.ts';
+import { keyFromToken } from '../contract/handshake.ts';
+import { type OpenedChannel, openWebSocket, type SocketConstructor } from '../contract/web-socket.ts';
 
 /** Longest that a program at an address may take to say whether it is a StarPO Studio. */
 const patience = 2000;
@@ -12,11 +12,26 @@ class ImpatientWebSocket extends WebSocket {
   }
 }
 
-/** A channel to the core behind an address, or null where none answers to the token. */
-export async function reachCore(origin: string, token: string): Promise<ClosableChannel | null> {
+/**
+ * A channel to the core behind an address, or null where none answers that knows the token; nobody else learns it, whoever has the address by now.
+ */
+export async function reachCore(origin: string, token: string): Promise<OpenedChannel | null> {
   try {
-    return await openWebSocket(origin, token, ImpatientWebSocket as unknown as SocketConstructor);
+    const key = await keyFromToken(token, origin);
+    const opening = openWebSocket(origin, key, ImpatientWebSocket as unknown as SocketConstructor);
+    return await Promise.race([opening, givenUp(opening)]);
   } catch {
     return null;
   }
+}
+
+/** Null after a while: a program that says nothing is none of ours. What is opened later is closed. */
+function givenUp(opening: Promise<OpenedChannel>): Promise<null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      resolve(null);
+      opening.then((channel) => channel.close()).catch(() => {});
+    }, 2 * patience);
+    opening.finally(() => clearTimeout(timer)).catch(() => {});
+  });
 }

@@ -119,7 +119,9 @@ export class Studio {
   }
 
   private async becomeHost(): Promise<Core | null> {
-    const core = await createCore(this.options).catch((error) => {
+    // Who serves nobody has nobody wait.
+    const thread = this.options.endpoint !== undefined;
+    const core = await createCore({ thread, ...this.options }).catch((error) => {
       if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
       throw error;
     });

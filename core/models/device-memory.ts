@@ -2,7 +2,7 @@ import type { MemoryPart } from '../contract/contract.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { type ModelShape, parameterCount } from './published.ts';
 
-/** Shared prompts that are kept at a time, rows of a prefill, memory for a chunk of logits and for the products: the trainer's own limits (native/src/engine/cuda). */
+/** Shared prompts that are kept at a time, rows of a prefill, memory for a chunk of logits and for the products: the trainer's own limits (native/src/engine/cuda/engine). */
 const sharedPrompts = 64;
 const prefillRows = 4096;
 const logitBytes = 2 ** 30;

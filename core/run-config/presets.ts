@@ -1,13 +1,10 @@
 import type { PresetCard } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { bandit } from '../environments/bandit.ts';
+import { frozenLake, slipperyLake } from '../environments/frozen-lake.ts';
+import { sokoban } from '../environments/sokoban.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import {
-  banditEnvironment,
-  baseConfig,
-  frozenLakeEnvironment,
-  slipperyEnvironment,
-  sokobanEnvironment,
-} from './base.ts';
+import { baseConfig } from './base.ts';
 import { nearest } from './nearest.ts';
 import { publishedPresets } from './published-presets.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
@@ -16,7 +13,7 @@ import type { EnvironmentConfig, RunConfig } from './schema.ts';
  * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
  * then (models/find.ts).
  */
-export interface Preset extends Omit<PresetCard, 'iterations'> {
+export interface Preset extends Omit<PresetCard, 'environments' | 'iterations'> {
   /** Not offered to people: used by the commands that make the app's own resources. */
   hidden: boolean;
   config: RunConfig;
@@ -25,7 +22,6 @@ export interface Preset extends Omit<PresetCard, 'iterations'> {
 interface Task {
   name: string;
   title: string;
-  environment: Preset['environment'];
   summary: string;
   expects: string;
   environments: EnvironmentConfig[];
@@ -36,53 +32,48 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake',
     title: 'FrozenLake',
-    environment: 'frozen-lake',
     summary:
       'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
     expects: 'success rising from about 37 % to above 70 % in some minutes',
-    environments: [frozenLakeEnvironment],
+    environments: [frozenLake.preset],
     changes: {},
   },
   {
     name: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    environment: 'frozen-lake',
     summary:
       'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
     expects: 'success rising from about 25 % to about 33 %; 48 % is the best possible',
-    environments: [slipperyEnvironment],
+    environments: [slipperyLake],
     changes: {},
   },
   {
     name: 'sokoban',
     title: 'Sokoban',
-    environment: 'sokoban',
     summary:
       'Push the box onto its target. In a corner it is stuck for good: a careless push can cost the episode.',
     expects: 'success rising from about 44 % to about 77 %',
-    environments: [sokobanEnvironment],
+    environments: [sokoban.preset],
     changes: {},
   },
   {
     name: 'bandit',
     title: 'Bandit',
-    environment: 'bandit',
     summary:
       'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls.',
     expects: 'the better arm in at least 90 % of the episodes',
-    environments: [banditEnvironment],
+    environments: [bandit.preset],
     changes: { iterations: 60, optimizer: { ...baseConfig.optimizer, learning_rate: 2e-4 } },
   },
   {
     name: 'mixed',
     title: 'FrozenLake and Bandit',
-    environment: 'mixed',
     summary:
       'One agent learns two environments at once: three quarters of the groups cross the lake, one quarter chooses an arm.',
     expects: 'both environments learned by one policy, not measured yet',
     environments: [
-      { ...frozenLakeEnvironment, share: 0.75 },
-      { ...banditEnvironment, share: 0.25 },
+      { ...frozenLake.preset, share: 0.75 },
+      { ...bandit.preset, share: 0.25 },
     ],
     changes: {},
   },
@@ -96,7 +87,6 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
     alias: algorithm.default ? `starter-${task.name}` : null,
     task: task.name,
     title: task.title,
-    environment: task.environment,
     algorithm: algorithm.title,
     baseline: algorithm.baseline,
     summary: task.summary,
@@ -115,7 +105,6 @@ const warmStart: Preset = {
   alias: null,
   task: 'warm-start',
   title: 'Warm start of the starter policy',
-  environment: 'frozen-lake',
   algorithm: 'Supervised',
   baseline: false,
   summary: 'Trains the starter policy on solver demonstrations.',
@@ -131,9 +120,9 @@ const warmStart: Preset = {
     start: { ...baseConfig.start, weights: 'random' },
     iterations: 100,
     environments: [
-      { ...frozenLakeEnvironment, share: 0.55 },
-      { ...sokobanEnvironment, share: 0.35 },
-      { ...banditEnvironment, share: 0.1 },
+      { ...frozenLake.preset, share: 0.55 },
+      { ...sokoban.preset, share: 0.35 },
+      { ...bandit.preset, share: 0.1 },
     ],
     optimizer: { ...baseConfig.optimizer, learning_rate: 1e-3, warmup: 50, schedule: 'linear' },
     evaluation: { ...baseConfig.evaluation, every: 20 },

@@ -1,14 +1,10 @@
+import { bandit, banditChatPrompt } from '../environments/bandit.ts';
+import { frozenLake, lakeChatPrompt, slipperyLake } from '../environments/frozen-lake.ts';
+import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
 import { deviceMemoryParts, totalBytes } from '../models/device-memory.ts';
 import { type PublishedModel, publishedModels } from '../models/published.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import {
-  banditEnvironment,
-  baseConfig,
-  frozenLakeEnvironment,
-  slipperyEnvironment,
-  sokobanEnvironment,
-} from './base.ts';
-import { banditPrompt, lakePrompt, sokobanPrompt } from './chat-prompts.ts';
+import { baseConfig } from './base.ts';
 import type { Preset } from './presets.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
@@ -17,7 +13,6 @@ import type { EnvironmentConfig, RunConfig } from './schema.ts';
 interface Task {
   name: string;
   title: string;
-  environment: Preset['environment'];
   summary: string;
   /** What the paper says of StarPO-S with the smallest model. */
   paper: string | null;
@@ -29,14 +24,13 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake',
     title: 'FrozenLake',
-    environment: 'frozen-lake',
     summary:
       'Cross a frozen lake on which one move of five slips to a side, thinking aloud before each turn.',
     paper: null,
     environments: [
       {
-        ...frozenLakeEnvironment,
-        prompt: lakePrompt('The ice is slippery: one move of five goes to a side.'),
+        ...frozenLake.preset,
+        prompt: lakeChatPrompt('The ice is slippery: one move of five goes to a side.'),
       },
     ],
     rollout: {},
@@ -44,13 +38,12 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    environment: 'frozen-lake',
     summary: "RAGEN's own FrozenLake: two moves of three go to a side.",
     paper: '22 % of the levels after 200 iterations',
     environments: [
       {
-        ...slipperyEnvironment,
-        prompt: lakePrompt(
+        ...slipperyLake,
+        prompt: lakeChatPrompt(
           'The ice is slippery: only one move of three goes where it is meant to, the others to a side.',
         ),
       },
@@ -60,20 +53,18 @@ const tasks: Task[] = [
   {
     name: 'sokoban',
     title: 'Sokoban',
-    environment: 'sokoban',
     summary:
       'Push the box onto its target, in RAGEN’s rooms of 6 by 6: a careless push can cost the episode.',
     paper: '20 % of the levels after 200 iterations',
-    environments: [{ ...sokobanEnvironment, prompt: sokobanPrompt }],
+    environments: [{ ...sokoban.preset, prompt: sokobanChatPrompt }],
     rollout: {},
   },
   {
     name: 'bandit',
     title: 'Bandit',
-    environment: 'bandit',
     summary: 'Reason from two telling names to the arm that pays more on average. One choice.',
     paper: 'the better arm always',
-    environments: [{ ...banditEnvironment, prompt: banditPrompt }],
+    environments: [{ ...bandit.preset, prompt: banditChatPrompt }],
     rollout: { max_response_tokens: 500, context: 1024 },
   },
 ];
@@ -144,7 +135,6 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
     alias: algorithm.default ? short : null,
     task: short,
     title: task.title,
-    environment: task.environment,
     algorithm: algorithm.title,
     baseline: algorithm.baseline,
     summary: task.summary,

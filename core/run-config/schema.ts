@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bandit, frozenLake, prompt, sokoban } from './environments.ts';
+import { promptSchema } from '../environments/prompt.ts';
+import { environments } from '../environments/registry.ts';
 
 /** run.json, as docs/formats/run-config.md describes it. Every key is required; nothing has a default. */
 
@@ -8,7 +9,7 @@ export const configVersion = 1;
 const integer = (minimum: number, maximum: number) => z.number().int().min(minimum).max(maximum);
 const number = (minimum: number, maximum: number) => z.number().min(minimum).max(maximum);
 
-const environmentBase = {
+const environmentRules = {
   label: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
   share: number(0, 1),
   validate: z.boolean(),
@@ -16,14 +17,13 @@ const environmentBase = {
   max_turns: integer(1, 100),
   max_actions_per_turn: integer(1, 100),
   max_actions: integer(1, 1000),
-  prompt,
+  prompt: promptSchema(environments.flatMap(({ placeholders }) => placeholders)),
 };
 
-const environment = z.discriminatedUnion('type', [
-  z.strictObject({ ...environmentBase, type: z.literal('frozen-lake'), config: frozenLake }),
-  z.strictObject({ ...environmentBase, type: z.literal('bandit'), config: bandit }),
-  z.strictObject({ ...environmentBase, type: z.literal('sokoban'), config: sokoban }),
-]);
+const [firstKind, ...furtherKinds] = environments.map(({ type, config }) =>
+  z.strictObject({ ...environmentRules, type: z.literal(type), config }),
+);
+const environment = z.discriminatedUnion('type', [firstKind!, ...furtherKinds]);
 
 const rollout = z.strictObject({
   groups: integer(1, 4096),

@@ -4,7 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { type EpisodeSummary, episodeSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { type Episode, episode } from '../replay/episode.ts';
+import { type Episode, episode } from './episode.ts';
 
 /** Paths of a rollout file and its index, relative to the run directory, as the journal gives them. */
 export interface RolloutPaths {

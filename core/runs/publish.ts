@@ -1,36 +1,75 @@
-import type { Notice } from '../contract/contract.ts';
-import { type StoredEvent, toLogLine } from '../history/queries.ts';
+import type { Notice, RunSummary } from '../contract/contract.ts';
+import { readAlerts } from '../history/annotations.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { type StoredEvent, storedMeaning, toLogLine } from '../history/queries.ts';
 import type { Notices } from '../notices.ts';
 
 type Point = Notice<'metrics'>['points'][number];
 
-/** Tells clients what a batch of events means for charts, log and list of rollouts. */
-export function publishEvents(notices: Notices, runId: string, events: readonly StoredEvent[]): void {
+/** Tells clients what a batch of events means for charts, log, list of rollouts and alerts. */
+export function publishEvents(
+  database: HistoryDatabase,
+  notices: Notices,
+  runId: string,
+  events: readonly StoredEvent[],
+): void {
   let points: Point[] = [];
   const flush = () => {
     if (points.length > 0) notices.emit('metrics', { runId, truncateAfter: null, points });
     points = [];
   };
   for (const event of events) {
+    const { begins, metrics, memoryPlan, rollout, rolloutRemoved } = storedMeaning(event);
     const line = toLogLine(event);
     if (line) notices.emit('log', { runId, line });
-    if (event.type === 'iteration' || event.type === 'evaluation') {
-      const { iteration, metrics } = JSON.parse(event.body);
-      points.push({ iteration, metrics });
-    } else if (event.type === 'memory_plan') {
-      notices.emit('memoryPlan', { runId, plan: JSON.parse(event.body) });
-    } else if (event.type === 'rollout') {
-      const { iteration, split, episodes } = JSON.parse(event.body);
+    if (metrics) points.push({ iteration: metrics.iteration, metrics: metrics.values });
+    if (memoryPlan) notices.emit('memoryPlan', { runId, plan: memoryPlan });
+    if (rollout) {
+      const { iteration, split, episodes } = rollout;
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });
-    } else if (event.type === 'rollout_removed') {
-      const { iteration, split } = JSON.parse(event.body);
-      notices.emit('rolloutRemoved', { runId, iteration, split });
-    } else if (event.type === 'started') {
-      const { resume } = JSON.parse(event.body);
+    }
+    if (rolloutRemoved) notices.emit('rolloutRemoved', { runId, ...rolloutRemoved });
+    if (begins) {
       flush();
       // At once, since it also takes back the rollouts that were told before it, and none of those after.
-      notices.emit('metrics', { runId, truncateAfter: resume?.iteration ?? -1, points: [] });
+      notices.emit('metrics', { runId, truncateAfter: begins.after, points: [] });
+      notices.emit('alerts', { runId, alerts: readAlerts(database, runId) });
     }
   }
   flush();
+}
+
+/** Least time between two notices about nothing but a run's phase. */
+const summaryInterval = 250;
+
+/** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */
+export class SummaryTeller {
+  private readonly notices: Notices;
+  private readonly summary: () => RunSummary | undefined;
+  private toldAt = 0;
+  private timer: NodeJS.Timeout | null = null;
+
+  /** `summary`: the present one; undefined where the run is gone. */
+  constructor(notices: Notices, summary: () => RunSummary | undefined) {
+    this.notices = notices;
+    this.summary = summary;
+  }
+
+  tell(atOnce: boolean): void {
+    if (atOnce) this.emit();
+    else
+      this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + summaryInterval - Date.now()));
+  }
+
+  close(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+  }
+
+  private emit(): void {
+    this.close();
+    this.toldAt = Date.now();
+    const summary = this.summary();
+    if (summary) this.notices.emit('run', summary);
+  }
 }

@@ -52,6 +52,11 @@ export class QueueFile {
     return index < 0 ? null : index + 1;
   }
 
+  /** Of every run that is queued, 1 for the next. */
+  positions(): Map<string, number> {
+    return new Map(this.read().map(({ run }, index) => [run, index + 1]));
+  }
+
   /** `change` gets a copy that it may alter; gives what it gives. */
   update<T>(change: (entries: QueueEntry[]) => T): T {
     const entries = structuredClone([...this.read()]);

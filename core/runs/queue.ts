@@ -196,7 +196,7 @@ export class Queue {
       try {
         if (machineCodes.includes(failure.code)) throw error;
         // In this order: a core that dies in between tries once more rather than losing the run without a word.
-        annotations.add(runId, { type: 'start_failed', ...failure });
+        await annotations.add(runId, { type: 'start_failed', ...failure });
         this.drop(runId);
       } catch (problem) {
         this.hold(problem);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { getRun, listRuns, type RunRow } from '../history/runs-table.ts';
+import { getRun, type RunRow } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -39,8 +39,9 @@ export class Runs {
     return runFolder(this.parts.home, runId);
   }
 
+  /** Newest first. */
   list(): RunSummary[] {
-    return listRuns(this.parts.database).map((row) => this.parts.supervisor.summary(row));
+    return this.parts.supervisor.list().sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   }
 
   /** Throws `run_unknown`. */

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Phase, Stall } from '../contract/contract.ts';
-import type { HistoryDatabase } from '../history/database.ts';
-import { longestGap } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { isLocal } from './liveness.ts';
 
 /** Least silence that counts, in ms. Loading and writing say nothing until they are done. */
 const least = 60_000;
 const leastOfQuietPhase = 300_000;
-const quietPhases: readonly string[] = ['load', 'checkpoint'] satisfies Phase['name'][];
+const quietPhases: readonly string[] = ['load', 'checkpoint'];
 /** Beyond this even a slow run is looked at. */
 const most = 1_800_000;
 /** A run's own longest silence may well be exceeded; not so many times. */
@@ -22,13 +20,11 @@ export type Clock = () => number;
  * How long is long follows from the run's own pace.
  */
 export class Watchdog {
-  private readonly database: HistoryDatabase;
   private readonly clock: Clock;
   /** By the clock. */
   private readonly heardAt = new Map<string, number>();
 
-  constructor(database: HistoryDatabase, clock: Clock = () => performance.now()) {
-    this.database = database;
+  constructor(clock: Clock = () => performance.now()) {
     this.clock = clock;
   }
 
@@ -54,13 +50,13 @@ export class Watchdog {
     const silence = this.clock() - heardAt;
     if (silence < least) return null;
     const phase = row.phase ? (JSON.parse(row.phase) as Phase).name : null;
-    const usual = Math.min(most, patience * longestGap(this.database, row.id));
+    const usual = Math.min(most, patience * Math.max(row.gap, row.gap_before));
     const limit = Math.max(usual, phase && quietPhases.includes(phase) ? leastOfQuietPhase : least);
     return silence < limit ? null : toStall(row, phase);
   }
 }
 
-function toStall(row: RunRow, phase: Phase['name'] | null): Stall {
+function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
   const doing = phase ? `in the phase "${phase}"` : 'before its first phase';

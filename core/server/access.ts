@@ -1,24 +1,88 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { WebSocket } from 'ws';
+import { idPattern, isSame, keyOf, proofOf, randomHex } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
 
 /** 256 random bits, in hex. */
 export const newToken = () => randomBytes(32).toString('hex');
 
+/** Longest that a client may take to prove itself, in ms, and longest proof. */
+const patience = 10_000;
+const proofLimit = 1024;
+
+/** Who asks for the API's WebSocket, by its own word. */
+export interface Caller {
+  id: string;
+  nonce: string;
+}
+
+export interface Refusal {
+  status: number;
+  reason: string;
+}
+
 /**
- * Why a request for the API's WebSocket is refused, or null. `Host` and `Origin` are checked so that no foreign page reaches core through
- * the person's browser (DNS rebinding); the token keeps other users of the machine out.
+ * Who asks for the API's WebSocket, or why it is refused. `Host` and `Origin` are checked so that no foreign page reaches core through the person's browser
+ * (DNS rebinding); the proof that follows keeps other users of the machine out.
  */
-export function refusal(request: IncomingMessage, token: string): { status: number; reason: string } | null {
-  if (!isOwnHost(request.headers.host)) return { status: 403, reason: 'unknown host' };
-  const { origin } = request.headers;
-  if (origin !== undefined && !isOwnOrigin(origin)) return { status: 403, reason: 'foreign origin' };
-  const [protocol, offered] = (request.headers['sec-websocket-protocol'] ?? '')
+export function callerOf(request: IncomingMessage): Caller | Refusal {
+  const refused = foreignness(request);
+  if (refused) return refused;
+  const [protocol, id = '', nonce = ''] = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((part) => part.trim());
-  if (protocol !== subProtocol || !sameText(offered ?? '', token))
-    return { status: 401, reason: 'wrong token' };
+  const known = protocol === subProtocol && idPattern.test(id) && idPattern.test(nonce);
+  return known ? { id, nonce } : { status: 401, reason: 'no handshake' };
+}
+
+/** Why a request that comes from a foreign page, or means another host, is refused. */
+export function foreignness({ headers }: IncomingMessage): Refusal | null {
+  if (!isOwnHost(headers.host)) return { status: 403, reason: 'unknown host' };
+  if (headers.origin !== undefined && !isOwnOrigin(headers.origin))
+    return { status: 403, reason: 'foreign origin' };
   return null;
+}
+
+/**
+ * Proves to a client that we know its key, and lets it prove the same. Gives whether it did. `port`: ours, which is part of the key, so that whoever has
+ * another port can't pass what a client tells it on to us.
+ */
+export async function makeSure(
+  webSocket: WebSocket,
+  { id, nonce: theirs }: Caller,
+  { token, port }: { token: string; port: string },
+): Promise<boolean> {
+  const key = await keyOf(token, id, port);
+  const nonces = [theirs, randomHex()] as const;
+  const answer = nextText(webSocket);
+  webSocket.send(JSON.stringify({ nonce: nonces[1], proof: await proofOf(key, 'core', nonces) }));
+  const text = await answer;
+  return text !== null && isSame(proofIn(text), await proofOf(key, 'client', nonces));
+}
+
+/** Null where none comes in time, or one that is too long. */
+function nextText(webSocket: WebSocket): Promise<string | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), patience);
+    const end = (text: string | null) => {
+      clearTimeout(timer);
+      resolve(text);
+    };
+    webSocket.once('message', (data, isBinary) => {
+      const text = isBinary ? '' : data.toString();
+      end(text.length > 0 && text.length <= proofLimit ? text : null);
+    });
+    webSocket.once('close', () => end(null));
+  });
+}
+
+function proofIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { proof?: unknown } | null)?.proof);
+  } catch {
+    return '';
+  }
 }
 
 function isLoopbackName(name: string): boolean {
@@ -38,10 +102,4 @@ function isOwnOrigin(origin: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Compares without telling by its time how much of a guess was right. */
-function sameText(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

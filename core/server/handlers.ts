@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { toReplay } from '../environments/replay.ts';
 import {
   eventsAfter,
   findRollout,
@@ -11,23 +12,48 @@ import {
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
-import { toReplay } from '../replay/replay.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
 
+/** What is known of the client that calls. */
+type ClientState = Pick<Session, 'subscribe' | 'answered'>;
+const nobody: ClientState = { subscribe: () => {}, answered: () => {} };
+
 /** What each procedure does; input has been checked. */
-export function createHandlers(core: Core): Handlers {
-  const { database, evaluations, runs } = core;
+export function createHandlers(core: Core, session: ClientState = nobody): Handlers {
+  const { database, evaluations, runs, tasks } = core;
   return {
+    'notices.subscribe': (topics) => {
+      session.subscribe(topics);
+      return {};
+    },
+    'notices.heard': (answer) => {
+      session.answered(answer);
+      return {};
+    },
+    'tasks.list': () => tasks.list(),
+    'tasks.cancel': async ({ taskId }) => {
+      await tasks.cancel(taskId);
+      return {};
+    },
+    'history.ready': async () => {
+      await core.ready;
+      return {};
+    },
     'system.info': () => systemInfo(core),
     'trainer.require': () => {
       core.trainer.require();
       return {};
     },
-    'history.rebuild': () => core.supervisor.rebuild(),
+    'history.rebuild': () =>
+      tasks.run(
+        { kind: 'rebuild', runId: null, title: 'Making the history again', cancellable: true },
+        (control) => core.supervisor.rebuild(control),
+      ),
     'presets.list': () => presetCards(),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
     'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
@@ -63,7 +89,7 @@ export function createHandlers(core: Core): Handlers {
     },
     'runs.events': ({ runId, after }) => {
       runs.get(runId);
-      return eventsAfter(database, runId, after, { phases: false }).map(({ body, ...event }) => ({
+      return eventsAfter(database, runId, after).map(({ body, ...event }) => ({
         ...event,
         body: JSON.parse(body),
       }));
@@ -81,7 +107,8 @@ export function createHandlers(core: Core): Handlers {
       return { runs: queue.list(), problem: queue.problem(), working: queue.working };
     },
     'queue.add': ({ runId }) => ({ position: core.queue.add(runId) }),
-    'queue.work': () => {
+    'queue.work': async () => {
+      await core.ready;
       core.queue.work();
       return {};
     },
@@ -181,7 +208,11 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
 function presetCards(): PresetCard[] {
   return presets
     .filter((preset) => !preset.hidden)
-    .map(({ config, hidden: _, ...card }) => ({ ...card, iterations: config.iterations }));
+    .map(({ config, hidden: _, ...card }) => ({
+      ...card,
+      environments: config.environments.map(({ type, config }) => ({ type, config })),
+      iterations: config.iterations,
+    }));
 }
 
 /** What this machine has; a trainer that can't be used is a fact, not a failure. */

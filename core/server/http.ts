@@ -6,11 +6,12 @@ import { getRequestListener } from '@hono/node-server';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import { Failure } from '../contract/failure.ts';
+import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
 import { reachCore } from '../host/reach.ts';
 import { within } from '../host/within.ts';
-import { isOwnHost, refusal } from './access.ts';
-import { listensAsUs } from './listener.ts';
+import { callerOf, isOwnHost, makeSure } from './access.ts';
+import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 
 export const defaultPort = 7717;
@@ -28,8 +29,9 @@ export interface EndpointOptions {
 export interface Endpoint {
   /** `http://127.0.0.1:7717` */
   origin: string;
-  /** The origin with the token in its fragment, which browsers don't send: what a person opens. */
+  /** The origin with this process's sign-in code in its fragment, which browsers don't send: what a person opens. */
   address: string;
+  /** The data folder's. */
   token: string;
   /** Takes no more clients; ends those it has once `drained` has settled. */
   close(drained?: Promise<unknown>): Promise<void>;
@@ -37,7 +39,7 @@ export interface Endpoint {
 
 /**
  * Serves core's API over WebSockets at /api, and the renderer's files, to this machine alone; `serve` gets the channel of every client
- * that has the token. Throws `port_busy` or `port_forbidden`.
+ * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(
   { port, webFolder }: EndpointOptions,
@@ -45,9 +47,16 @@ export async function openEndpoint(
   serve: (channel: ClosableChannel) => void,
 ): Promise<Endpoint> {
   const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
+  const code = randomHex();
+  const ownPort = () => String((server.address() as AddressInfo).port);
   const server = createServer((request, response) => {
-    if (isOwnHost(request.headers.host)) return void listener(request, response);
-    response.writeHead(403, { 'Content-Type': 'text/plain' }).end('This host answers to localhost alone.\n');
+    if (!isOwnHost(request.headers.host))
+      response
+        .writeHead(403, { 'Content-Type': 'text/plain' })
+        .end('This host answers to localhost alone.\n');
+    else if (request.url === signInPath && webFolder !== undefined)
+      signIn(request, response, { token, code, port: ownPort() }).catch(() => response.destroy());
+    else listener(request, response);
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -58,15 +67,22 @@ export async function openEndpoint(
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     if (closing) return refuse(socket, { status: 503, reason: 'ending' });
-    const refused = request.url?.split('?')[0] === '/api' ? refusal(request, token) : notFound;
-    if (refused) return refuse(socket, refused);
-    sockets.handleUpgrade(request, socket, head, (webSocket) => serve(channelOf(webSocket)));
+    const caller = request.url?.split('?')[0] === '/api' ? callerOf(request) : notFound;
+    if ('status' in caller) return refuse(socket, caller);
+    sockets.handleUpgrade(request, socket, head, async (webSocket) => {
+      webSocket.on('error', () => webSocket.terminate());
+      if (!(await makeSure(webSocket, caller, { token, port: ownPort() })) || closing)
+        return webSocket.close(1008);
+      const channel = channelOf(webSocket);
+      channel.send(JSON.stringify({ code } satisfies Welcome));
+      serve(channel);
+    });
   });
   await listen(server, port, token);
   const origin = originOf((server.address() as AddressInfo).port);
   return {
     origin,
-    address: pageOf(origin, token),
+    address: pageOf(origin, code),
     token,
     close: async (drained) => {
       closing = true;
@@ -91,7 +107,6 @@ const onlyApi: RequestListener = (_request, response) => {
 };
 
 function channelOf(webSocket: WebSocket): ClosableChannel {
-  webSocket.on('error', () => webSocket.terminate());
   return {
     send: (text) => {
       if (webSocket.readyState === webSocket.OPEN) webSocket.send(text);
@@ -116,7 +131,7 @@ function refuse(socket: Duplex, { status, reason }: { status: number; reason: st
 }
 
 const originOf = (port: number) => `http://${loopback}:${port}`;
-const pageOf = (origin: string, token: string) => `${origin}/#token=${token}`;
+const pageOf = (origin: string, code: string) => `${origin}/#sign-in=${code}`;
 
 function listen(server: Server, port: number, token: string): Promise<void> {
   return new Promise((listening, failed) => {
@@ -129,11 +144,10 @@ function listen(server: Server, port: number, token: string): Promise<void> {
 
 async function listenFailure(error: NodeJS.ErrnoException, port: number, token: string): Promise<Error> {
   if (error.code === 'EADDRINUSE') {
-    // Whoever has the port may be another user, who shall not see the token.
-    const ours = listensAsUs(port) ? await reachCore(originOf(port), token) : null;
+    const ours = await reachCore(originOf(port), token);
     ours?.close();
     const holder = ours
-      ? `StarPO Studio is running already at ${pageOf(originOf(port), token)}`
+      ? `StarPO Studio is running already at ${pageOf(originOf(port), ours.code)}`
       : 'Another program has it';
     return new Failure(
       'port_busy',

@@ -6,6 +6,7 @@ import { type ApiError, type ProcedureName, procedures } from '../contract/contr
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
+import { Session } from './session.ts';
 
 type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
 
@@ -23,11 +24,20 @@ export interface ServedChannel {
 }
 
 /**
- * Serves core's API over one channel until it closes: answers calls, passes notices on. Whatever comes in, it is answered with an error
+ * Serves core's API over one channel until it closes: answers calls, passes on the notices that the client subscribed to. Whatever comes in, it is answered with an error
  * or ignored; a message that is longer than any call ends the channel; nothing from outside throws.
  */
 export function serveChannel(core: Core, channel: ClosableChannel): ServedChannel {
-  const handlers = createHandlers(core);
+  let posted = 0;
+  const session = new Session({
+    send: (name, payload) => {
+      const before = posted;
+      client.notice.asEvent(name, payload).catch(() => {});
+      return posted - before;
+    },
+    close: () => channel.close(),
+  });
+  const handlers = createHandlers(core, session);
   const open = new Set<Promise<Result>>();
   const functions: ServerFunctions = {
     call: (name, input) => {
@@ -37,7 +47,10 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
     },
   };
   const client = createBirpc<ClientFunctions, ServerFunctions>(functions, {
-    post: (text: string) => channel.send(text),
+    post: (text: string) => {
+      posted += text.length;
+      channel.send(text);
+    },
     on: (handler) =>
       channel.onMessage((text) => {
         if (text.length > messageLimit) return channel.close();
@@ -47,11 +60,10 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
     serialize: (message) => JSON.stringify(message),
     onGeneralError: () => true,
   });
-  const stop = core.notices.on((name, payload) => {
-    client.notice.asEvent(name, payload).catch(() => {});
-  });
+  const stop = core.notices.on((name, payload) => session.deliver(name, payload));
   channel.onClose(() => {
     stop();
+    session.close();
     client.$close();
   });
   return {
@@ -73,7 +85,7 @@ function readRequest(text: string): z.infer<typeof request> | null {
 
 async function answer(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<Result> {
   try {
-    return { ok: true, value: await perform(handlers, name, input) };
+    return { ok: true, value: await perform(core, handlers, name, input) };
   } catch (error) {
     const failure = asFailure(error);
     if (failure.code === 'internal')
@@ -82,7 +94,7 @@ async function answer(core: Core, handlers: Handlers, name: unknown, input: unkn
   }
 }
 
-async function perform(handlers: Handlers, name: unknown, input: unknown): Promise<unknown> {
+async function perform(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<unknown> {
   if (typeof name !== 'string' || !Object.hasOwn(procedures, name)) {
     const known = Object.keys(procedures).join(', ');
     throw new Failure(
@@ -92,6 +104,7 @@ async function perform(handlers: Handlers, name: unknown, input: unknown): Promi
     );
   }
   const procedure = procedures[name as ProcedureName];
+  if ('changes' in procedure && core.history.readOnly) throw core.history.readOnly;
   const parsed = procedure.input.safeParse(input);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
@@ -102,6 +115,7 @@ async function perform(handlers: Handlers, name: unknown, input: unknown): Promi
       'See core/contract/contract.ts for what it takes.',
     );
   }
+  if ('runId' in parsed.data) await core.supervisor.find(parsed.data.runId);
   const handler = handlers[name as ProcedureName] as (input: unknown) => unknown;
   return procedure.output.parse(await handler(parsed.data));
 }

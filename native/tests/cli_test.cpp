@@ -10,6 +10,7 @@
 #include "journal/journal.h"
 #include "model/folder.h"
 #include "model_fixtures.h"
+#include "repository.h"
 #include "temporary_folder.h"
 #include "tiny_policy.h"
 
@@ -32,7 +33,7 @@ std::string quoted(const std::string& text) {
 Result run_trainer(const std::vector<std::string>& arguments, const std::string& input = "") {
   TemporaryFolder folder;
   write_text(folder.path() / "in", input);
-  std::string command = quoted(STARPO_TRAINER);
+  std::string command = quoted(test::trainer_program().string());
   for (const auto& argument : arguments) command += " " + quoted(argument);
   for (const char* redirection : {"< in", "> out", "2> err"}) {
     const std::string text = redirection;
@@ -43,7 +44,7 @@ Result run_trainer(const std::vector<std::string>& arguments, const std::string&
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"), read_text(folder.path() / "err")};
 }
 
-const std::string example = STARPO_REPOSITORY "/docs/formats/examples/run.json";
+const std::string example = (test::repository() / "docs/formats/examples/run.json").string();
 const std::string lake_config = R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})";
 
 }  // namespace
@@ -122,7 +123,7 @@ std::set<std::string> keys(const json& object) {
 
 TEST_CASE("devices lists the processor and says why there is no GPU, as the example does") {
   const NoGpu no_gpu;
-  const auto described = json::parse(read_text(STARPO_REPOSITORY "/docs/formats/examples/devices.json"));
+  const auto described = json::parse(read_text(test::repository() / "docs/formats/examples/devices.json"));
   const auto devices = json::parse(run_trainer({"devices", "--json"}).out);
   CHECK(keys(devices) == keys(described));
   CHECK(keys(devices.at("cuda")) == keys(described.at("cuda")));
@@ -232,7 +233,7 @@ TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at
 }
 
 TEST_CASE("the example of the environment protocol is what env answers") {
-  std::istringstream lines(read_text(STARPO_REPOSITORY "/docs/formats/examples/env-protocol.jsonl"));
+  std::istringstream lines(read_text(test::repository() / "docs/formats/examples/env-protocol.jsonl"));
   std::string requests, answers;
   for (std::string request, answer; std::getline(lines, request) && (json::parse(request).contains("close") || std::getline(lines, answer));) {
     requests += request + "\n";

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "config/run_config.h"
 #include "error_code.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-json example() { return json::parse(read_text(STARPO_REPOSITORY "/docs/formats/examples/run.json")); }
+json example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
 // What parsing the example says after a change: "<code> <path>", or "valid".
 std::string verdict(const std::function<void(json&)>& change) {
@@ -53,7 +54,7 @@ void collect_paths(const json& value, const std::string& path, std::set<std::str
 }  // namespace
 
 TEST_CASE("the example of run.json is read key by key") {
-  const auto config = read_run_config(STARPO_REPOSITORY "/docs/formats/examples/run.json");
+  const auto config = read_run_config(test::repository() / "docs/formats/examples/run.json");
   CHECK(config.version == 1);
   CHECK(config.preset == "starter-frozen-lake-grpo-s");
   CHECK(config.task == Task::reinforce);
@@ -242,7 +243,7 @@ TEST_CASE("the schema says types, ranges, choices and patterns") {
 
 TEST_CASE("the schema's metrics are those of the documentation") {
   std::set<std::string> documented, known;
-  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/metrics.md"));
+  std::istringstream text(read_text(test::repository() / "docs/formats/metrics.md"));
   for (std::string line; std::getline(text, line);) {
     if (!line.starts_with("| `") || line.find("<label>") != std::string::npos) continue;
     const auto cell = line.substr(1, line.find('|', 1) - 1);

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "base/error.h"
 #include "engine/cuda/emulated/memory.h"
 #include "engine/cuda/emulated/order.h"
@@ -36,6 +38,24 @@ TEST_CASE("the order of threads changes no bit of a step of learning, nor of wha
     CHECK(turns[order].batch.tokens == turns[0].batch.tokens);
   }
   cuda::emulated::set_order(0);
+}
+
+TEST_CASE("while replies go on, nothing is copied that the host has to wait for") {
+  cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
+  const auto generator = gpu.network().make_generator(5, 96);
+  generator->reset();
+  for (int slot = 0; slot < 3; ++slot) generator->begin(slot, std::array{1, 2, 3, 4}, 1, static_cast<std::uint32_t>(slot));
+  const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {}, {}};
+  const ReplyRequest requests[] = {{0, 24}, {1, 24}, {2, 24}};
+  std::vector<std::vector<Choice>> choices;
+  generator->generate(requests, draws, choices);  // with the prompts
+  const std::int64_t before = cuda::emulated::staged_copies();
+  generator->generate(requests, draws, choices);
+  CHECK(choices[0].size() > 1);
+  CHECK(cuda::emulated::staged_copies() == before);
+  generator->append(0, std::array{5, 6});
+  generator->generate(requests, draws, choices);
+  CHECK(cuda::emulated::staged_copies() > before);
 }
 
 TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that would fit") {

@@ -1,13 +1,14 @@
 #include <doctest/doctest.h>
 
 #include "../fuzz/targets.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 TEST_CASE("what fuzzing has found and covered is read without harm") {
   for (const auto& target : starpo::fuzz::targets()) {
     CAPTURE(target.name);
     int inputs = 0;
-    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(STARPO_REPOSITORY) / "native/fuzz/corpora" / target.name)) {
+    for (const auto& file : std::filesystem::directory_iterator(starpo::test::repository() / "native/fuzz/corpora" / target.name)) {
       CAPTURE(file.path());
       CHECK_NOTHROW(target.run(read_text(file.path())));
       ++inputs;

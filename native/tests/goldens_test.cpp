@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "golden.h"
+#include "repository.h"
 
 using namespace starpo;
 
 // Whatever files are there: each was written by another implementation, in double precision.
 TEST_CASE("the engine computes what PyTorch computed: logits, log-probabilities, gradients, three optimiser steps") {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(STARPO_REPOSITORY "/native/tests/goldens"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "native/tests/goldens"))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   REQUIRE_FALSE(files.empty());
   ThreadPool pool(2);

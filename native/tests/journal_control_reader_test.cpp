@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "journal/control_reader.h"
+#include "repository.h"
 #include "temporary_folder.h"
 
 using namespace starpo;
@@ -80,7 +81,7 @@ TEST_CASE_FIXTURE(Fixture, "malformed lines are answered and the good ones behin
 
 TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
   ControlReader reader(run.path());
-  send(read_text(STARPO_REPOSITORY "/docs/formats/examples/control.jsonl"));
+  send(read_text(test::repository() / "docs/formats/examples/control.jsonl"));
   const auto commands = reader.poll(journal);
   REQUIRE(commands.size() == 4);
   CHECK(commands[0].command == Command::pause);

@@ -12,6 +12,7 @@
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"
 #include "journal/run_lock.h"
+#include "repository.h"
 #include "system_calls.h"
 #include "temporary_folder.h"
 #include "train/evaluation/evaluation_files.h"
@@ -192,7 +193,7 @@ TEST_CASE("a run directory that isn't there") {
 }
 
 TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
-  std::istringstream text(read_text(STARPO_REPOSITORY "/docs/formats/examples/events.jsonl"));
+  std::istringstream text(read_text(test::repository() / "docs/formats/examples/events.jsonl"));
   std::int64_t seq = 0;
   std::set<std::string> types;
   for (std::string line; std::getline(text, line); ++seq) {

@@ -203,6 +203,8 @@ TEST_CASE("initial weights follow from the seed") {
   const ParameterLayout layout(small_config({4, 2, 6, false}));
   const std::vector<float> weights = initial_weights(layout, 7);
   CHECK(same_bits(weights, initial_weights(layout, 7)));
+  ThreadPool threads(3);
+  CHECK(same_bits(weights, initial_weights(layout, 7, threads)));
   CHECK_FALSE(same_bits(weights, initial_weights(layout, 8)));
   const auto deviation = [&](const char* name) {
     const TensorSlot& tensor = layout.find(name);

@@ -7,12 +7,11 @@
 
 #include "engine/load_weights.h"
 #include "model/folder.h"
+#include "repository.h"
 #include "temporary_folder.h"
 #include "train/run/trainer_state.h"
 
 namespace starpo::test {
-
-inline std::filesystem::path repository() { return STARPO_REPOSITORY; }
 
 // A one-layer policy of random weights with the starter's tokenizer: config.json, model.safetensors, tokenizer files.
 inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uint32_t seed = 3) {

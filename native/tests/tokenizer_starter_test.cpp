@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "env/frozen_lake/frozen_lake.h"
+#include "repository.h"
 #include "tokenizer/tokenizer.h"
 #include "vectors.h"
 
@@ -8,7 +9,7 @@ using namespace starpo;
 
 namespace {
 
-Tokenizer starter() { return Tokenizer::load(STARPO_REPOSITORY "/resources/starter"); }
+Tokenizer starter() { return Tokenizer::load(test::repository() / "resources/starter"); }
 
 }  // namespace
 

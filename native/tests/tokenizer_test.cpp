@@ -5,6 +5,7 @@
 
 #include "base/philox.h"
 #include "error_code.h"
+#include "repository.h"
 #include "temporary_folder.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/byte_pair_encoding.h"
@@ -18,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string starter_folder = STARPO_REPOSITORY "/resources/starter";
+const std::string starter_folder = (test::repository() / "resources/starter").string();
 
 using Pieces = std::vector<std::string_view>;
 

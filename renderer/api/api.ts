@@ -1,7 +1,7 @@
 import type { Client } from '../../core/contract/client.ts';
 import { Failure } from '../../core/contract/failure.ts';
 
-export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused';
+export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused' | 'signed-out';
 
 /** core's client as the pages see it: one object for the life of the window, whatever becomes of the connection under it. */
 export interface Api extends Pick<Client, 'call' | 'on'> {

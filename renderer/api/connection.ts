@@ -8,27 +8,20 @@ const longestDelay = 8000;
 
 type Handler = (notice: never) => void;
 
-/** Written out, since the contract's own table would bring its schemas into the page; the type keeps it whole. */
-const noticeNames: Record<NoticeName, true> = {
-  run: true,
-  removed: true,
-  metrics: true,
-  memoryPlan: true,
-  log: true,
-  rollout: true,
-  evaluation: true,
-  rolloutRemoved: true,
-  queue: true,
-  storage: true,
-  alerts: true,
-};
+/** What somebody wants to hear of; `end` stops hearing it on the present connection. */
+interface Subscription {
+  name: NoticeName;
+  handler: Handler;
+  runId: string | undefined;
+  end: () => void;
+}
 
 /**
  * Keeps a client connected: opens a channel, and another with growing pauses whenever that fails or closes.
  * Handlers of notices outlive the channels; calls made while there is none fail with `not_connected`.
  */
 export function connect(open: () => Promise<Channel>, wait: (ms: number) => Promise<unknown> = pause): Api {
-  const handlers = new Map<NoticeName, Set<Handler>>();
+  const subscriptions = new Set<Subscription>();
   const stateHandlers = new Set<(state: ConnectionState) => void>();
   let state: ConnectionState = 'connecting';
   let client: Client | null = null;
@@ -39,14 +32,17 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     for (const handler of [...stateHandlers]) handler(next);
   }
 
+  function begin(subscription: Subscription): void {
+    const { name, handler, runId } = subscription;
+    subscription.end = client?.on(name, (notice) => handler(notice as never), runId) ?? (() => {});
+  }
+
   function adopt(channel: Channel): void {
     client = createClient(channel);
     delay = firstDelay;
-    for (const name of Object.keys(noticeNames) as NoticeName[]) {
-      client.on(name, (notice) => {
-        for (const handler of [...(handlers.get(name) ?? [])]) handler(notice as never);
-      });
-    }
+    for (const subscription of subscriptions) begin(subscription);
+    // What was left out is asked for again, as after a connection that was lost.
+    client.on('missed', () => become('open'));
     client.onClose(() => {
       client = null;
       become('lost');
@@ -59,8 +55,9 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     let channel: Channel;
     try {
       channel = await open();
-    } catch {
-      if (state === 'connecting') become('refused');
+    } catch (error) {
+      const next = error instanceof Failure && error.code === 'not_signed_in' ? 'signed-out' : 'refused';
+      if (state === 'connecting' || (state === 'refused' && next !== state)) become(next);
       return retry();
     }
     adopt(channel);
@@ -76,11 +73,14 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
 
   return {
     call: (name, input) => (client ? client.call(name, input) : Promise.reject(notConnected())),
-    on(name, handler) {
-      const set = handlers.get(name) ?? new Set();
-      handlers.set(name, set);
-      set.add(handler as Handler);
-      return () => void set.delete(handler as Handler);
+    on(name, handler, runId) {
+      const subscription: Subscription = { name, handler: handler as Handler, runId, end: () => {} };
+      subscriptions.add(subscription);
+      begin(subscription);
+      return () => {
+        subscriptions.delete(subscription);
+        subscription.end();
+      };
     },
     onState(handler) {
       stateHandlers.add(handler);

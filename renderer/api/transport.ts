@@ -1,27 +1,77 @@
 import { type Bridge, bridgeChannel } from '../../core/contract/bridge.ts';
 import type { Channel } from '../../core/contract/client.ts';
+import { Failure } from '../../core/contract/failure.ts';
+import type { ClientKey } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 
-const tokenKey = 'starpo-token';
+/** Where the sign-in code lies for the other tabs of this browser; it is worth nothing once the process that printed it has ended. */
+const codeKey = 'starpo-sign-in';
 
 /** How this window reaches core: through Electron's bridge where there is one, else through a WebSocket to the page's own host. */
 export function chooseTransport(): () => Promise<Channel> {
   const bridge = (window as { starpo?: Bridge }).starpo;
   if (bridge) return () => Promise.resolve(bridgeChannel(bridge));
   // A new address may be opened in a tab that is there already, which then doesn't load anew.
-  addEventListener('hashchange', takeToken);
-  return () => openWebSocket(location.origin, takeToken());
+  addEventListener('hashchange', takeCode);
+  takeCode();
+  return signedInChannel();
 }
 
 /**
- * The token of `#token=...`, moved out of the address bar into the session; the rest of the hash stays, as in `#token=abc/run/x`.
- * Empty where none was ever given.
+ * Opens channels for a page, which signs in at first and keeps the key that it gets in memory alone. With it, it also finds a later process on the same port,
+ * and tells it from whoever else may be there.
  */
-export function takeToken(): string {
-  const match = /^#token=([A-Za-z0-9_-]+)(\/.*)?$/.exec(location.hash);
-  if (match?.[1]) {
-    sessionStorage.setItem(tokenKey, match[1]);
-    history.replaceState(null, '', `${location.pathname}${location.search}#${match[2] ?? '/start'}`);
-  }
-  return sessionStorage.getItem(tokenKey) ?? '';
+function signedInChannel(): () => Promise<Channel> {
+  let key: ClientKey | null = null;
+  return async () => {
+    const code = localStorage.getItem(codeKey);
+    key ??= await signIn(code);
+    try {
+      const channel = await openWebSocket(location.origin, key);
+      localStorage.setItem(codeKey, channel.code);
+      return channel;
+    } catch (error) {
+      // A newer code was brought by another tab, or by hand: that process is signed in to anew.
+      const newer = localStorage.getItem(codeKey);
+      if (error instanceof Failure && error.code === 'host_untrusted' && newer !== code) key = null;
+      throw error;
+    }
+  };
+}
+
+/** Throws `not_signed_in` where the code is none of the process that answers, `connection_refused` where none does. */
+async function signIn(code: string | null): Promise<ClientKey> {
+  if (!code) throw notSignedIn();
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch('/api/sign-in', { method: 'POST', headers, body: JSON.stringify({ code }) });
+  if (response.status === 401) throw notSignedIn();
+  if (!response.ok) throw new Failure('connection_refused', 'No connection to core.', 'Try again.');
+  const { id, key } = (await response.json()) as ClientKey;
+  return { id, key };
+}
+
+const notSignedIn = () =>
+  new Failure(
+    'not_signed_in',
+    "This tab isn't signed in.",
+    'Paste the address that `starpo serve` printed in your terminal.',
+  );
+
+/** Moves the code of `#sign-in=...` out of the address bar; the rest of the hash stays, as in `#sign-in=abc/run/x`. */
+export function takeCode(): void {
+  const match = /^#sign-in=([0-9a-f]+)(\/.*)?$/.exec(location.hash);
+  if (!match?.[1]) return;
+  localStorage.setItem(codeKey, match[1]);
+  history.replaceState(null, '', `${location.pathname}${location.search}#${match[2] ?? '/start'}`);
+}
+
+/** Goes to an address that a person pasted, of this host or another. Gives whether it is one. */
+export function openAddress(text: string): boolean {
+  const address = URL.parse(text.trim());
+  if (address?.protocol !== 'http:' || !address.hash.startsWith('#sign-in=')) return false;
+  const here = address.origin === location.origin;
+  location.assign(address);
+  // Only the fragment differs: nothing loads by itself.
+  if (here) location.reload();
+  return true;
 }

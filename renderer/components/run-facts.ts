@@ -14,7 +14,7 @@ export function successOf({ latest }: RunSummary): {
   };
 }
 
-const phaseWords: Record<Phase['name'], { doing: string; unit: string }> = {
+const phaseWords: Record<string, { doing: string; unit: string }> = {
   load: { doing: 'Loading the model', unit: '' },
   evaluate: { doing: 'Evaluating', unit: 'episodes' },
   rollout: { doing: 'Playing episodes', unit: 'episodes' },
@@ -23,9 +23,9 @@ const phaseWords: Record<Phase['name'], { doing: string; unit: string }> = {
   checkpoint: { doing: 'Writing a checkpoint', unit: '' },
 };
 
-/** `Playing episodes, 34 of 128`. */
+/** `Playing episodes, 34 of 128`; a phase that this version doesn't know is called by its name. */
 export function describePhase({ name, done, total }: Phase): string {
-  const { doing, unit } = phaseWords[name];
+  const { doing, unit } = phaseWords[name] ?? { doing: name, unit: '' };
   return total > 1 ? `${doing}, ${done} of ${total}${unit && ` ${unit}`}` : doing;
 }
 

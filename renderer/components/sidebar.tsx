@@ -11,6 +11,7 @@ const connectionWords = {
   open: 'Connected',
   lost: 'Reconnecting',
   refused: 'Not connected',
+  'signed-out': 'Not signed in',
 } as const;
 
 export function Sidebar({ route }: { route: Route }) {

@@ -1,12 +1,7 @@
-import { useMemo } from 'react';
 import type { Replay } from '../../core/contract/contract.ts';
-import { BanditBoard } from '../boards/bandit-board.tsx';
-import { describeBoard, describeFrame, type Outcome, outcome, placeOf } from '../boards/describe.ts';
-import { moveAt, parseLake, trail } from '../boards/lake.ts';
-import { LakeBoard } from '../boards/lake-board.tsx';
-import { lostBox, parseRoom, roomMoveAt, roomTrail } from '../boards/sokoban.ts';
-import { SokobanBoard } from '../boards/sokoban-board.tsx';
 import { signed } from '../components/format.ts';
+import { describeBoard, describeFrame, outcomeAt, placeOf } from '../environments/describe.ts';
+import { environmentOf } from '../environments/registry.ts';
 import { useReplay } from '../stores/replay-store.ts';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
@@ -29,7 +24,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         <span className="spacer" />
         <span className="faint">
           {summary.environment} · seed {summary.seed} · score {signed(summary.reward)}
-          {endWords[summary.ended]}
+          {endWords[summary.ended] ?? ` · ${summary.ended}`}
         </span>
       </header>
       <div className="stage-board">
@@ -42,77 +37,27 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
   );
 }
 
-const endWords = {
+const endWords: Record<string, string> = {
   done: '',
   max_turns: ' · out of turns',
   max_actions: ' · out of actions',
   context: ' · out of context',
-} as const;
+};
 
 function Board({ replay }: { replay: Replay }) {
   const { index, motion } = useReplay((state) => state.player);
-  const frame = replay.frames[index];
-  const label = describeBoard(replay, index);
-  if (!frame) return null;
-  if (replay.type === 'bandit') {
-    return (
-      <BanditBoard
-        arms={replay.arms ?? []}
-        config={replay.config}
-        frame={frame}
-        progress={motion}
-        label={label}
-      />
-    );
-  }
-  const Grid = replay.type === 'sokoban' ? RoomOf : LakeOf;
-  return <Grid replay={replay} index={index} progress={motion} label={label} />;
+  if (!replay.frames[index]) return null;
+  const { Board: Drawing } = environmentOf(replay.type);
+  return <Drawing replay={replay} index={index} progress={motion} label={describeBoard(replay, index)} />;
 }
-
-interface GridProps {
-  replay: Replay;
-  index: number;
-  progress: number;
-  label: string;
-}
-
-function LakeOf({ replay: { frames }, index, progress, label }: GridProps) {
-  const moving = progress < 1;
-  const board = frames[index]?.board ?? null;
-  const lake = useMemo(() => (board === null ? null : parseLake(board)), [board]);
-  const move = useMemo(() => moveAt(frames, index), [frames, index]);
-  const path = useMemo(() => trail(frames, moving ? index - 1 : index), [frames, index, moving]);
-  if (!lake) return <pre className="board-text">{board}</pre>;
-  return <LakeBoard lake={lake} move={move} progress={progress} trail={path} label={label} />;
-}
-
-function RoomOf({ replay: { frames }, index, progress, label }: GridProps) {
-  const moving = progress < 1;
-  const board = frames[index]?.board ?? null;
-  const room = useMemo(() => (board === null ? null : parseRoom(board)), [board]);
-  const move = useMemo(() => roomMoveAt(frames, index), [frames, index]);
-  const path = useMemo(() => roomTrail(frames, moving ? index - 1 : index), [frames, index, moving]);
-  const lost = useMemo(() => (moving ? null : lostBox(frames, index)), [frames, index, moving]);
-  if (!room) return <pre className="board-text">{board}</pre>;
-  return <SokobanBoard room={room} move={move} progress={progress} trail={path} lost={lost} label={label} />;
-}
-
-const marks: Partial<Record<Outcome, { text: string; kind?: 'good' | 'bad' }>> = {
-  bump: { text: 'blocked' },
-  fall: { text: 'fell into a hole', kind: 'bad' },
-  goal: { text: 'reached the goal', kind: 'good' },
-  solved: { text: 'solved the level', kind: 'good' },
-  payout: { text: 'paid out', kind: 'good' },
-  nothing: { text: 'paid nothing' },
-};
 
 /** One line under the board; said aloud while stepping, silent while playing. */
 function Caption({ replay }: { replay: Replay }) {
   const { index, playing } = useReplay((state) => state.player);
   const frame = replay.frames[index];
   if (!frame) return null;
-  const words = describeFrame(replay.frames, index);
-  const mark = marks[outcome(frame)];
+  const words = describeFrame(replay, index);
+  const { tone, note } = outcomeAt(replay, index);
   return (
     <div className="caption">
       <p className="visually-hidden" aria-live={playing ? 'off' : 'polite'}>
@@ -129,9 +74,9 @@ function Caption({ replay }: { replay: Replay }) {
           dead end
         </span>
       )}
-      {mark && (
-        <span className="tag" data-kind={mark.kind} aria-hidden="true">
-          {mark.text}
+      {note && (
+        <span className="tag" data-kind={tone} aria-hidden="true">
+          {note}
         </span>
       )}
       <span className="spacer" />

@@ -1,5 +1,5 @@
 import type { Frame, Replay } from '../../core/contract/contract.ts';
-import { describeFrame, outcome } from '../boards/describe.ts';
+import { describeFrame, outcomeAt } from '../environments/describe.ts';
 import { useReplay } from '../stores/replay-store.ts';
 
 const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
@@ -10,7 +10,7 @@ export function Timeline({ replay }: { replay: Replay }) {
   const act = useReplay((state) => state.act);
   const { frames, turns } = replay;
   const turn = index === 0 ? null : frames[index]?.turn;
-  const mark = (at: number) => <Mark key={at} frames={frames} at={at} position={index} />;
+  const mark = (at: number) => <Mark key={at} replay={replay} at={at} position={index} />;
   return (
     <div className="timeline">
       <div className="timeline-turns">
@@ -32,7 +32,7 @@ export function Timeline({ replay }: { replay: Replay }) {
         type="range"
         className="scrubber"
         aria-label="Place in the episode"
-        aria-valuetext={describeFrame(frames, index)}
+        aria-valuetext={describeFrame(replay, index)}
         min={0}
         max={Math.max(0, frames.length - 1)}
         value={index}
@@ -42,15 +42,15 @@ export function Timeline({ replay }: { replay: Replay }) {
   );
 }
 
-function Mark({ frames, at, position }: { frames: readonly Frame[]; at: number; position: number }) {
+function Mark({ replay, at, position }: { replay: Replay; at: number; position: number }) {
   const act = useReplay((state) => state.act);
-  const frame = frames[at]!;
-  const words = describeFrame(frames, at);
+  const frame = replay.frames[at]!;
+  const words = describeFrame(replay, at);
   return (
     <button
       type="button"
       className="mark"
-      data-outcome={outcome(frame)}
+      data-tone={outcomeAt(replay, at).tone}
       data-lost={frame.deadEnd || undefined}
       data-done={at <= position || undefined}
       aria-current={at === position ? 'step' : undefined}

@@ -107,36 +107,37 @@ export function followRun(api: Api, runId: string): () => void {
   }
 
   const stops = [
-    api.on('metrics', (notice) => {
-      if (notice.runId === runId) catchUp.notice(() => applyMetrics(notice));
-    }),
-    api.on('log', ({ runId: id, line }) => {
-      if (id === runId) catchUp.notice(() => useRun.setState(({ log }) => ({ log: withLine(log, line) })));
-    }),
-    api.on('memoryPlan', ({ runId: id, plan }) => {
-      if (id === runId) catchUp.notice(() => useRun.setState({ memoryPlan: plan }));
-    }),
-    api.on('rollout', ({ runId: id, file }) => {
-      if (id === runId)
-        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) })));
-    }),
-    api.on('evaluation', ({ runId: id, evaluation }) => {
-      if (id !== runId) return;
-      catchUp.notice(() =>
-        useRun.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
-      );
-    }),
-    api.on('rolloutRemoved', ({ runId: id, iteration, split }) => {
-      const others = (file: RolloutFile) => file.iteration !== iteration || file.split !== split;
-      if (id === runId)
+    api.on('metrics', (notice) => catchUp.notice(() => applyMetrics(notice)), runId),
+    api.on(
+      'log',
+      ({ line }) => catchUp.notice(() => useRun.setState(({ log }) => ({ log: withLine(log, line) }))),
+      runId,
+    ),
+    api.on('memoryPlan', ({ plan }) => catchUp.notice(() => useRun.setState({ memoryPlan: plan })), runId),
+    api.on(
+      'rollout',
+      ({ file }) =>
+        catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),
+      runId,
+    ),
+    api.on(
+      'evaluation',
+      ({ evaluation }) =>
+        catchUp.notice(() =>
+          useRun.setState(({ evaluations }) => ({ evaluations: withEvaluation(evaluations, evaluation) })),
+        ),
+      runId,
+    ),
+    api.on(
+      'rolloutRemoved',
+      ({ iteration, split }) => {
+        const others = (file: RolloutFile) => file.iteration !== iteration || file.split !== split;
         catchUp.notice(() => useRun.setState(({ rollouts }) => ({ rollouts: rollouts.filter(others) })));
-    }),
-    api.on('storage', ({ runId: id, storage }) => {
-      if (id === runId) useRun.setState({ storage });
-    }),
-    api.on('alerts', ({ runId: id, alerts }) => {
-      if (id === runId) catchUp.notice(() => useRun.setState({ alerts }));
-    }),
+      },
+      runId,
+    ),
+    api.on('storage', ({ storage }) => useRun.setState({ storage }), runId),
+    api.on('alerts', ({ alerts }) => catchUp.notice(() => useRun.setState({ alerts })), runId),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),

@@ -37,12 +37,21 @@ describe('annotations', { timeout: 300_000 }, () => {
   const file = (runId = 'one') => join(world.home, 'runs', runId, 'annotations.jsonl');
   const lines = () => readFileSync(file(), 'utf8').trimEnd().split('\n');
 
-  test('are kept in the run directory, a line for what changed', () => {
-    const first = core.annotations.annotate({ runId: 'one', addTags: ['b', 'a 1'], note: 'two\nlines' });
+  test('are kept in the run directory, a line for what changed', async () => {
+    const first = await core.annotations.annotate({
+      runId: 'one',
+      addTags: ['b', 'a 1'],
+      note: 'two\nlines',
+    });
     expect(first).toEqual({ tags: ['a 1', 'b'], note: 'two\nlines', starred: false, archived: false });
-    core.annotations.annotate({ runId: 'one', addTags: ['b'], removeTags: ['none'], note: 'two\nlines' });
+    await core.annotations.annotate({
+      runId: 'one',
+      addTags: ['b'],
+      removeTags: ['none'],
+      note: 'two\nlines',
+    });
     expect(lines()).toHaveLength(3);
-    const then = core.annotations.annotate({
+    const then = await core.annotations.annotate({
       runId: 'one',
       removeTags: ['b'],
       note: '',
@@ -51,32 +60,26 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
     expect(then).toEqual({ tags: ['a 1'], note: '', starred: true, archived: true });
     expect(core.runs.get('one').marks).toEqual(then);
-    expect(() => core.annotations.annotate({ runId: 'none' })).toThrow(
-      expect.objectContaining({ code: 'run_unknown' }),
-    );
+    await expect(core.annotations.annotate({ runId: 'none' })).rejects.toMatchObject({ code: 'run_unknown' });
   });
 
-  test('tell of an alert from its raising to its end', () => {
+  test('tell of an alert from its raising to its end', async () => {
     const told: unknown[] = [];
     core.notices.on((name, payload) => {
       if (name === 'alerts') told.push(payload);
     });
     const alert = { kind: 'entropy', severity: 'warning', iteration: 3, message: 'falls' } as const;
-    const alertId = core.annotations.raise('one', alert);
+    const alertId = await core.annotations.raise('one', alert);
     expect(core.annotations.alerts('one')).toMatchObject([{ id: alertId, ...alert, state: 'raised' }]);
-    core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until: 5 });
+    await core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until: 5 });
     expect(core.annotations.alerts('one')).toMatchObject([{ state: 'snoozed', snoozedUntil: 5 }]);
-    const cleared = core.annotations.answer({ runId: 'one', alertId, state: 'cleared' });
+    const cleared = await core.annotations.answer({ runId: 'one', alertId, state: 'cleared' });
     expect(cleared).toMatchObject([{ state: 'cleared', snoozedUntil: null }]);
     expect(told.at(-1)).toEqual({ runId: 'one', alerts: cleared });
     const unknown = { runId: 'one', alertId: 'x', state: 'cleared' } as const;
-    expect(() => core.annotations.answer(unknown)).toThrow(
-      expect.objectContaining({ code: 'alert_unknown' }),
-    );
+    await expect(core.annotations.answer(unknown)).rejects.toMatchObject({ code: 'alert_unknown' });
     const endless = { runId: 'one', alertId, state: 'snoozed' } as const;
-    expect(() => core.annotations.answer(endless)).toThrow(
-      expect.objectContaining({ code: 'input_invalid' }),
-    );
+    await expect(core.annotations.answer(endless)).rejects.toMatchObject({ code: 'input_invalid' });
   });
 
   test('that come into the file by themselves are told of', async () => {
@@ -85,22 +88,22 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test('come back with everything else where the history was deleted', async () => {
-    const alertId = core.annotations.raise('two', {
+    const alertId = await core.annotations.raise('two', {
       kind: 'k',
       severity: 'critical',
       iteration: 1,
       message: 'm',
     });
-    core.annotations.answer({ runId: 'two', alertId, state: 'snoozed', until: 99 });
-    core.annotations.annotate({
+    await core.annotations.answer({ runId: 'two', alertId, state: 'snoozed', until: 99 });
+    await core.annotations.annotate({
       runId: 'one',
       addTags: ['x', 'y'],
       removeTags: [],
       note: 'n',
       starred: true,
     });
-    core.annotations.annotate({ runId: 'one', removeTags: ['x'], archived: true });
-    core.annotations.add('one', { type: 'start_failed', code: 'c', message: 'm', hint: 'h' });
+    await core.annotations.annotate({ runId: 'one', removeTags: ['x'], archived: true });
+    await core.annotations.add('one', { type: 'start_failed', code: 'c', message: 'm', hint: 'h' });
     core.queue.add('one');
     const before = await answers(core);
     expect(JSON.stringify(before)).toContain('snoozed');
@@ -112,10 +115,10 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test('that are damaged are skipped, and it is said', async () => {
-    core.annotations.annotate({ runId: 'one', starred: true });
+    await core.annotations.annotate({ runId: 'one', starred: true });
     appendFileSync(file(), 'garbage\n{"v":1,"id":"a","time":1,"type":"tag","tag":"","present":true}\n');
     appendFileSync(file(), '{"v":1,"id":"b","time":1,"type":"weather","sunny":true}\n{"v":1,"id":"c","ti');
-    core.annotations.annotate({ runId: 'one', note: 'after a line that was cut short' });
+    await core.annotations.annotate({ runId: 'one', note: 'after a line that was cut short' });
     expect(core.runs.get('one').marks).toMatchObject({
       starred: true,
       note: 'after a line that was cut short',
@@ -172,7 +175,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     const theirs = await there.core();
     const set = { iterations: 3, 'rollout.groups': 1, 'rollout.group_size': 4, 'policy_loss.mini_batch': 4 };
     const runId = await theirs.runs.create({ preset: 'starter-frozen-lake', set });
-    theirs.annotations.annotate({ runId, addTags: ['far'] });
+    await theirs.annotations.annotate({ runId, addTags: ['far'] });
     await theirs.runs.start(runId);
     await untilRun(theirs, runId, ({ iteration }) => iteration === 2);
     // Copied while it is trained there: here it was interrupted, whatever its lock and its process number say.

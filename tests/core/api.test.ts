@@ -38,6 +38,9 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     const presets = await client.call('presets.list', {});
     expect(presets.map((preset) => preset.id)).toContain('starter-frozen-lake-starpo-s');
     expect(presets.map((preset) => preset.id)).not.toContain('starter-warm-start');
+    expect(presets.find(({ alias }) => alias === 'starter-frozen-lake-slippery')?.environments).toMatchObject(
+      [{ type: 'frozen-lake', config: { is_slippery: true } }],
+    );
   });
 
   test('trains a run while it tells of it, and replays what it did', async () => {

@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
+import type { ClientKey } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
+import { openApiOf, signIn } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
 describe('starpo', { timeout: 300_000 }, () => {
@@ -90,25 +92,30 @@ describe('starpo', { timeout: 300_000 }, () => {
     });
   });
 
-  test('serve prints an address whose token opens the API, and ends on request', async () => {
+  const printed = /((http:\/\/127\.0\.0\.1:\d+)\/#sign-in=[0-9a-f]{32})$/;
+
+  test('serve prints an address whose code opens the API, and ends on request', async () => {
     const child = starpo(['serve', '--port', '0'], world.environment());
-    const [, origin, token] = await child.line(/(http:\/\/127\.0\.0\.1:\d+)\/#token=([0-9a-f]{64})$/);
-    const channel = await openWebSocket(origin!, token!);
+    const [, address, origin] = await child.line(printed);
+    const key = await signIn(address!);
+    const channel = await openWebSocket(origin!, key as ClientKey);
     expect(await createClient(channel).call('runs.list', {})).toEqual([]);
     channel.close();
     expect(await child.kill('SIGTERM')).toMatchObject({ status: 0, errors: '' });
     expect(existsSync(join(world.home, 'host.json'))).toBe(false);
   });
 
-  test('serve has the same address after a restart, so that an open page finds it again', async () => {
-    const address = /(http:\/\/127\.0\.0\.1:\d+)\/#token=([0-9a-f]{64})$/;
+  test('serve is found again by an open page after a restart on the same port, but not by the code of before', async () => {
     const first = starpo(['serve', '--port', '0'], world.environment());
-    const [line, origin, token] = await first.line(address);
+    const [, address, origin] = await first.line(printed);
+    const key = (await signIn(address!)) as ClientKey;
     await first.kill();
-    const port = new URL(origin!).port;
-    const second = starpo(['serve', '--port', port], world.environment());
-    expect((await second.line(address))[0]).toBe(line);
-    const channel = await openWebSocket(origin!, token!);
+    const second = starpo(['serve', '--port', new URL(origin!).port], world.environment());
+    const [, later] = await second.line(printed);
+    expect(later).not.toBe(address);
+    expect(await signIn(address!)).toBe(401);
+    const channel = await openWebSocket(origin!, key);
+    expect(later).toContain(channel.code);
     expect(await createClient(channel).call('runs.list', {})).toEqual([]);
     await second.kill();
   });
@@ -149,11 +156,11 @@ describe('starpo', { timeout: 300_000 }, () => {
     const [, id] = await training.line(/^run (\S+)$/);
     await training.line(/^iteration 2\//);
     const app = starpo(['serve', '--port', '0'], world.environment());
-    const [, origin, token] = await app.line(/(http:\/\/\S+)\/#token=(\S+)$/);
+    const [, , origin] = await app.line(printed);
     const other = starpo(['serve', '--port', '0'], world.environment());
     await other.line(/http:/);
     expect(await other.kill('SIGTERM')).toMatchObject({ status: 0, errors: '' });
-    const channel = await openWebSocket(origin!, token!);
+    const channel = await openApiOf(world.home, origin!);
     const { accepted } = await createClient(channel).call('runs.command', { runId: id!, command: 'stop' });
     expect(accepted).toBe(true);
     expect((await training.finished).errors).toContain('code: run_stopped');

@@ -43,6 +43,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
       skipped: [],
       forgotten: [],
       damaged: [],
+      unreadable: [],
       damagedAnnotations: [],
     });
     expect(await listed()).toEqual(before);
@@ -62,6 +63,17 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(output).toContain('skipped broken-run: ');
     expect(output).toContain('first-run: its journal has lines that are no events');
     expect(output).toContain('forgot gone-run: ');
+  });
+
+  test('leaves a run whose journal cannot be read as it was, and goes on with the others', async () => {
+    const before = await listed();
+    const journalFile = join(world.home, 'runs/first-run/events.jsonl');
+    rmSync(journalFile);
+    mkdirSync(journalFile);
+    const { status, output } = await run('history', 'rebuild');
+    expect(status).toBe(0);
+    expect(output).toContain("first-run: its files can't be read; it stays as it was");
+    expect(await listed()).toEqual(before);
   });
 
   test.each([

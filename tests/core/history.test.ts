@@ -9,7 +9,6 @@ import {
   readMemoryPlan,
   readSeries,
 } from '../../core/history/queries.ts';
-import { rebuildHistory } from '../../core/history/rebuild.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
 import { dump, untilRun, World } from './fixtures/world.ts';
@@ -159,7 +158,7 @@ describe('the history', { timeout: 60_000 }, () => {
     world.run('other-run', [journal.started(0), journal.log(1, 'hello'), journal.stopped(2, 0)]);
     const core = await world.core();
     const before = dump(core);
-    await rebuildHistory(core.database, world.home);
+    await core.supervisor.rebuild();
     expect(dump(core)).toEqual(before);
 
     const copy = new World();
@@ -176,7 +175,7 @@ describe('the history', { timeout: 60_000 }, () => {
     for (const name of names) world.run(name, [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
     let done = false;
-    const rebuilding = rebuildHistory(core.database, world.home).finally(() => {
+    const rebuilding = core.supervisor.rebuild().finally(() => {
       done = true;
     });
     const seen: number[] = [];

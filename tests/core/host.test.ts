@@ -4,11 +4,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
-import { openWebSocket } from '../../core/contract/web-socket.ts';
+import { keyOf, proofOf, randomHex } from '../../core/contract/handshake.ts';
 import type { Endpoint } from '../../core/server/http.ts';
-import { listenersOf, listensAsUs } from '../../core/server/listener.ts';
 import { rawRequest, rawSocket, upgrade } from './fixtures/raw-request.ts';
+import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
+
+const protocols = `starpo, ${'0'.repeat(32)}, ${'1'.repeat(32)}`;
 
 describe('the endpoint of the app', { timeout: 60_000 }, () => {
   let world: World;
@@ -65,34 +67,29 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
   test('answers to names of this machine alone, so that no foreign name can be bent to it', async () => {
     expect((await rawRequest(host.origin, '/', { Host: 'evil.example:80' })).status).toBe(403);
     expect((await rawRequest(host.origin, '/', { Host: 'localhost:9999' })).status).toBe(200);
-    const headers = { ...upgrade(`starpo, ${host.token}`), Host: 'evil.example' };
+    const headers = { ...upgrade(protocols), Host: 'evil.example' };
     expect((await rawRequest(host.origin, '/api', headers)).status).toBe(403);
   });
 
   test.each([
-    ['the token', () => `starpo, ${host.token}`, undefined, 101],
-    ['the token from its own page', () => `starpo, ${host.token}`, 'http://localhost:7717', 101],
-    ['the token from a foreign page', () => `starpo, ${host.token}`, 'https://evil.example', 403],
-    ['the token from a page of no origin', () => `starpo, ${host.token}`, 'null', 403],
-    [
-      'a name that only begins like ours',
-      () => `starpo, ${host.token}`,
-      'http://127.0.0.1.evil.example',
-      403,
-    ],
-    ['another token', () => `starpo, ${'0'.repeat(64)}`, undefined, 401],
-    ['a shorter token', () => `starpo, ${host.token.slice(1)}`, undefined, 401],
-    ['no token', () => 'starpo', undefined, 401],
-    ['another protocol', () => `other, ${host.token}`, undefined, 401],
-  ])('a WebSocket with %s', async (_, protocols, origin, status) => {
-    const headers = { ...upgrade(protocols()), ...(origin === undefined ? {} : { Origin: origin }) };
+    ['id and nonce', protocols, undefined, 101],
+    ['id and nonce from its own page', protocols, 'http://localhost:7717', 101],
+    ['id and nonce from a foreign page', protocols, 'https://evil.example', 403],
+    ['id and nonce from a page of no origin', protocols, 'null', 403],
+    ['a name that only begins like ours', protocols, 'http://127.0.0.1.evil.example', 403],
+    ['no nonce', `starpo, ${'0'.repeat(32)}`, undefined, 401],
+    ['a shorter id', `starpo, ${'0'.repeat(31)}, ${'1'.repeat(32)}`, undefined, 401],
+    ['nothing more', 'starpo', undefined, 401],
+    ['another protocol', protocols.replace('starpo', 'other'), undefined, 401],
+  ])('a WebSocket with %s', async (_, asked, origin, status) => {
+    const headers = { ...upgrade(asked), ...(origin === undefined ? {} : { Origin: origin }) };
     expect((await rawRequest(host.origin, '/api', headers)).status).toBe(status);
   });
 
   test.each(['/other', '//', '//api', '/%zz', '*', 'http://'])(
     'there is no WebSocket at %s',
     async (path) => {
-      const headers = upgrade(`starpo, ${host.token}`);
+      const headers = upgrade(protocols);
       expect((await rawRequest(host.origin, path, headers)).status).toBe(404);
       expect((await rawRequest(host.origin, '/api?from=page', headers)).status).toBe(101);
     },
@@ -104,8 +101,21 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
   });
 
   test('a wrong token is told of by code', async () => {
-    await expect(openWebSocket(host.origin, 'wrong')).rejects.toMatchObject({ code: 'connection_refused' });
+    const opening = openApi({ ...host, token: 'wrong' });
+    await expect(opening).rejects.toMatchObject({ code: 'host_untrusted', hint: expect.stringMatching(/./) });
   });
+
+  /** A bare connection on which both sides have proven themselves. */
+  const proven = async () => {
+    const id = randomHex();
+    const nonce = randomHex();
+    const key = await keyOf(host.token, id, new URL(host.origin).port);
+    const raw = await rawSocket(host.origin, '/api', upgrade(`starpo, ${id}, ${nonce}`));
+    const [, theirs] = /"nonce":"([0-9a-f]+)"/.exec(await raw.heard(/"proof"/))!;
+    raw.socket.write(text(JSON.stringify({ proof: await proofOf(key, 'client', [nonce, theirs!]) })));
+    await raw.heard(/"code"/);
+    return raw;
+  };
 
   const text = (payload: string) => frame(0x81, Buffer.from(payload));
   test.each<[string, Buffer]>([
@@ -118,8 +128,8 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     ['a ping that is too long', frame(0x89, Buffer.alloc(126))],
     ['a frame that says it is longer than any call', Buffer.from('81ff00000000400000000000000061', 'hex')],
   ])('%s ends its sender, and nobody else', async (_, bytes) => {
-    const other = await openWebSocket(host.origin, host.token);
-    const { socket, ended } = await rawSocket(host.origin, '/api', upgrade(`starpo, ${host.token}`));
+    const other = await openApi(host);
+    const { socket, ended } = await proven();
     socket.write(bytes);
     await ended;
     expect(await createClient(other).call('runs.list', {})).toEqual([]);
@@ -127,7 +137,7 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
   });
 
   test('bytes are passed over, text in pieces is put together', async () => {
-    const { socket, heard } = await rawSocket(host.origin, '/api', upgrade(`starpo, ${host.token}`));
+    const { socket, heard } = await proven();
     const call = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
     socket.write(frame(0x82, Buffer.from(call('bytes'))));
     const pieces = Buffer.from(call('pieces'));
@@ -138,16 +148,6 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     expect(answers).toContain('"i":"pieces"');
     expect(answers).not.toContain('"i":"bytes"');
     socket.destroy();
-  });
-
-  test('the system says who listens on a port', () => {
-    const port = Number(new URL(host.origin).port);
-    expect(listensAsUs(port)).toBe(true);
-    const hex = port.toString(16).toUpperCase().padStart(4, '0');
-    const line = (state: string, user: number) =>
-      `   0: 0100007F:${hex} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000  ${user}        0 77 1`;
-    expect(listenersOf([line('0A', 1001), line('01', 1002)].join('\n'), port)).toEqual([1001]);
-    expect(listenersOf(line('0A', 1001), port - 1)).toEqual([]);
   });
 
   test('who is refused and stays on the line keeps nobody from ending', async () => {

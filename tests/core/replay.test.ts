@@ -2,11 +2,12 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { replay } from '../../core/contract/contract.ts';
-import { episode } from '../../core/replay/episode.ts';
-import { toFrames, toReplay } from '../../core/replay/replay.ts';
-import { float16Array, float32Array } from '../../core/replay/token-arrays.ts';
-import { banditEnvironment, frozenLakeEnvironment } from '../../core/run-config/base.ts';
+import { bandit } from '../../core/environments/bandit.ts';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import { toFrames, toReplay } from '../../core/environments/replay.ts';
+import { episode } from '../../core/run-directory/episode.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
+import { float16Array, float32Array } from '../../core/run-directory/token-arrays.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import { World } from './fixtures/world.ts';
 
@@ -18,7 +19,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     world = new World();
     folder = world.run('some-run');
     mkdirSync(join(folder, 'rollouts'));
-    paths = fakeRollout(folder, {}, 12, 'train', frozenLakeEnvironment, 2, 4);
+    paths = fakeRollout(folder, {}, 12, 'train', frozenLake.preset, 2, 4);
   });
   afterEach(() => world.close());
   const read = (index: number) => readEpisode(folder, paths, `000012-train-000${index}`);
@@ -92,12 +93,23 @@ describe('episodes', { timeout: 60_000 }, () => {
   });
 
   test('of the Bandit have arms and no board', async () => {
-    const bandit = fakeRollout(folder, {}, 1, 'bandit', banditEnvironment, 1, 2);
-    const result = toReplay(await readEpisode(folder, bandit, '000001-bandit-0001'));
+    const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
+    const result = toReplay(await readEpisode(folder, pulls, '000001-bandit-0001'));
     expect(result.arms).toEqual(['Phoenix', 'Dragon']);
     expect(result.frames).toMatchObject([
       { board: null },
       { board: null, action: 'Dragon', reward: 1, total: 1 },
+    ]);
+  });
+
+  test('of an environment that this build does not know show its states as they were recorded', async () => {
+    const whole = await read(0);
+    const foreign = episode.parse({ ...whole, type: 'maze', ended: 'asleep', initial: 'a maze' });
+    const result = toReplay(foreign);
+    expect(replay.parse(result)).toMatchObject({ type: 'maze', summary: { ended: 'asleep' } });
+    expect(result.frames.map(({ board }) => board)).toEqual([
+      'a maze',
+      ...whole.steps.flatMap(({ executed }) => executed.map(({ board }) => board)),
     ]);
   });
 

@@ -6,12 +6,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
-import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { type HostRecord, readHost } from '../../core/host/host-file.ts';
 import type { Studio } from '../../core/host/studio.ts';
 import { Child, starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
+import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
 const runIds = async (studio: Studio) => {
@@ -56,7 +56,8 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(JSON.parse(readFileSync(hostFile(), 'utf8'))).toEqual(
       record({ address: origin, token, pid: process.pid }),
     );
-    expect(address).toBe(`${origin}/#token=${token}`);
+    expect(address).toMatch(new RegExp(`^${origin}/#sign-in=[0-9a-f]{32}$`));
+    expect(address).not.toContain(token);
     const client = await world.studio();
     expect(await runIds(client)).toEqual(['some-run']);
     expect(readHost(world.home)?.address).toBe(origin);
@@ -71,12 +72,12 @@ describe('a data folder', { timeout: 300_000 }, () => {
     const host = await world.studio();
     const client = await world.studio();
     const { origin, token } = await client.endpoint();
-    const page = await openWebSocket(origin, token);
+    const page = await openApi({ origin, token });
     const lost = new Promise<void>((resolve) => page.onClose(resolve));
     expect(await createClient(page).call('runs.list', {})).toHaveLength(1);
     await host.close();
     await lost;
-    const again = await openWebSocket(origin, token);
+    const again = await openApi({ origin, token });
     expect(await createClient(again).call('runs.list', {})).toHaveLength(1);
     expect(readHost(world.home)).toEqual(record({ address: origin, token }));
     again.close();
@@ -86,8 +87,8 @@ describe('a data folder', { timeout: 300_000 }, () => {
     const host = await world.studio();
     const endpoints = [await host.endpoint(), await (await world.studio()).endpoint()];
     const asked = await Promise.all(
-      endpoints.map(async ({ origin, token }) => {
-        const client = createClient(await openWebSocket(origin, token));
+      endpoints.map(async (endpoint) => {
+        const client = createClient(await openApi(endpoint));
         const answer = client.call('system.info', {});
         // Answers to quick questions overtake it, and questions arrive in order: this one shows that it is there.
         await client.call('runs.list', {});

@@ -38,7 +38,9 @@ withNvcc('no kernel spills, and none needs more registers than native/cuda-kerne
 // The sampler's log-probability has the loss's bits only if a product that is added to is rounded in both. Instructions without a rounding are nvcc's leave to contract.
 withNvcc('nvcc contracts no product with a sum', () => {
   const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
-  const built = commands.find(({ file }: { file: string }) => file.endsWith('/src/engine/cuda/kernels/rope.cu'));
+  const built = commands.find(({ file }: { file: string }) =>
+    file.endsWith('/src/engine/cuda/kernels/rope.cu'),
+  );
   const folder = mkdtempSync(join(tmpdir(), 'starpo-ptx-'));
   const ptx = join(folder, 'rope.ptx');
   const flags = (built.command as string)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findEnvironment } from '../../core/environments/registry.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
@@ -97,10 +98,10 @@ test.each(['frozen-lake-slippery', 'sokoban'])(
   { timeout: 60_000 },
   async (task) => {
     const preset = `qwen2.5-0.5b-${task}`;
-    const { prompt } = findPreset(preset).config.environments[0]!;
+    const { type, config, prompt } = findPreset(preset).config.environments[0]!;
     const user = (template: string, turn: number, state: string) =>
       template
-        .replace('{actions}', task === 'sokoban' ? 'Up, Down, Left, Right' : 'Left, Down, Right, Up')
+        .replace('{actions}', findEnvironment(type)!.actions(config)!.join(', '))
         .replace('{reward}', '0')
         .replace('{turn}', String(turn))
         .replace('{actions_left}', '10')

@@ -236,7 +236,7 @@ test('a new iteration moves progress, values and the text beside the chart', asy
 
 test('the replay follows the keys, board and conversation alike', async () => {
   await open('#/run/slippery-6/replay/000041-train-0025');
-  await shown(() => host.querySelector('.stage .lake'));
+  await shown(() => host.querySelector('.stage-board svg'));
   const press = (key: string) =>
     act(async () => void dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true })));
   await press('End');
@@ -244,7 +244,9 @@ test('the replay follows the keys, board and conversation alike', async () => {
   expect(player.index).toBe(replay!.frames.length - 1);
   const last = replay!.frames.at(-1)!;
   expect(host.querySelector('.turn[aria-current="step"] h3')?.textContent).toBe(`Turn ${last.turn + 1}`);
-  expect(host.querySelector('.lake')?.getAttribute('aria-label')).toContain(`Turn ${last.turn + 1}, action`);
+  expect(host.querySelector('.stage-board svg')?.getAttribute('aria-label')).toContain(
+    `Turn ${last.turn + 1}, action`,
+  );
   await press('Home');
   expect(host.querySelector('.caption')?.textContent).toContain('Start');
   await press('ArrowRight');
@@ -253,7 +255,7 @@ test('the replay follows the keys, board and conversation alike', async () => {
 
 test('another iteration shows the same place in it', async () => {
   await open('#/run/frozen-lake-7/replay/000040-frozen-lake-0007');
-  await shown(() => host.querySelector('.stage .lake'));
+  await shown(() => host.querySelector('.stage-board svg'));
   await act(async () => host.querySelector<HTMLElement>('button[aria-label="Earlier iteration"]')!.click());
   await shown(() => location.hash === '#/run/frozen-lake-7/replay/000020-frozen-lake-0007');
   await shown(() => useReplay.getState().replay?.summary.iteration === 20);

@@ -154,6 +154,13 @@ export class FakeCore {
       };
     }
     switch (name) {
+      case 'notices.subscribe':
+      case 'notices.heard':
+      case 'tasks.cancel':
+      case 'history.ready':
+        return { value: {} };
+      case 'tasks.list':
+        return { value: [] };
       case 'system.info':
         return {
           value: {

@@ -78,7 +78,7 @@ const tasks = [
   {
     task: 'frozen-lake',
     title: 'FrozenLake',
-    environment: 'frozen-lake',
+    environments: [{ type: 'frozen-lake', config: {} }],
     summary: 'A million-parameter policy learns to cross a 4 x 4 lake, thinking before each move.',
     expects: '45 % to over 65 % solved levels in ten minutes',
     iterations: 200,
@@ -86,7 +86,7 @@ const tasks = [
   {
     task: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    environment: 'frozen-lake',
+    environments: [{ type: 'frozen-lake', config: {} }],
     summary: 'Two moves of three slide sideways. The policy has to keep its distance from the holes.',
     expects: '25 % to 40 % solved levels; 48 % is the best possible',
     iterations: 200,
@@ -94,7 +94,7 @@ const tasks = [
   {
     task: 'sokoban',
     title: 'Sokoban',
-    environment: 'sokoban',
+    environments: [{ type: 'sokoban', config: {} }],
     summary: 'Push the box onto its target: a box in a corner never comes out again, so every push counts.',
     expects: '12 points more solved rooms',
     iterations: 200,
@@ -102,7 +102,7 @@ const tasks = [
   {
     task: 'bandit',
     title: 'Two-armed bandit',
-    environment: 'bandit',
+    environments: [{ type: 'bandit', config: {} }],
     summary: 'One pull of one of two arms. The risky arm pays more on average, and the policy finds out.',
     expects: 'the high arm in at least 90 % of the pulls',
     iterations: 60,
@@ -110,12 +110,15 @@ const tasks = [
   {
     task: 'mixed',
     title: 'FrozenLake and Bandit',
-    environment: 'mixed',
+    environments: [
+      { type: 'frozen-lake', config: {} },
+      { type: 'bandit', config: {} },
+    ],
     summary: 'Three quarters of the groups cross the lake, one quarter chooses an arm.',
     expects: 'both environments learned by one policy',
     iterations: 200,
   },
-] as const;
+];
 
 const algorithms = [
   {
@@ -161,6 +164,7 @@ const starters: PresetCard[] = tasks.flatMap((task) =>
 /** The presets of published models are those that there are. */
 const published: PresetCard[] = publishedPresets.map(({ config, hidden: _, ...card }) => ({
   ...card,
+  environments: config.environments.map(({ type, config }) => ({ type, config })),
   iterations: config.iterations,
 }));
 

@@ -66,9 +66,7 @@ function whenEnded(client: Client, runId: string, json: boolean) {
     if (evaluation.state !== 'running') outcomes.set(evaluation.name, evaluation);
     look();
   };
-  client.on('evaluation', ({ runId: id, evaluation }) => {
-    if (id === runId) hear(evaluation);
-  });
+  client.on('evaluation', ({ evaluation }) => hear(evaluation), runId);
   return {
     /** For one that is there already. */
     already: async (name: string): Promise<Evaluation> => {

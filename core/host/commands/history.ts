@@ -33,7 +33,7 @@ async function rebuildHere(folder: string): Promise<RebuildReport | null> {
 }
 
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
-  const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations } = report;
+  const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;
   return [
     ...(replaced ? ['The history was damaged; it was deleted.'] : []),
     `Rebuilt the history of ${folder}: runs ${runs}, events ${events}, files of episodes ${rollouts}.`,
@@ -45,6 +45,7 @@ function describe(folder: string, replaced: boolean, report: RebuildReport): str
     ...damagedAnnotations.map(
       (name) => `  ${name}: its annotations.jsonl has lines that are no annotations; they were skipped`,
     ),
+    ...unreadable.map((name) => `  ${name}: its files can't be read; it stays as it was`),
     ...forgotten.map((name) => `  forgot ${name}: its folder is gone`),
   ].join('\n');
 }

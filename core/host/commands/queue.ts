@@ -72,6 +72,7 @@ function untilEmpty(client: Client, told: Map<string, string>): Promise<void> {
       print(`${id}  ${status}  ${iteration}/${iterations}`);
     });
     client.on('queue', look);
+    client.on('missed', look);
     client.onClose(() => reject(connectionLost()));
     client.call('queue.work', {}).then(look, reject);
   });

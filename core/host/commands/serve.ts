@@ -7,7 +7,8 @@ const webFolder = join(import.meta.dirname, '../../../out/renderer');
 
 /** Serves until a signal; trainers go on. */
 export async function serve({ port, home }: { port: number; home?: string }): Promise<void> {
-  await withStudio({ home, endpoint: { port, webFolder }, worksQueue: true }, async (studio) => {
+  const wishes = { home, endpoint: { port, webFolder }, worksQueue: true, inBackground: true };
+  await withStudio(wishes, async (studio) => {
     await studio.stay();
     const { signal } = nextSignal();
     print(`StarPO Studio is at ${(await studio.endpoint()).address}`);

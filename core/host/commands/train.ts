@@ -105,7 +105,10 @@ class Follower {
           })
           .catch(reject);
       };
-      client.on('run', heard);
+      client.on('run', heard, runId);
+      client.on('missed', () =>
+        client.call('runs.get', { runId }).then(({ summary }) => heard(summary), reject),
+      );
       client.onClose(() => reject(connectionLost()));
       const started = this.start(client);
       started

@@ -3,7 +3,7 @@ import { Failure } from '../../contract/failure.ts';
 import { dataFolder } from '../../home.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
-type Wishes = Pick<StudioOptions, 'endpoint' | 'worksQueue'> & { home: string | undefined };
+type Wishes = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & { home: string | undefined };
 
 /** Joins a data folder for a command and lets go of it afterwards, whatever happens. */
 export async function withStudio<T>(
@@ -31,8 +31,13 @@ export async function withClient<T>(
   use: (client: Client) => Promise<T>,
   { repeatable = false }: { repeatable?: boolean } = {},
 ): Promise<T> {
+  const onWhole = async (client: Client) => {
+    // A host that has just started may not know every run yet.
+    await client.call('history.ready', {});
+    return use(client);
+  };
   return withStudio({ home }, async (studio) =>
-    repeatable ? acrossHosts(studio, use) : use(createClient(await studio.open())),
+    repeatable ? acrossHosts(studio, onWhole) : onWhole(createClient(await studio.open())),
   );
 }
 

@@ -83,8 +83,7 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;  // numbers: 4 MiB. Even, a
 void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first, std::span<float> values) {
   const TensorSlot& tensor = layout.tensors()[index];
   if (tensor.shape.size() == 1) {
-    const bool bias = tensor.name.ends_with(".bias");
-    std::fill(values.begin(), values.end(), bias ? 0.0f : 1.0f);
+    std::ranges::fill(values, tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
     return;
   }
   const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
@@ -111,19 +110,31 @@ void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& fro
   }
 }
 
-void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, const WriteWeights& to) {
+void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads, const WriteWeights& to) {
+  constexpr std::size_t task = 1 << 16;  // numbers: even
   const Philox random{seed, RandomStream::initial_weights};
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
     const TensorSlot& tensor = layout.tensors()[index];
-    const auto draw = [&](std::size_t first, std::span<float> values) { draw_initial(layout, index, random, first - tensor.offset, values); };
+    const auto draw = [&](std::size_t first, std::span<float> values) {
+      threads.parallel_for(static_cast<int>((values.size() + task - 1) / task), [&](int i) {
+        const std::size_t begin = i * task;
+        draw_initial(layout, index, random, first - tensor.offset + begin, values.subspan(begin, std::min(task, values.size() - begin)));
+      });
+    };
     copy_in_pieces(tensor.offset, tensor.size, draw, to);
   }
 }
 
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
   std::vector<float> weights(layout.size());
-  write_initial_weights(layout, seed, [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
+  write_initial_weights(layout, seed, threads,
+                        [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
   return weights;
+}
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
+  ThreadPool alone(1);
+  return initial_weights(layout, seed, alone);
 }
 
 }  // namespace starpo

@@ -70,7 +70,9 @@ struct Widths {
 // [weights] 1 where weight decay applies: matrices, but no norms and biases.
 std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot>);
 
-// Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms; Philox initial_weights stream.
+// Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms; Philox initial_weights stream. The
+// same bits on any number of threads.
+std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&);
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed);
 
 // Numbers of the layout's order that come and go in pieces of a bounded size, so that no second copy of a model is ever held.
@@ -78,7 +80,7 @@ using ReadWeights = std::function<void(std::size_t first, std::span<float>)>;   
 using WriteWeights = std::function<void(std::size_t first, std::span<const float>)>;  // takes them
 
 // The same weights in pieces.
-void write_initial_weights(const ParameterLayout&, std::uint32_t seed, const WriteWeights&);
+void write_initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&, const WriteWeights&);
 
 // Hands the numbers of [first, first + count) over in pieces, in order.
 void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to);

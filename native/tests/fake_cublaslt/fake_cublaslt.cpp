@@ -1,4 +1,5 @@
-// cuBLASLt's functions for matrices in the host's memory, as strict as its reference about sizes and types. FAULT makes it wrong in one way.
+// cuBLASLt's functions for matrices in the host's memory, as strict as its reference about sizes and types. It knows the attributes that the engine's products
+// need and refuses all others. FAULT makes it wrong in one way.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,9 +22,6 @@ enum { kFp32 = 0, kBf16 = 14, kComputeFp32 = 68 };
 
 struct Operation {
   std::int32_t transpose_a = 0, transpose_b = 0;
-  std::uint32_t epilogue = 1;
-  const void* bias = nullptr;
-  std::int32_t bias_type = -1;
 };
 struct Layout {
   int type;
@@ -76,7 +74,7 @@ bool fits(const Operation& o, const Layout& a, const Layout& b, const Layout& d)
   const std::uint64_t m = o.transpose_a ? a.columns : a.rows, k = o.transpose_a ? a.rows : a.columns;
   const std::uint64_t bk = o.transpose_b ? b.columns : b.rows, n = o.transpose_b ? b.rows : b.columns;
   const bool lds = a.ld >= static_cast<std::int64_t>(a.rows) && b.ld >= static_cast<std::int64_t>(b.rows) && d.ld >= static_cast<std::int64_t>(d.rows);
-  const bool types = a.type == kBf16 && b.type == kBf16 && (d.type == kBf16 || d.type == kFp32) && (o.epilogue == 1 || (o.epilogue == 4 && o.bias_type == d.type));
+  const bool types = a.type == kBf16 && b.type == kBf16 && (d.type == kBf16 || d.type == kFp32);
   return k == bk && d.rows == m && d.columns == n && lds && types;
 }
 
@@ -112,9 +110,6 @@ int cublasLtMatmulDescSetAttribute(void* operation, int attribute, const void* v
   switch (attribute) {
     case 3: return set(o.transpose_a, value, bytes);
     case 4: return set(o.transpose_b, value, bytes);
-    case 7: return set(o.epilogue, value, bytes);
-    case 8: return set(o.bias, value, bytes);
-    case 26: return set(o.bias_type, value, bytes);
     default: return kInvalidValue;
   }
 }
@@ -168,7 +163,6 @@ int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void*
   if (*static_cast<std::uint64_t*>(handle) != kMagic || algorithm->data[0] != kMagic || c != d || c_layout != d_layout) return kInvalidValue;
   if (!fits(o, al, bl, dl) || workspace == nullptr || workspace_bytes < kWorkspace || !aligned(workspace, 16)) return kInvalidValue;
   if (!aligned(a, algorithm->data[1]) || !aligned(b, algorithm->data[2]) || !aligned(d, algorithm->data[3])) return kInvalidValue;
-  if (o.epilogue == 4 && o.bias == nullptr) return kInvalidValue;
   static std::uint64_t last_rows = 0;
   const bool again = last_rows == dl.columns;
   last_rows = dl.columns;
@@ -185,7 +179,6 @@ int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void*
                read(b, bl.type, o.transpose_b ? k * static_cast<std::uint64_t>(bl.ld) + column : column * static_cast<std::uint64_t>(bl.ld) + k);
       const std::size_t at = column * static_cast<std::uint64_t>(dl.ld) + row;
       float value = scale * sum + (kept == 0 ? 0 : kept * read(c, dl.type, at));
-      if (o.epilogue == 4) value += read(o.bias, o.bias_type, row);
       if (FAULT == FAULT_WRONG_RESULT && row == 5 && column == 7) value += 1;
       write(d, dl.type, at, value);
     }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
-import type { Frame, Replay, ReplayTurn } from '../../../core/contract/contract.ts';
-import { outcome } from '../../boards/describe.ts';
+import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
+import { outcomeAt } from '../../environments/describe.ts';
 import { useCurrentTurn, useReplay } from '../../stores/replay-store.ts';
 
 /** What the agent was told, thought and answered, turn by turn; the current turn follows the player. */
@@ -28,7 +28,7 @@ export function Conversation({ replay }: { replay: Replay }) {
       <ol>
         {replay.turns.map((turn, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
-          <Turn key={index} turn={turn} index={index} current={index === current} frames={replay.frames} />
+          <Turn key={index} turn={turn} index={index} current={index === current} replay={replay} />
         ))}
       </ol>
     </section>
@@ -39,12 +39,12 @@ function Turn({
   turn,
   index,
   current,
-  frames,
+  replay,
 }: {
   turn: ReplayTurn;
   index: number;
   current: boolean;
-  frames: readonly Frame[];
+  replay: Replay;
 }) {
   const { state, response, think, answer, formatValid, reward, penalty, tokens, entropyMean, logprobMean } =
     turn;
@@ -94,7 +94,7 @@ function Turn({
           {response}
         </Block>
       )}
-      <Actions turn={turn} index={index} frames={frames} />
+      <Actions turn={turn} index={index} replay={replay} />
       <p className="turn-foot faint">
         {tokens} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
       </p>
@@ -112,7 +112,8 @@ function Block({ name, kind, children }: { name: string; kind: string; children:
 }
 
 /** The actions read from the answer; those the environment never executed are struck out. */
-function Actions({ turn, index, frames }: { turn: ReplayTurn; index: number; frames: readonly Frame[] }) {
+function Actions({ turn, index, replay }: { turn: ReplayTurn; index: number; replay: Replay }) {
+  const { frames } = replay;
   const position = useReplay((state) => state.player.index);
   const seek = useReplay((state) => state.act);
   if (turn.actions.length === 0) return <p className="no-action">No action could be read from this reply.</p>;
@@ -126,7 +127,7 @@ function Actions({ turn, index, frames }: { turn: ReplayTurn; index: number; fra
           // biome-ignore lint/suspicious/noArrayIndexKey: an action is its place
           <li key={step}>
             {at < 0 ? (
-              <span className="action" data-outcome="dropped" title="Not executed">
+              <span className="action" data-tone="dropped" title="Not executed">
                 <s>{action}</s>
                 <span className="visually-hidden"> (not executed)</span>
               </span>
@@ -134,7 +135,7 @@ function Actions({ turn, index, frames }: { turn: ReplayTurn; index: number; fra
               <button
                 type="button"
                 className="action"
-                data-outcome={outcome(frames[at]!)}
+                data-tone={outcomeAt(replay, at).tone}
                 data-lost={frames[at]!.deadEnd || undefined}
                 aria-current={at === position ? 'step' : undefined}
                 data-done={at <= position || undefined}

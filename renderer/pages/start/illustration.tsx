@@ -1,48 +1,16 @@
-import type { Frame } from '../../../core/contract/contract.ts';
-import { BanditBoard } from '../../boards/bandit-board.tsx';
-import { parseLake } from '../../boards/lake.ts';
-import { LakeBoard } from '../../boards/lake-board.tsx';
-import { parseRoom } from '../../boards/sokoban.ts';
-import { SokobanBoard } from '../../boards/sokoban-board.tsx';
+import type { PresetCard } from '../../../core/contract/contract.ts';
+import { environmentOf } from '../../environments/registry.ts';
 
-const lake = parseLake('P__O\n_O__\n___O\nO__G')!;
-const room = parseRoom('######\n#__#_#\n#PX_O#\n#____#\n##___#\n######')!;
-const slip = {
-  from: { row: 0, column: 0 },
-  to: { row: 1, column: 0 },
-  intent: { row: 0, column: 1 },
-  slipped: true,
-};
-const pull: Frame = {
-  turn: 0,
-  step: 0,
-  action: 'Dragon',
-  board: null,
-  reward: 1,
-  total: 1,
-  effective: true,
-  slipped: false,
-  done: true,
-  success: true,
-  deadEnd: false,
-};
-
-/** A small still of the environment for its preset's card; decoration. */
-export function Illustration({ environment, slippery }: { environment: string; slippery: boolean }) {
-  if (environment === 'bandit') return <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />;
-  if (environment === 'sokoban')
-    return (
-      <div className="preset-room">
-        <SokobanBoard room={room} />
-      </div>
-    );
-  if (environment === 'mixed')
-    return (
-      <div className="preset-both">
-        <LakeBoard lake={lake} trail={[]} />
-        <BanditBoard arms={['Phoenix', 'Dragon']} config={{}} frame={pull} />
-      </div>
-    );
-  if (!slippery) return <LakeBoard lake={lake} trail={[]} />;
-  return <LakeBoard lake={{ ...lake, agent: slip.to }} move={slip} />;
+/** A small still of each environment of a preset; decoration. */
+export function Illustration({ environments }: Pick<PresetCard, 'environments'>) {
+  const small = environments.length > 1;
+  return (
+    <div className="preset-pictures">
+      {environments.map(({ type, config }, index) => {
+        const { Illustration: Picture } = environmentOf(type);
+        // biome-ignore lint/suspicious/noArrayIndexKey: an environment may be there twice
+        return <Picture key={index} config={config} small={small} />;
+      })}
+    </div>
+  );
 }

@@ -1,27 +1,27 @@
 import type { PresetCard } from '../../../core/contract/contract.ts';
+import { environmentOf } from '../../environments/registry.ts';
 
-type Environment = PresetCard['environment'];
+const several = { title: 'Several environments', tagline: 'One policy learns them together.' };
 
-/** The headings of the Start page. */
-export const environmentHeadings: Record<Environment, { title: string; tagline: string }> = {
-  'frozen-lake': { title: 'FrozenLake', tagline: 'Cross the ice to the star without falling into a hole.' },
-  sokoban: { title: 'Sokoban', tagline: 'Push every box onto its target. There is no pulling back.' },
-  bandit: { title: 'Bandit', tagline: 'Choose a safe arm or a risky one by name alone.' },
-  mixed: { title: 'Several environments', tagline: 'One policy learns them together.' },
-};
+/** What the Start page puts above a group. */
+export const headingOf = (environment: string | null): { title: string; tagline: string } =>
+  environment === null ? several : environmentOf(environment);
 
 /** The presets of one task, at least one: baselines last. */
 export type TaskPresets = [PresetCard, ...PresetCard[]];
 
 export interface PresetGroup {
-  environment: Environment;
+  /** Its type; null: several are learned together. */
+  environment: string | null;
   tasks: TaskPresets[];
 }
 
 /** The presets by environment and task, both in the order of their first preset. */
 export function groupPresets(cards: readonly PresetCard[]): PresetGroup[] {
   return Array.from(
-    Map.groupBy(cards, ({ environment }) => environment),
+    Map.groupBy(cards, ({ environments: [first, ...others] }) =>
+      first && others.length === 0 ? first.type : null,
+    ),
     ([environment, ofEnvironment]) => ({
       environment,
       tasks: Array.from(

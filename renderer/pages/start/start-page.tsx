@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { ModelSection } from './model-section.tsx';
-import { environmentHeadings, groupPresets } from './preset-groups.ts';
+import { groupPresets, headingOf } from './preset-groups.ts';
 import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import { TaskCard } from './task-card.tsx';
@@ -37,8 +37,8 @@ export function StartPage() {
         {groupPresets(starters).map(({ environment, tasks }) => (
           <section key={environment} aria-labelledby={`group-${environment}`}>
             <div className="section-head">
-              <h2 id={`group-${environment}`}>{environmentHeadings[environment].title}</h2>
-              <p className="muted">{environmentHeadings[environment].tagline}</p>
+              <h2 id={`group-${environment}`}>{headingOf(environment).title}</h2>
+              <p className="muted">{headingOf(environment).tagline}</p>
             </div>
             <div className="preset-grid">
               {tasks.map((ofTask) => (

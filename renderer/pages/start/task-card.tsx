@@ -47,7 +47,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   return (
     <article className="preset" aria-labelledby={`task-${card.task}`}>
       <div className="preset-picture">
-        <Illustration environment={card.environment} slippery={card.task.endsWith('-slippery')} />
+        <Illustration environments={card.environments} />
       </div>
       <div className="preset-body">
         <div className="preset-title">

@@ -98,7 +98,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
 void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    write_initial_weights(network.layout(), config.seed, [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
+    write_initial_weights(network.layout(), config.seed, state_->threads, [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
   } else {
     load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)

@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -56,6 +58,19 @@ void count_call() {
   if (call == failing_call) throw memory_used_up("an emulated call");
 }
 
+// First byte and size of what is pinned.
+std::mutex pinned_mutex;
+std::map<const std::byte*, std::size_t> pinned;
+std::atomic<std::int64_t> staged{0};
+
+void note_copy(const void* host, std::size_t bytes) {
+  const auto* const first = static_cast<const std::byte*>(host);
+  const std::lock_guard lock(pinned_mutex);
+  auto after = pinned.upper_bound(first);
+  if (after != pinned.begin() && first + bytes <= std::prev(after)->first + std::prev(after)->second) return;
+  ++staged;
+}
+
 // In front of each allocation, in a stretch as long as the alignment.
 struct Header {
   std::size_t bytes;
@@ -74,6 +89,7 @@ FailAfter::FailAfter(std::int64_t more, Failure kind) {
 FailAfter::~FailAfter() { failing_call = never; }
 
 std::int64_t device_calls() { return calls; }
+std::int64_t staged_copies() { return staged; }
 
 }  // namespace emulated
 
@@ -129,16 +145,33 @@ void release_on_device(void* device) noexcept {
   std::free(memory);
 }
 
-void* allocate_pinned(std::size_t bytes) { return ::operator new(bytes); }
-void release_pinned(void* memory) noexcept { ::operator delete(memory); }
+void* allocate_pinned(std::size_t bytes) {
+  void* const memory = ::operator new(bytes);
+  const std::lock_guard lock(pinned_mutex);
+  pinned[static_cast<std::byte*>(memory)] = bytes;
+  return memory;
+}
+void release_pinned(void* memory) noexcept {
+  {
+    const std::lock_guard lock(pinned_mutex);
+    pinned.erase(static_cast<std::byte*>(memory));
+  }
+  ::operator delete(memory);
+}
 
-void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
+void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) {
   submit(stream, [=] {
-    if (bytes > 0) std::memcpy(device, host, bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
   });
 }
-void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) { copy_to_device(stream, host, device, bytes); }
-void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) { copy_to_device(stream, to, from, bytes); }
+void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
+  note_copy(host, bytes);
+  copy_on_device(stream, device, host, bytes);
+}
+void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
+  note_copy(host, bytes);
+  copy_on_device(stream, host, device, bytes);
+}
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
   submit(stream, [=] {
     if (bytes > 0) std::memset(device, value, bytes);

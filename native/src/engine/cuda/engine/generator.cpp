@@ -11,7 +11,7 @@ template <class T>
 Generator<T>::Generator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
                         const GeneratorShape& shape, bool exact)
     : stream_(stream), weights_(weights), products_(products), rotary_(rotary), buffers_(buffers), shape_(shape), exact_(exact), seats_(shape.slots + shape.prefixes),
-      prefixes_(shape.prefixes) {}
+      prefixes_(shape.prefixes), host_(buffers.decode_rows) {}
 
 template <class T>
 void Generator<T>::reset() {
@@ -101,7 +101,7 @@ void Generator<T>::generate(std::span<const ReplyRequest> requests, const DrawSe
   prefill();
 
   const int rows = decode_bucket(static_cast<int>(requests.size())), stop_count = static_cast<int>(draws.stop_ids.size());
-  feed(requests, rows, draws);
+  feed(requests, draws);
   Graph& step = steps_[{rows, stop_count}];
   int steps = 0;
   if (!step) {
@@ -190,48 +190,39 @@ void Generator<T>::decode_step(int rows, int stop_count) {
   advance(stream_, rows, buffers_.choices, state, buffers_.log);
 }
 
+// From pinned memory, which is free again since the last collect() has waited for the stream.
 template <class T>
-void Generator<T>::feed(std::span<const ReplyRequest> requests, int rows, const DrawSettings& draws) {
-  std::vector<std::int32_t> slots(rows, -1), tokens(rows, 0), positions(rows, 0), remaining(rows, 0), states(rows, static_cast<std::int32_t>(RowState::exhausted)), logged(rows, 0), episodes(rows, 0);
+void Generator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettings& draws) {
+  for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Seat& seat = seats_[requests[i].slot];
-    slots[i] = requests[i].slot;
-    tokens[i] = seat.pending.front();
-    positions[i] = seat.length;
-    remaining[i] = std::min(requests[i].limit, shape_.context - seat.length);
-    states[i] = static_cast<std::int32_t>(RowState::running);
-    episodes[i] = static_cast<std::int32_t>(seat.episode);
+    host_.set_row(static_cast<int>(i), {seat.pending.front(), seat.length, std::min(requests[i].limit, shape_.context - seat.length), RowState::running, 0, requests[i].slot,
+                                        static_cast<std::int32_t>(seat.episode)});
   }
-  upload(stream_, buffers_.slots, slots);
-  upload(stream_, buffers_.rows.tokens, tokens);
-  upload(stream_, buffers_.rows.positions, positions);
-  upload(stream_, buffers_.rows.remaining, remaining);
-  upload(stream_, buffers_.rows.states, states);
-  upload(stream_, buffers_.rows.logged, logged);
-  upload(stream_, buffers_.episodes, episodes);
-  const SamplerSettings sampler{draws.sampling, draws.random, draws.iteration};
-  upload(stream_, buffers_.sampler, {&sampler, 1});
-  upload(stream_, buffers_.stop_ids, draws.stop_ids);
+  host_.sampler[0] = {draws.sampling, draws.random, draws.iteration};
+  std::ranges::copy(draws.stop_ids, host_.stop_ids.data());
+  upload(stream_, buffers_.row_states, host_.row_states.span());
+  upload(stream_, buffers_.sampler, host_.sampler.span());
+  upload(stream_, buffers_.stop_ids, host_.stop_ids.span().first(draws.stop_ids.size()));
 }
 
 template <class T>
 void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
-  std::vector<std::int32_t> logged(rows), states(rows), ids(static_cast<std::size_t>(rows) * kStepsPerCall);
-  std::vector<float> logprobs(ids.size()), entropies(ids.size());
-  const auto fetch = [&](auto& to, const auto* from) { copy_to_host(stream_, to.data(), from, to.size() * sizeof to[0]); };
-  fetch(logged, buffers_.rows.logged);
-  fetch(states, buffers_.rows.states);
-  fetch(ids, buffers_.log.ids);
-  fetch(logprobs, buffers_.log.logprobs);
-  fetch(entropies, buffers_.log.entropies);
+  const auto fetch = [&](auto& to, const auto* from, std::size_t count) { copy_to_host(stream_, to.data(), from, count * sizeof to[0]); };
+  const std::size_t noted = static_cast<std::size_t>(rows) * kStepsPerCall;
+  fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
+  fetch(host_.ids, buffers_.log.ids, noted);
+  fetch(host_.logprobs, buffers_.log.logprobs, noted);
+  fetch(host_.entropies, buffers_.log.entropies, noted);
   stream_.synchronize();
   choices.resize(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    const HostRow row = host_.row(static_cast<int>(i));
     choices[i].clear();
-    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + logged[i]; ++at) choices[i].push_back({ids[at], logprobs[at], entropies[at]});
-    if (states[i] == static_cast<std::int32_t>(RowState::not_finite)) choices[i].push_back({-1, 0, 0});
+    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at) choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
+    if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
     Seat& seat = seats_[requests[i].slot];
-    seat.length += logged[i];
+    seat.length += row.logged;
     seat.pending.assign(1, choices[i].back().id);
     if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
   }

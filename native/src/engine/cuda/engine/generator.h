@@ -46,7 +46,7 @@ class Generator final : public starpo::Generator {
   void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions);
   void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding);
   void decode_step(int rows, int stop_count);
-  void feed(std::span<const ReplyRequest>, int rows, const DrawSettings&);
+  void feed(std::span<const ReplyRequest>, const DrawSettings&);
   void collect(std::span<const ReplyRequest>, int rows, std::vector<std::vector<Choice>>& choices);
 
   Stream& stream_;
@@ -59,6 +59,7 @@ class Generator final : public starpo::Generator {
   std::vector<Seat> seats_;
   std::vector<Prefix> prefixes_;
   bool prefixes_changed_ = true;
+  HostBuffers host_;
   std::map<std::pair<int, int>, Graph> steps_;  // by rows and number of stop ids
 };
 

@@ -18,8 +18,9 @@ GeneratorShape planned_shape(const EngineNeeds& needs) {
 template <class T>
 GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
   const Widths width(model);
-  const std::size_t seats = shape.seats(), decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max(decode_rows, prefill_rows);
+  const std::size_t seats = shape.seats();
+  decode_rows = decode_bucket(shape.slots);
+  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max<std::size_t>(decode_rows, prefill_rows);
   prefix_slot = arena.take<std::int32_t>(seats);
   prefix_length = arena.take<std::int32_t>(seats);
   const std::size_t cache = shape.cache_size(width);
@@ -36,22 +37,43 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   layer.attended = arena.take<T>(n * width.queries);
   layer.hidden = arena.take<T>(n * width.intermediate);
   delta = arena.take<T>(n * width.hidden);
-  logits = arena.take<float>(decode_rows * width.vocab);
+  logits = arena.take<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
   for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions}) *each = arena.take<std::int32_t>(prefill_rows);
 
-  for (std::int32_t** each : {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes, &choices.ids, &choices.stops})
-    *each = arena.take<std::int32_t>(decode_rows);
-  choices.logprobs = arena.take<float>(decode_rows);
-  choices.entropies = arena.take<float>(decode_rows);
-  const std::size_t noted = decode_rows * kStepsPerCall;
+  row_states = arena.take<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
+  std::int32_t* next = row_states;
+  for (std::int32_t** each : {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
+    *each = next;
+    if (next) next += decode_rows;
+  }
+  choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows), arena.take<std::int32_t>(decode_rows)};
+  const std::size_t noted = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
   log = {arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted), kStepsPerCall};
   sampler = arena.take<SamplerSettings>(1);
   stop_ids = arena.take<std::int32_t>(kMostStopIds);
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
-  key_partials = arena.take<float>(key_split_partials(attention, static_cast<int>(decode_rows), key_splits(shape.cached(), nullptr)));
+  key_partials = arena.take<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached(), nullptr)));
 }
 
 KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
+
+HostBuffers::HostBuffers(int rows)
+    : decode_rows(rows), row_states(static_cast<std::size_t>(kRowStates) * rows), sampler(1), stop_ids(kMostStopIds), ids(static_cast<std::size_t>(rows) * kStepsPerCall),
+      logprobs(ids.size()), entropies(ids.size()) {}
+
+// In the order in which GeneratorBuffers lays them out.
+void HostBuffers::set_row(int index, const HostRow& row) {
+  std::int32_t* place = row_states.data() + index;
+  for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state), row.logged, row.slot, row.episode}) {
+    *place = value;
+    place += decode_rows;
+  }
+}
+
+HostRow HostBuffers::row(int index) const {
+  const auto at = [&](int which) { return row_states[static_cast<std::size_t>(which) * decode_rows + index]; };
+  return {at(0), at(1), at(2), static_cast<RowState>(at(3)), at(4), at(5), at(6)};
+}
 
 template struct GeneratorBuffers<Bf16>;
 template struct GeneratorBuffers<float>;

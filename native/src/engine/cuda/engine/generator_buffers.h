@@ -7,6 +7,7 @@
 #include "engine/cuda/kernels/attention.h"
 #include "engine/cuda/kernels/decode_state.h"
 #include "engine/cuda/kernels/kv_cache.h"
+#include "engine/cuda/runtime/memory.h"
 #include "engine/engine.h"
 
 namespace starpo::cuda {
@@ -29,6 +30,7 @@ GeneratorShape planned_shape(const EngineNeeds&);
 inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
 inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens computed at a time
 inline constexpr int kMostStopIds = 64;
+inline constexpr int kRowStates = 7;       // numbers that a row is described by: those of DecodeRows, its slot and its episode
 inline constexpr int kKeySplit = 512;      // keys that one block walks while decoding in fast mode
 KeySplits key_splits(int context, float* partials);
 
@@ -48,13 +50,38 @@ struct GeneratorBuffers {
   float* logits;          // [decode rows, vocab]
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
-  DecodeRows rows;         // [decode rows]
-  std::int32_t *slots, *episodes;  // [decode rows]; slot -1: an idle row, which computes but stores nothing
-  Choices choices;
-  DecodeLog log;
+  // What the host tells a burst of steps and is told by it: all [decode rows], one behind the other, so that a single copy brings them.
+  std::int32_t* row_states;  // [kRowStates, decode rows]
+  int decode_rows;
+  DecodeRows rows;
+  std::int32_t *slots, *episodes;  // slot -1: an idle row, which computes but stores nothing
+  Choices choices;                 // [decode rows]
+  DecodeLog log;                   // [decode rows, kStepsPerCall]
   SamplerSettings* sampler;
   std::int32_t* stop_ids;  // [kMostStopIds]
   float* key_partials;     // of attention in pieces
+};
+
+// A row of a decode step, as the host sets and reads it.
+struct HostRow {
+  std::int32_t token = 0, position = 0, remaining = 0;
+  RowState state = RowState::exhausted;
+  std::int32_t logged = 0, slot = -1, episode = 0;
+};
+
+// The host's side of a burst of steps: pinned, so that copies wait for no staging. Like all that is copied on its own, it may be touched once the stream has been waited for.
+struct HostBuffers {
+  explicit HostBuffers(int decode_rows);
+
+  void set_row(int index, const HostRow&);
+  HostRow row(int index) const;
+
+  int decode_rows;
+  PinnedBuffer<std::int32_t> row_states;  // as on the device
+  PinnedBuffer<SamplerSettings> sampler;
+  PinnedBuffer<std::int32_t> stop_ids;
+  PinnedBuffer<std::int32_t> ids;  // [decode rows, kStepsPerCall], as the other two of the log
+  PinnedBuffer<float> logprobs, entropies;
 };
 
 extern template struct GeneratorBuffers<Bf16>;

@@ -6,7 +6,7 @@
 struct CUstream_st;
 
 // What is used of cuBLASLt, whose library is opened at run time if the machine has one: its headers and its library are no part of the build.
-// Names and numbers are those of its reference; versions 12 and 13 agree in them.
+// Names and numbers are those of its reference; versions 12 and 13 agree in them, and tests/real_cublaslt holds them against its header and its library.
 namespace starpo::cuda::lt {
 
 using Handle = void*;
@@ -16,8 +16,7 @@ enum class Status : int { success = 0 };
 enum class DataType : int { fp32 = 0, bf16 = 14 };
 enum class ComputeType : int { fp32 = 68 };
 enum class Operation : std::int32_t { none = 0, transpose = 1 };
-enum class OperationAttribute : int { transpose_a = 3, transpose_b = 4, epilogue = 7, bias_pointer = 8, bias_type = 26 };
-enum class Epilogue : std::uint32_t { none = 1, bias = 4 };
+enum class OperationAttribute : int { transpose_a = 3, transpose_b = 4 };
 enum class PreferenceAttribute : int { workspace_bytes = 1, reduction_schemes = 3, alignment_a = 5, alignment_b = 6, alignment_c = 7, alignment_d = 8 };
 // Parts of a split sum are added up in order by a second kernel, in fp32: the only kind whose result is the same each time and as precise as no split.
 inline constexpr std::uint32_t kReductionInComputeType = 2;

@@ -31,16 +31,22 @@ std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path
   return folders;
 }
 
-// site-packages of the Pythons that a person would have PyTorch in.
-std::vector<std::filesystem::path> python_package_folders() {
-  std::vector<std::filesystem::path> folders;
+// site-packages of the Pythons that a person would have PyTorch in: the activated one, the user's, the system's, and those in /opt or in a folder there.
+std::vector<std::filesystem::path> python_package_folders(const std::filesystem::path& root) {
+  std::vector<std::filesystem::path> prefixes;
   const std::string home = environment("HOME");
-  for (const std::string& prefix : {environment("VIRTUAL_ENV"), environment("CONDA_PREFIX"), home.empty() ? home : home + "/.local", std::string("/usr/local"),
-                                    std::string("/usr"), std::string("/opt/conda")}) {
-    if (prefix.empty()) continue;
-    for (const auto& python : folders_beginning(prefix + "/lib", "python3"))
-      for (const char* const packages : {"site-packages", "dist-packages"}) folders.push_back(python / packages);
+  for (const std::string& prefix : {environment("VIRTUAL_ENV"), environment("CONDA_PREFIX"), home.empty() ? home : home + "/.local"})
+    if (!prefix.empty()) prefixes.emplace_back(prefix);
+  prefixes.push_back(root / "usr/local");
+  prefixes.push_back(root / "usr");
+  for (const auto& folder : folders_beginning(root / "opt", "")) {
+    prefixes.push_back(folder);
+    for (const auto& inner : folders_beginning(folder, "")) prefixes.push_back(inner);
   }
+  std::vector<std::filesystem::path> folders;
+  for (const auto& prefix : prefixes)
+    for (const auto& python : folders_beginning(prefix / "lib", "python3"))
+      for (const char* const packages : {"site-packages", "dist-packages"}) folders.push_back(python / packages);
   return folders;
 }
 
@@ -69,12 +75,12 @@ bool resolve_all(void* library, Functions& f, std::string& missing) {
 
 }  // namespace
 
-Search default_search() {
+Search default_search(const std::filesystem::path& root) {
   if (const std::string named = environment(kOverride); named == "none") return {{}, std::string(kOverride) + " is none"};
   else if (!named.empty()) return {{named}, std::string(kOverride) + " names " + named};
-  Search search{{}, "the loader's path, Python's nvidia packages and /usr/local/cuda*"};
-  const auto python = python_package_folders();
-  const auto toolkits = folders_beginning("/usr/local", "cuda");
+  Search search{{}, "the loader's path, Python's nvidia packages, also in /opt, and /usr/local/cuda*"};
+  const auto python = python_package_folders(root);
+  const auto toolkits = folders_beginning(root / "usr/local", "cuda");
   for (const char* const version : {"13", "12"}) {
     const std::string name = std::string("libcublasLt.so.") + version;
     search.candidates.push_back(name);

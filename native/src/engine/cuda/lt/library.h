@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ struct Search {
 };
 
 // STARPO_CUBLASLT names the library, or says `none`; otherwise version 13 before 12, each where the loader looks, in the packages that come with
-// PyTorch, and in the toolkit's folders.
-Search default_search();
+// PyTorch, also in a Python that isn't activated in /opt, and in the toolkit's folders. root: what stands for /.
+Search default_search(const std::filesystem::path& root = "/");
 
 struct Library {
   Functions functions;

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <map>
 #include <memory>
 
 #include "engine/cuda/kernels/gemm.h"
+#include "engine/cuda/lt/description.h"
 #include "engine/cuda/lt/library.h"
 
 namespace starpo::cuda::lt {
@@ -19,24 +18,16 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  // False where the library has no algorithm for such a product or fails: then nothing has been done.
+  // False for a product with a bias, which is the own kernels', and where the library has no algorithm for it or fails: then nothing has been done.
   template <typename Out>
   bool multiply(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm);
 
  private:
-  struct Shape {
-    GemmLayout layout;
-    int m, n, k, lda, ldb, ldc;
-    DataType result;
-    bool bias;
-    std::uint32_t alignment;  // of every matrix, bytes
-    auto operator<=>(const Shape&) const = default;
-  };
   struct Plan;
 
   Plan& plan_of(const Shape& shape);
   std::unique_ptr<Plan> make_plan(const Shape& shape) const;
-  bool run(Stream& stream, Plan& plan, const void* a, const void* b, void* c, const float* bias, bool accumulate) const;
+  bool run(Stream& stream, Plan& plan, const void* a, const void* b, void* c, bool accumulate) const;
 
   const Functions functions_;
   Handle handle_ = nullptr;

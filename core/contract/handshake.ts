@@ -1,0 +1,61 @@
+/**
+ * How a client and core make sure of each other before anything is said: each proves, by an HMAC over both sides' nonces, that it knows a key, and core
+ * does so first. Nothing that goes over the wire is of use to whoever has come into core's place or listens. See docs/decisions/0046.
+ */
+
+/** What a client proves to know: `key` belongs to `id` and to the port of the process that gave it. */
+export interface ClientKey {
+  /** 32 hexadecimal digits; no secret. */
+  id: string;
+  /** 64 hexadecimal digits. */
+  key: string;
+}
+
+/** core's first message. */
+export interface Challenge {
+  nonce: string;
+  proof: string;
+}
+
+/** core's second message, after the client's proof. */
+export interface Welcome {
+  /** Signs a page in as long as this process lives. */
+  code: string;
+}
+
+export const idPattern = /^[0-9a-f]{32}$/;
+
+/** 128 random bits, in hex: an id, a nonce or a sign-in code. */
+export function randomHex(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** The key of a client that has an id, of core's port; `token`: the data folder's. */
+export const keyOf = (token: string, id: string, port: string) => hmac(token, `client ${id} of port ${port}`);
+
+/** A key for a program that may read the data folder's token. `origin`: where core should be. */
+export async function keyFromToken(token: string, origin: string): Promise<ClientKey> {
+  const id = randomHex();
+  return { id, key: await keyOf(token, id, new URL(origin).port) };
+}
+
+/** What shows that `side` knows a key. `nonces`: the client's, then core's. */
+export const proofOf = (key: string, side: 'core' | 'client', nonces: readonly [string, string]) =>
+  hmac(key, `${side} ${nonces.join(' ')}`);
+
+/** Compares without telling by its time how much of a guess was right. */
+export function isSame(left: string, right: string): boolean {
+  let difference = left.length ^ right.length;
+  for (let index = 0; index < left.length; index++)
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index % Math.max(1, right.length));
+  return difference === 0;
+}
+
+async function hmac(key: string, text: string): Promise<string> {
+  const bytes = (value: string) => new TextEncoder().encode(value);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const secret = await crypto.subtle.importKey('raw', bytes(key), algorithm, false, ['sign']);
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', secret, bytes(text))));
+}
+
+const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

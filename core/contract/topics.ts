@@ -1,0 +1,12 @@
+import type { Input, Notice, NoticeName } from './contract.ts';
+
+export type Topic = Input<'notices.subscribe'>['add'][number];
+
+/** What tells two topics apart: a kind of notice, of all runs or of one. */
+export const topicKey = ({ name, runId }: Topic) => (runId ? `${name} ${runId}` : name);
+
+/** The run that a notice is about; undefined where it is about none. */
+export function runOf<N extends NoticeName>(name: N, payload: Notice<N>): string | undefined {
+  const { runId, id } = payload as { runId?: string | null; id?: string };
+  return name === 'run' ? id : (runId ?? undefined);
+}

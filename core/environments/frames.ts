@@ -1,0 +1,42 @@
+import type { Frame } from '../contract/contract.ts';
+import type { Episode } from '../run-directory/episode.ts';
+
+/**
+ * The initial state, then one frame for each executed action; a turn that executed none keeps the picture and gets one frame of its own. The trainer
+ * recorded each action's outcome, so nothing is run again.
+ */
+export function actionFrames(episode: Episode): Frame[] {
+  let total = 0;
+  let board = episode.initial;
+  let deadEnd = false;
+  const still = (turn: number): Frame => ({
+    turn,
+    step: -1,
+    action: null,
+    board,
+    reward: 0,
+    total,
+    effective: false,
+    slipped: false,
+    done: false,
+    success: false,
+    deadEnd,
+  });
+  const frames = [still(0)];
+  for (const [turn, step] of episode.steps.entries()) {
+    for (const [index, outcome] of step.executed.entries()) {
+      total += outcome.reward;
+      board = outcome.board;
+      deadEnd = outcome.dead_end;
+      if (index === step.executed.length - 1) total += step.penalty;
+      const { action, reward, effective, slipped, done, success } = outcome;
+      const flags = { effective, slipped, done, success, deadEnd };
+      frames.push({ turn, step: index, action, board, reward, total, ...flags });
+    }
+    if (step.executed.length === 0) {
+      total += step.penalty;
+      frames.push(still(turn));
+    }
+  }
+  return frames;
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { EnvironmentConfig } from '../run-config/schema.ts';
+import type { Environment } from './environment.ts';
+import { actionFrames } from './frames.ts';
+import { gridChatPrompt, gridRules } from './grid.ts';
+import type { Prompt } from './prompt.ts';
+
+const share = z.number().min(0).max(1);
+
+/** RAGEN's env_config keys. */
+const config = z.strictObject({
+  size: z.number().int().min(2).max(32),
+  p: share,
+  is_slippery: z.boolean(),
+  success_rate: share,
+  observation_format: z.enum(['grid', 'coord', 'grid_coord']),
+});
+
+const standard: z.infer<typeof config> = {
+  size: 4,
+  p: 0.8,
+  is_slippery: false,
+  success_rate: 0.8,
+  observation_format: 'grid',
+};
+
+/** FrozenLake as RAGEN trains it: 4x4. */
+export const frozenLake: Environment = {
+  type: 'frozen-lake',
+  config,
+  actions: () => ['Left', 'Down', 'Right', 'Up'],
+  placeholders: [],
+  preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
+  frames: actionFrames,
+};
+
+/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
+export const slipperyLake: EnvironmentConfig = {
+  ...frozenLake.preset,
+  config: { ...standard, is_slippery: true, success_rate: 1 / 3 },
+};
+
+/** `slip`: a sentence on how the ice has it. */
+export const lakeChatPrompt = (slip: string): Prompt =>
+  gridChatPrompt(
+    `You are on a frozen lake. Reach the goal without stepping into a hole; either ends the walk. ${slip}\n` +
+      'The lake is a grid, a row a line: P is you, _ is ice, O is a hole, G is the goal.',
+  );

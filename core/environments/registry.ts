@@ -1,0 +1,10 @@
+import { bandit } from './bandit.ts';
+import type { Environment } from './environment.ts';
+import { frozenLake } from './frozen-lake.ts';
+import { sokoban } from './sokoban.ts';
+
+export const environments: readonly [Environment, ...Environment[]] = [frozenLake, bandit, sokoban];
+
+/** Undefined for a type that this build doesn't know. */
+export const findEnvironment = (type: string): Environment | undefined =>
+  environments.find((environment) => environment.type === type);

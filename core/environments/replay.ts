@@ -1,0 +1,40 @@
+import { episodeSummary, type Frame, type Replay, type ReplayTurn } from '../contract/contract.ts';
+import type { Episode, EpisodeStep } from '../run-directory/episode.ts';
+import { float16Array, float32Array, mean } from '../run-directory/token-arrays.ts';
+import { actionFrames } from './frames.ts';
+import { findEnvironment } from './registry.ts';
+
+/** An episode as pictures and turns, ready to draw. */
+export function toReplay(episode: Episode): Replay {
+  return {
+    summary: episodeSummary.parse(episode),
+    type: episode.type,
+    config: episode.config,
+    arms: episode.arms ?? null,
+    prompt: episode.prompt_text,
+    frames: toFrames(episode),
+    turns: episode.steps.map(toTurn),
+  };
+}
+
+/** Of an environment that this build doesn't know, the recorded states are the pictures. */
+export function toFrames(episode: Episode): Frame[] {
+  return (findEnvironment(episode.type)?.frames ?? actionFrames)(episode);
+}
+
+function toTurn(step: EpisodeStep): ReplayTurn {
+  const logprobs = float32Array(step.tokens.logprobs);
+  return {
+    state: step.state,
+    response: step.response,
+    think: step.think,
+    answer: step.answer,
+    actions: step.actions,
+    formatValid: step.format_valid,
+    reward: step.reward,
+    penalty: step.penalty,
+    tokens: logprobs.length,
+    logprobMean: mean(logprobs),
+    entropyMean: mean(float16Array(step.tokens.entropies)),
+  };
+}

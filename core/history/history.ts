@@ -1,0 +1,81 @@
+import type { RebuildReport } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
+import { newerHistory } from './migrations.ts';
+import type { RebuildOptions } from './rebuild.ts';
+import type { Survey } from './survey.ts';
+import { createWriter, type HistoryWriter, type TakenIn } from './writer.ts';
+import { startWriterThread } from './writer-thread.ts';
+
+export interface HistoryOptions {
+  /** Whether it is written by a thread of its own: for processes that answer others meanwhile. */
+  thread: boolean;
+}
+
+/**
+ * The run history of a data folder, which this process has for itself until it closes it. `database` reads; all that writes goes through one writer.
+ * A history of a newer StarPO Studio is only read: it is shown as it is, and nothing is taken in.
+ */
+export class History implements HistoryWriter {
+  readonly database: HistoryDatabase;
+  /** Why nothing can be written, or null. */
+  readonly readOnly: Failure | null;
+  private readonly writer: HistoryWriter | null;
+  private readonly lock: { release(): void };
+
+  private constructor(writer: HistoryWriter | null, database: HistoryDatabase, lock: { release(): void }) {
+    this.writer = writer;
+    this.database = database;
+    this.readOnly = writer ? null : newerHistory();
+    this.lock = lock;
+  }
+
+  /** Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`. */
+  static async open(home: string, { thread }: HistoryOptions): Promise<History> {
+    const lock = lockFolder(home);
+    let writer: HistoryWriter | null = null;
+    try {
+      writer = await openUnlessNewer(() => (thread ? startWriterThread(home) : createWriter(home)));
+      return new History(writer, openReader(home), lock);
+    } catch (error) {
+      await writer?.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  async survey(): Promise<Survey> {
+    return this.writer ? this.writer.survey() : { removed: [], added: [], changed: [] };
+  }
+
+  async takeIn(runId: string): Promise<TakenIn> {
+    return this.writer ? this.writer.takeIn(runId) : { annotated: false, more: false };
+  }
+
+  async takeAnnotations(runId: string): Promise<boolean> {
+    return this.writer ? this.writer.takeAnnotations(runId) : false;
+  }
+
+  async rebuild(options: RebuildOptions = {}): Promise<RebuildReport> {
+    if (this.writer) return this.writer.rebuild(options);
+    throw newerHistory();
+  }
+
+  async close(): Promise<void> {
+    this.database.close();
+    await this.writer?.close();
+    this.lock.release();
+  }
+}
+
+/** Null for a history of a newer version. */
+async function openUnlessNewer(
+  open: () => HistoryWriter | Promise<HistoryWriter>,
+): Promise<HistoryWriter | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof Failure && error.code === newerHistory().code) return null;
+    throw error;
+  }
+}

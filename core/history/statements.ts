@@ -1,0 +1,36 @@
+import type { Statement } from 'better-sqlite3';
+import type { HistoryDatabase } from './database.ts';
+
+type Cache = Map<string, Statement>;
+
+const whole = new WeakMap<HistoryDatabase, Cache>();
+const first = new WeakMap<HistoryDatabase, Cache>();
+
+/** A statement of a connection, prepared at its first use and kept: preparing costs more than most of them do. */
+export function prepared<Parameters extends unknown[], Row>(
+  database: HistoryDatabase,
+  sql: string,
+): Statement<Parameters, Row> {
+  return lookUp(whole, database, sql, () => database.prepare(sql)) as Statement<Parameters, Row>;
+}
+
+/** The same for the first column alone. */
+export function preparedValue<Parameters extends unknown[], Value>(
+  database: HistoryDatabase,
+  sql: string,
+): Statement<Parameters, Value> {
+  return lookUp(first, database, sql, () => database.prepare(sql).pluck()) as Statement<Parameters, Value>;
+}
+
+function lookUp(
+  caches: WeakMap<HistoryDatabase, Cache>,
+  database: HistoryDatabase,
+  sql: string,
+  prepare: () => Statement,
+): Statement {
+  const cache = caches.get(database) ?? new Map();
+  caches.set(database, cache);
+  const statement = cache.get(sql) ?? prepare();
+  cache.set(sql, statement);
+  return statement;
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { RebuildReport } from '../contract/contract.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import { takeAnnotations } from './annotations.ts';
+import { openWriter } from './database.ts';
+import { ingestBatch } from './ingest.ts';
+import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
+import { addRun } from './runs-table.ts';
+import { type Survey, Surveyor } from './survey.ts';
+
+export interface TakenIn {
+  /** Whether its annotations were read anew. */
+  annotated: boolean;
+  /** Whether there is more to be taken in. */
+  more: boolean;
+}
+
+/** Everything that writes the history, one thing after the other. */
+export interface HistoryWriter {
+  /** Looks at every run directory. */
+  survey(): Promise<Survey>;
+  /** Takes in a piece of what is new of a run, the run itself included; nothing where there is none. */
+  takeIn(runId: string): Promise<TakenIn>;
+  /** Gives whether anything was new. */
+  takeAnnotations(runId: string): Promise<boolean>;
+  /** Throws what `signal` was aborted with. */
+  rebuild(options?: RebuildOptions): Promise<RebuildReport>;
+  close(): Promise<void>;
+}
+
+/** What is taken in of one run before others have their turn, in batches of the journal. */
+const turn = 4;
+
+/** The writer itself, which keeps its thread from all else while it works. Throws as `openDatabase` does. */
+export function createWriter(home: string): HistoryWriter {
+  const database = openWriter(home);
+  const surveyor = new Surveyor(database, home);
+  return {
+    survey: async () => surveyor.survey(),
+    takeIn: async (runId) => {
+      const folder = runFolder(home, runId);
+      if (!addRun(database, runId, folder)) return { annotated: false, more: false };
+      let more = true;
+      for (let batch = 0; batch < turn && more; batch++)
+        more = ingestBatch(database, runId, join(folder, runFiles.journal));
+      return { annotated: takeAnnotations(database, runId, folder), more };
+    },
+    takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
+    rebuild: (options) => rebuildHistory(database, home, options),
+    close: async () => void database.close(),
+  };
+}

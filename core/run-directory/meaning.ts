@@ -1,0 +1,85 @@
+import type { ApiError, LogLine, MemoryPlan, Phase } from '../contract/contract.ts';
+import type { JournalEvent } from './events.ts';
+
+/** What an event of the journal means to whoever keeps, shows or watches runs; what it says nothing of is left out. */
+export interface Meaning {
+  /** A trainer has started: what came after this iteration is done again, all of it where that is -1. */
+  begins?: { after: number; pid: number; host: string };
+  phase?: Phase;
+  /** Whether the trainer waits, or goes on. */
+  paused?: boolean;
+  ends?: { status: 'completed' | 'stopped' | 'failed'; failure: ApiError | null };
+  /** Last complete iteration. */
+  iteration?: number;
+  metrics?: { iteration: number; values: Record<string, number> };
+  evaluation?: { label: string };
+  rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
+  rolloutRemoved?: { iteration: number; split: string };
+  memoryPlan?: MemoryPlan;
+  line?: Pick<LogLine, 'level' | 'message'>;
+}
+
+/** The one place that says what events mean. An event that this version doesn't know is kept and means nothing. */
+export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
+  const known = event as JournalEvent;
+  switch (known.type) {
+    case 'started': {
+      const { resume, pid, host, device, device_name: name, isa } = known.body;
+      const from = resume ? `Resumed from iteration ${resume.iteration}` : 'Started';
+      const message = `${from} on ${host} (${name ? `${device}, ${name}` : device}, ${isa}).`;
+      return { begins: { after: resume?.iteration ?? -1, pid, host }, line: { level: 'info', message } };
+    }
+    case 'phase': {
+      const { name, iteration, done, total } = known.body;
+      return { phase: { name, iteration, done, total } };
+    }
+    case 'iteration': {
+      const { iteration, metrics } = known.body;
+      return { iteration, metrics: { iteration, values: metrics } };
+    }
+    case 'evaluation': {
+      const { iteration, label, metrics } = known.body;
+      return { evaluation: { label }, metrics: { iteration, values: metrics } };
+    }
+    case 'rollout': {
+      const { iteration, split, file, index, episodes } = known.body;
+      return { rollout: { iteration, split, file, index, episodes } };
+    }
+    case 'rollout_removed': {
+      const { iteration, split } = known.body;
+      return { rolloutRemoved: { iteration, split } };
+    }
+    case 'memory_plan':
+      return { memoryPlan: known.body };
+    case 'paused':
+      return { paused: true };
+    case 'resumed':
+      return { paused: false };
+    case 'log':
+      return { line: { level: known.body.level, message: known.body.message } };
+    case 'stopped': {
+      const { reason, iteration } = known.body;
+      return {
+        ends: { status: reason === 'completed' ? 'completed' : 'stopped', failure: null },
+        line: { level: 'info', message: `Ended after iteration ${iteration}: ${reason}.` },
+      };
+    }
+    case 'failed': {
+      const { code, message, hint } = known.body;
+      return {
+        ends: { status: 'failed', failure: { code, message, hint } },
+        line: { level: 'error', message: `${message} ${hint}`.trim() },
+      };
+    }
+    case 'checkpoint':
+    case 'acknowledged':
+    case 'unknown':
+      return {};
+    default:
+      return assertNever(known);
+  }
+}
+
+function assertNever(event: never): never {
+  throw new Error(`An event without a meaning: ${JSON.stringify(event)}`);
+}

@@ -1,0 +1,66 @@
+import { useMemo } from 'react';
+import type { Frame } from '../../../core/contract/contract.ts';
+import type { BoardProps, EnvironmentView, IllustrationProps, Outcome } from '../environment.ts';
+import { moveAt, trail } from '../grid.ts';
+import { TextBoard } from '../text-board.tsx';
+import { describeLake, lakeAgent, parseLake, standingAt } from './lake.ts';
+import styles from './lake-board.module.css';
+import { LakeBoard } from './lake-board.tsx';
+
+export const frozenLake: EnvironmentView = {
+  type: 'frozen-lake',
+  title: 'FrozenLake',
+  tagline: 'Cross the ice to the star without falling into a hole.',
+  outcome: (frames, index) => outcome(frames[index]!),
+  Board,
+  describe: ({ frames }, index) => {
+    const board = frames[index]?.board ?? '';
+    const lake = parseLake(board);
+    return lake ? describeLake(lake) : board;
+  },
+  Illustration,
+};
+
+function outcome(frame: Frame): Outcome {
+  const slip = frame.slipped ? 'slipped and ' : '';
+  const standing = standingAt(frame);
+  if (standing === 'goal')
+    return { tone: 'good', words: `${slip}reached the goal`, note: 'reached the goal' };
+  if (standing === 'hole') return { tone: 'bad', words: `${slip}fell into a hole`, note: 'fell into a hole' };
+  if (frame.slipped) return { tone: 'slip', words: 'slipped' };
+  return frame.effective
+    ? { tone: 'plain', words: 'moved' }
+    : { tone: 'idle', words: 'blocked', note: 'blocked' };
+}
+
+function Board({ replay: { frames }, index, progress, label }: BoardProps) {
+  const moving = progress < 1;
+  const board = frames[index]?.board ?? '';
+  const lake = useMemo(() => parseLake(board), [board]);
+  const move = useMemo(() => moveAt(frames, index, lakeAgent), [frames, index]);
+  const path = useMemo(() => trail(frames, moving ? index - 1 : index, lakeAgent), [frames, index, moving]);
+  if (!lake) return <TextBoard text={board} />;
+  return <LakeBoard lake={lake} move={move} progress={progress} path={path} label={label} />;
+}
+
+const picture = parseLake('P__O\n_O__\n___O\nO__G')!;
+const slip = {
+  from: { row: 0, column: 0 },
+  to: { row: 1, column: 0 },
+  intent: { row: 0, column: 1 },
+  slipped: true,
+};
+
+/** Where the ice is slippery, a slip. */
+function Illustration({ config, small }: IllustrationProps) {
+  const slippery = config.is_slippery === true && !small;
+  return (
+    <div className={styles.picture} data-small={small || undefined}>
+      {slippery ? (
+        <LakeBoard lake={{ ...picture, agent: slip.to }} move={slip} />
+      ) : (
+        <LakeBoard lake={picture} />
+      )}
+    </div>
+  );
+}

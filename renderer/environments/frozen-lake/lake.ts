@@ -1,0 +1,54 @@
+import type { Frame } from '../../../core/contract/contract.ts';
+import { type Cell, cellsOf, parseGrid, place, places } from '../grid.ts';
+
+export type Tile = 'ice' | 'hole' | 'goal';
+export type Standing = 'ice' | 'hole' | 'goal';
+
+export interface Lake {
+  rows: number;
+  columns: number;
+  /** Row by row. */
+  tiles: Tile[];
+  agent: Cell | null;
+  standing: Standing;
+}
+
+const tileOf: Record<string, Tile> = { P: 'ice', _: 'ice', O: 'hole', G: 'goal', X: 'hole', '√': 'goal' };
+const standingOf: Record<string, Standing> = { P: 'ice', X: 'hole', '√': 'goal' };
+
+/** Reads the text grid: `P` agent, `_` ice, `O` hole, `G` goal, `X` agent in a hole, `√` agent on the goal. Null for anything else. */
+export function parseLake(board: string): Lake | null {
+  const grid = parseGrid(board);
+  if (!grid) return null;
+  const { symbols, columns } = grid;
+  const lake: Lake = { rows: symbols.length, columns, tiles: [], agent: null, standing: 'ice' };
+  for (const [row, line] of symbols.entries()) {
+    for (const [column, symbol] of line.entries()) {
+      const tile = tileOf[symbol];
+      if (!tile) return null;
+      lake.tiles.push(tile);
+      const standing = standingOf[symbol];
+      if (standing) {
+        lake.agent = { row, column };
+        lake.standing = standing;
+      }
+    }
+  }
+  return lake;
+}
+
+export const lakeAgent = (board: string): Cell | null => parseLake(board)?.agent ?? null;
+
+/** Where the agent stands after a frame's action. */
+export const standingAt = ({ board }: Frame): Standing =>
+  (board === null ? null : parseLake(board))?.standing ?? 'ice';
+
+export function describeLake(lake: Lake): string {
+  const holes = cellsOf(lake.tiles, lake.columns, 'hole');
+  return [
+    `Board of ${lake.rows} by ${lake.columns}.`,
+    lake.agent ? `Agent at ${place(lake.agent)}.` : '',
+    `Goal at ${places(cellsOf(lake.tiles, lake.columns, 'goal')) || 'no cell'}.`,
+    holes.length > 0 ? `Holes at ${places(holes)}.` : 'No holes.',
+  ].join(' ');
+}

@@ -1,0 +1,58 @@
+import type { Cell, Move } from './grid.ts';
+import styles from './grid-parts.module.css';
+
+/** Units of a grid's drawing for each cell. */
+export const unit = 64;
+export const middle = unit / 2;
+
+const x = (cell: Cell) => cell.column * unit + middle;
+const y = (cell: Cell) => cell.row * unit + middle;
+
+/** Moves what is drawn around 0,0 to the middle of a cell. */
+export const atMiddle = (cell: Cell) => `translate(${x(cell)} ${y(cell)})`;
+/** Moves what is drawn from 0,0 on to a cell's corner. */
+export const atCorner = ({ row, column }: Cell) => `translate(${column * unit} ${row * unit})`;
+
+/** The way that the agent came. */
+export function Trail({ cells }: { cells: readonly Cell[] }) {
+  if (cells.length < 2) return null;
+  return (
+    <polyline className={styles.trail} points={cells.map((cell) => `${x(cell)},${y(cell)}`).join(' ')} />
+  );
+}
+
+/** What an agent throws on the floor; 0,0 is its foot. */
+export function Shadow({ at }: { at: { x: number; y: number } }) {
+  return <ellipse className={styles.shadow} cx={at.x} cy={at.y} rx={15} ry={4} />;
+}
+
+/** The way that was meant (dashed where the ice had it otherwise) and the way it went. */
+export function Arrows({ move }: { move: Move }) {
+  const { from, to, intent, slipped } = move;
+  const moved = from.row !== to.row || from.column !== to.column;
+  const meant = intent && { row: from.row + intent.row, column: from.column + intent.column };
+  return (
+    <g>
+      {moved && <Arrow from={from} to={to} kind={slipped ? 'slip' : 'move'} />}
+      {meant && (slipped || !moved) && <Arrow from={from} to={meant} kind={slipped ? 'meant' : 'blocked'} />}
+    </g>
+  );
+}
+
+interface ArrowProps {
+  from: Cell;
+  to: Cell;
+  kind: 'move' | 'slip' | 'meant' | 'blocked';
+}
+
+function Arrow({ from, to, kind }: ArrowProps) {
+  const angle = (Math.atan2(to.row - from.row, to.column - from.column) * 180) / Math.PI;
+  // Towards the edge between the two cells: between agent and target, hiding neither. A blocked way ends in a bar there.
+  const head = kind === 'blocked' ? 'M31 -8v16' : 'M34 -6l8 6-8 6';
+  return (
+    <g className={styles.arrow} data-kind={kind} transform={`${atMiddle(from)} rotate(${angle})`}>
+      <path d={kind === 'blocked' ? 'M21 0h9' : 'M21 0h20'} className={styles.shaft} />
+      <path d={head} />
+    </g>
+  );
+}

@@ -1,0 +1,11 @@
+import { bandit } from './bandit/bandit.tsx';
+import type { EnvironmentView } from './environment.ts';
+import { frozenLake } from './frozen-lake/frozen-lake.tsx';
+import { sokoban } from './sokoban/sokoban.tsx';
+import { unknownEnvironment } from './unknown.tsx';
+
+const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit];
+
+/** One that this build doesn't know is drawn as text. */
+export const environmentOf = (type: string): EnvironmentView =>
+  environments.find((environment) => environment.type === type) ?? unknownEnvironment(type);

@@ -1,0 +1,60 @@
+import { useMemo } from 'react';
+import type { Frame } from '../../../core/contract/contract.ts';
+import type { BoardProps, EnvironmentView, IllustrationProps, Outcome } from '../environment.ts';
+import { trail } from '../grid.ts';
+import { TextBoard } from '../text-board.tsx';
+import { describeRoom, lostBox, parseRoom, roomAgent, roomMoveAt } from './room.ts';
+import styles from './room-board.module.css';
+import { RoomBoard } from './room-board.tsx';
+
+export const sokoban: EnvironmentView = {
+  type: 'sokoban',
+  title: 'Sokoban',
+  tagline: 'Push every box onto its target. There is no pulling back.',
+  outcome,
+  Board,
+  describe: ({ frames }, index) => {
+    const board = frames[index]?.board ?? '';
+    const room = parseRoom(board);
+    return room ? describeRoom(room, lostBox(frames, index)) : board;
+  },
+  Illustration,
+};
+
+function outcome(frames: readonly Frame[], index: number): Outcome {
+  const frame = frames[index]!;
+  if (frame.success)
+    return { tone: 'good', words: 'pushed the last box onto its target', note: 'solved the level' };
+  if (!frame.effective) return { tone: 'idle', words: 'blocked', note: 'blocked' };
+  return { tone: 'plain', words: pushWords(frames, index) ?? 'moved' };
+}
+
+/** What became of the box that a move pushed, if there was one. */
+function pushWords(frames: readonly Frame[], index: number): string | null {
+  const move = roomMoveAt(frames, index);
+  if (!move?.box) return null;
+  if (frames[index]?.deadEnd && !frames[index - 1]?.deadEnd) return 'pushed a box into a dead end';
+  if (move.change === 'stored') return 'pushed a box onto a target';
+  return move.change === 'unstored' ? 'pushed a box off its target' : 'pushed a box';
+}
+
+function Board({ replay: { frames }, index, progress, label }: BoardProps) {
+  const moving = progress < 1;
+  const board = frames[index]?.board ?? '';
+  const room = useMemo(() => parseRoom(board), [board]);
+  const move = useMemo(() => roomMoveAt(frames, index), [frames, index]);
+  const path = useMemo(() => trail(frames, moving ? index - 1 : index, roomAgent), [frames, index, moving]);
+  const lost = useMemo(() => (moving ? null : lostBox(frames, index)), [frames, index, moving]);
+  if (!room) return <TextBoard text={board} />;
+  return <RoomBoard room={room} move={move} progress={progress} path={path} lost={lost} label={label} />;
+}
+
+const picture = parseRoom('######\n#__#_#\n#PX_O#\n#____#\n##___#\n######')!;
+
+function Illustration({ small }: IllustrationProps) {
+  return (
+    <div className={styles.picture} data-small={small || undefined}>
+      <RoomBoard room={picture} />
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import type { Frame } from '../../core/contract/contract.ts';
+import type { BoardProps, EnvironmentView, Outcome } from './environment.ts';
+import { TextBoard } from './text-board.tsx';
+
+const NoPicture = () => null;
+
+/** An environment of another build: its recorded states as text, and words that hold for any. */
+export const unknownEnvironment = (type: string): EnvironmentView => ({
+  type,
+  title: type,
+  tagline: '',
+  outcome: (frames, index) => outcome(frames[index]!),
+  Board,
+  describe: ({ frames }, index) => frames[index]?.board ?? '',
+  Illustration: NoPicture,
+});
+
+function Board({ replay, index }: BoardProps) {
+  return <TextBoard text={replay.frames[index]?.board ?? ''} />;
+}
+
+function outcome({ success, slipped, effective }: Frame): Outcome {
+  if (success) return { tone: 'good', words: 'succeeded', note: 'success' };
+  if (slipped) return { tone: 'slip', words: 'slipped' };
+  return effective
+    ? { tone: 'plain', words: 'changed the state' }
+    : { tone: 'idle', words: 'changed nothing', note: 'no effect' };
+}

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { createClient } from '../../core/contract/client.ts';
+import { type ClientKey, randomHex } from '../../core/contract/handshake.ts';
+import { openWebSocket } from '../../core/contract/web-socket.ts';
+import { reachCore } from '../../core/host/reach.ts';
+import { rawRequest } from './fixtures/raw-request.ts';
+import { openApi, signIn } from './fixtures/sign-in.ts';
+import { World } from './fixtures/world.ts';
+
+/** Another user's program on a port that `serve` had, which writes down all that it is told. */
+class Hostile {
+  readonly heard: string[] = [];
+  /** Messages of core's that it passed on. */
+  relayed = 0;
+  private readonly server: Server;
+  private readonly sockets: WebSocketServer;
+
+  /** `relay`: where it passes everything on to, there and back. */
+  constructor(relay?: string) {
+    this.server = createServer((request, response) => {
+      this.note(request.headers, request.url);
+      request.on('data', (data: Buffer) => this.heard.push(data.toString()));
+      request.on('end', () => response.writeHead(200).end('{"id":"x","key":"y"}'));
+    });
+    this.sockets = new WebSocketServer({ server: this.server, handleProtocols: () => 'starpo' });
+    this.sockets.on('connection', (socket, request) => {
+      this.note(request.headers, request.url);
+      socket.on('message', (data) => this.heard.push(data.toString()));
+      if (!relay) return socket.send(JSON.stringify({ nonce: randomHex(), proof: 'f'.repeat(64) }));
+      const protocols = request.headers['sec-websocket-protocol']!.split(/, */);
+      const victim = new WebSocket(`${relay.replace('http', 'ws')}/api`, protocols);
+      victim.on('message', (data) => {
+        this.relayed += 1;
+        socket.send(data.toString());
+      });
+      socket.on('message', (data) => victim.send(data.toString()));
+      victim.on('close', () => socket.close());
+      socket.on('close', () => victim.close());
+    });
+  }
+
+  async listen(origin: string): Promise<void> {
+    this.server.listen(Number(new URL(origin).port), '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets.clients) socket.terminate();
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private note(headers: object, url: string | undefined): void {
+    this.heard.push(JSON.stringify({ headers, url }));
+  }
+}
+
+describe('a page and core', { timeout: 60_000 }, () => {
+  let world: World;
+  const hostiles: Hostile[] = [];
+  beforeEach(() => {
+    world = new World();
+    mkdirSync(join(world.folder, 'web'));
+    writeFileSync(join(world.folder, 'web/index.html'), '<title>app</title>');
+  });
+  afterEach(async () => {
+    for (const hostile of hostiles.splice(0)) await hostile.close();
+    await world.close();
+  });
+  const serve = (port = 0) => world.studio({ endpoint: { port, webFolder: join(world.folder, 'web') } });
+  const portOf = (origin: string) => Number(new URL(origin).port);
+  const hostileAt = async (origin: string, relay?: string) => {
+    const hostile = new Hostile(relay);
+    hostiles.push(hostile);
+    await hostile.listen(origin);
+    return hostile;
+  };
+  const answers = async (origin: string, key: ClientKey) => {
+    const channel = await openWebSocket(origin, key);
+    const runs = await createClient(channel).call('runs.list', {});
+    channel.close();
+    return runs;
+  };
+
+  test('make sure of each other: any tab with the code gets a key of its own, and every key opens the API', async () => {
+    const { origin, address } = await (await serve()).endpoint();
+    const [first, second] = [await signIn(address), await signIn(address)];
+    expect(first).not.toEqual(second);
+    for (const key of [first, second]) expect(await answers(origin, key as ClientKey)).toEqual([]);
+    const { id } = first as ClientKey;
+    await expect(answers(origin, { id, key: '0'.repeat(64) })).rejects.toMatchObject({
+      code: 'host_untrusted',
+    });
+  });
+
+  test('a client that core has proven itself to and that cannot prove itself hears nothing', async () => {
+    const { origin } = await (await serve()).endpoint();
+    const protocols = ['starpo', randomHex(), randomHex()];
+    for (const proof of ['{"proof":"00"}', 'garbage', 'null', 'x'.repeat(2000)]) {
+      const socket = new WebSocket(`${origin.replace('http', 'ws')}/api`, protocols);
+      const heard: string[] = [];
+      socket.on('message', (data) => {
+        heard.push(data.toString());
+        socket.send(proof);
+        socket.send(JSON.stringify({ t: 'q', i: '1', m: 'call', a: ['runs.list', {}] }));
+      });
+      await once(socket, 'close');
+      expect(heard).toEqual([expect.stringContaining('"proof"')]);
+    }
+  });
+
+  test.each<[string, number, Record<string, string>, string, string]>([
+    ['a wrong code', 401, {}, 'POST', '{"code":"0"}'],
+    ['no JSON', 401, {}, 'POST', 'garbage'],
+    ['too much', 401, {}, 'POST', JSON.stringify({ code: 'x'.repeat(5000) })],
+    ['a form', 405, { 'Content-Type': 'text/plain' }, 'POST', ''],
+    ['a look', 405, {}, 'GET', ''],
+    ['a foreign page', 403, { Origin: 'https://evil.example' }, 'POST', ''],
+    ['a foreign host', 403, { Host: 'evil.example' }, 'POST', ''],
+  ])('%s does not sign in', async (_, status, headers, method, body) => {
+    const { origin } = await (await serve()).endpoint();
+    const all = { 'Content-Type': 'application/json', ...headers };
+    expect((await rawRequest(origin, '/api/sign-in', all, method, body)).status).toBe(status);
+  });
+
+  test('find each other again after a restart on the same port, with a new code', async () => {
+    const first = await serve();
+    const { origin, address } = await first.endpoint();
+    const key = (await signIn(address)) as ClientKey;
+    await first.close();
+    const second = await (await serve(portOf(origin))).endpoint();
+    expect(await signIn(address)).toBe(401);
+    const channel = await openWebSocket(origin, key);
+    expect(second.address).toBe(`${origin}/#sign-in=${channel.code}`);
+    channel.close();
+  });
+
+  test('a hostile server on the freed port learns nothing that a later process accepts', async () => {
+    const first = await serve();
+    const { origin, address, token } = await first.endpoint();
+    const key = (await signIn(address)) as ClientKey;
+    await first.close();
+    const hostile = await hostileAt(origin);
+    // An open page, a new tab with the code of before, and a command with a record that is stale.
+    await expect(openWebSocket(origin, key)).rejects.toMatchObject({ code: 'host_untrusted' });
+    await signIn(address);
+    expect(await reachCore(origin, token)).toBeNull();
+    const heard = hostile.heard.join('\n');
+    expect(heard).toContain(new URL(address).hash.slice('#sign-in='.length));
+    for (const secret of [key.key, token, 'cookie', 'Cookie']) expect(heard).not.toContain(secret);
+    expect(heard).not.toContain('proof');
+    await hostiles.pop()!.close();
+
+    const later = await (await serve(portOf(origin))).endpoint();
+    const words = [...new Set(heard.match(/[0-9a-f]{32,}/g))];
+    expect(words.length).toBeGreaterThan(3);
+    for (const word of words) {
+      expect(await signIn(`${later.origin}/#sign-in=${word}`)).toBe(401);
+      await expect(answers(later.origin, { id: key.id, key: word })).rejects.toThrow();
+      await expect(openApi({ origin: later.origin, token: word })).rejects.toThrow();
+    }
+    expect(await answers(later.origin, key)).toEqual([]);
+  });
+
+  test('a hostile server on the freed port cannot pass a page on to where core is now', async () => {
+    const first = await serve();
+    const { origin, address, token } = await first.endpoint();
+    const key = (await signIn(address)) as ClientKey;
+    await first.close();
+    const later = await (await serve()).endpoint();
+    const hostile = await hostileAt(origin, later.origin);
+    await expect(openWebSocket(origin, key)).rejects.toMatchObject({ code: 'host_untrusted' });
+    expect(await reachCore(origin, token)).toBeNull();
+    expect(hostile.relayed).toBe(2);
+  });
+
+  test("a stale record that names a port which is another program's by now tells that one no token", async () => {
+    const first = await serve();
+    const { origin, token } = await first.endpoint();
+    await first.close();
+    const hostile = await hostileAt(origin);
+    const record = { address: origin, token, pid: process.pid, host: hostname() };
+    writeFileSync(join(world.home, 'host.json'), JSON.stringify(record));
+    const studio = await world.studio();
+    const channel = await studio.open();
+    expect(await createClient(channel).call('runs.list', {})).toEqual([]);
+    expect(hostile.heard.join('\n')).not.toContain(token);
+  });
+});

@@ -1,0 +1,40 @@
+"""What Hugging Face's transformers makes of a model folder, for tests/nightly/peers.ts. One JSON value on stdin, one on stdout.
+
+peers.py score MODEL_DIR       [[id, ...], ...] -> for each {"logprobs": [...], "entropies": [...]} of every id but the first, at temperature 1, in float64
+peers.py tokenize MODEL_DIR    ["text", ...] -> for each its ids, special tokens recognised and none added
+peers.py versions ANY          of the packages"""
+
+import json
+import sys
+
+import tokenizers
+import torch
+import transformers
+
+transformers.logging.set_verbosity_error()
+
+
+def score(folder):
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, local_files_only=True).eval()
+    answers = []
+    for ids in json.load(sys.stdin):
+        with torch.inference_mode():
+            logs = model(input_ids=torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
+        chosen = torch.tensor(ids[1:])[:, None]
+        answers.append({"logprobs": logs.gather(-1, chosen).squeeze(-1).tolist(), "entropies": (-(logs.exp() * logs).sum(-1)).tolist()})
+    return answers
+
+
+def tokenize(folder):
+    # Not AutoTokenizer, which takes Qwen2's for every Qwen2 model, and with it a normalisation that a folder's tokenizer.json may not ask for.
+    with open(f"{folder}/tokenizer_config.json") as file:
+        kind = getattr(transformers, json.load(file)["tokenizer_class"])
+    tokenizer = kind.from_pretrained(folder, local_files_only=True)
+    return [tokenizer.encode(text, add_special_tokens=False) for text in json.load(sys.stdin)]
+
+
+def versions(_):
+    return {"torch": torch.__version__, "transformers": transformers.__version__, "tokenizers": tokenizers.__version__}
+
+
+json.dump({"score": score, "tokenize": tokenize, "versions": versions}[sys.argv[1]](*sys.argv[2:]), sys.stdout)

