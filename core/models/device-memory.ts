@@ -33,7 +33,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     { name: 'policy', lifetime: 'run', bytes: trained },
     ...(critic.model === 'full' ? [{ name: 'critic', lifetime: 'run' as const, bytes: trained }] : []),
     ...(kl.coefficient > 0
-      ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * (4 + copy) }]
+      ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }]
       : []),
     { name: 'kv_cache', lifetime: 'rollout', bytes: seats * (rollout.context + 1) * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },

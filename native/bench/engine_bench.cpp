@@ -33,7 +33,7 @@ void set_initial_weights(Network& network, ThreadPool& threads) {
   std::vector<float> weights = initial_weights(network.layout(), 1, threads);
   for (float& weight : weights)
     if (weight != 1) weight *= 3;
-  network.parameters().write(StateVector::weights, weights);
+  network.write_weights(0, weights);
 }
 
 // Runs iterations of the run in a directory; its journal tells how long each took.

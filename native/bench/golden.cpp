@@ -65,25 +65,23 @@ class GoldenRun {
     engine.reserve(needs);
     network_ = engine.make_network(needs.model, ModelHead::language, NetworkUse::trained);
     before_ = golden_weights(network_->layout());
-    network_->parameters().write(StateVector::weights, before_);
+    network_->write_weights(0, before_);
   }
 
   std::map<std::string, Difference> compare() {
     const json& o = golden_.at("optimizer");
     const AdamWSettings settings{o.at("learning_rate"), o.at("beta1"), o.at("beta2"), o.at("epsilon"), o.at("weight_decay"), o.at("gradient_clip")};
-    Trainable& parameters = network_->parameters();
-    std::vector<float> state(parameters.size());
+    Trainable& trained = network_->trained();
     for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
-      parameters.clear_gradients();
+      trained.clear_gradients();
       differences_["losses"].add(learn(step == 0), golden_["losses"][step]);
       const double norm = golden_.at("gradient_norms").at(step);
-      differences_["gradient_norms"].add(parameters.step(settings).gradient_norm, norm);
+      differences_["gradient_norms"].add(take_step(trained, settings).gradient_norm, norm);
       if (step > 0) continue;
       // AdamW's first moment after its first step is (1 - beta1) times the clipped gradient.
-      parameters.read(StateVector::first_moment, state);
-      compare_samples("gradients", "gradient", state, (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
+      compare_samples("gradients", "gradient", read_state(trained, StateVector::first_moment), (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
     }
-    parameters.read(StateVector::weights, state);
+    std::vector<float> state = read_state(trained, StateVector::weights);
     for (std::size_t i = 0; i < state.size(); ++i) state[i] -= before_[i];
     compare_samples("weight_changes", "change", state, 1);
     return differences_;
@@ -135,12 +133,12 @@ class GoldenRun {
 
 // The logits after each sequence, which no engine shows: the processor's own decoder.
 Difference compare_logits(const json& golden, ThreadPool& pool, Precision precision) {
-  Model model(golden_model(golden), pool, precision);
+  CpuModel model(golden_model(golden), pool, precision);
   std::ranges::copy(golden_weights(model.layout()), model.mutable_weights().begin());
   model.weights_changed();
   const std::vector<std::int32_t> tokens = golden.at("tokens"), starts = golden.at("sequence_starts");
   const int vocab = model.layout().config().vocab_size, sequences = static_cast<int>(starts.size()) - 1;
-  Decoder decoder(model, sequences, static_cast<int>(tokens.size()));
+  CpuDecoder decoder(model, sequences, static_cast<int>(tokens.size()));
   std::vector<SlotTokens> entries;
   for (int s = 0; s < sequences; ++s) entries.push_back({s, std::span(tokens).subspan(starts[s], starts[s + 1] - starts[s])});
   std::vector<float> logits(static_cast<std::size_t>(sequences) * vocab);

@@ -64,9 +64,7 @@ Workload make_workload(int vocab, const WorkloadSize& size) {
 
 void write_workload(const Workload& w, Network& network, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  std::vector<float> weights(network.parameters().size());
-  network.parameters().read(StateVector::weights, weights);
-  write_model_folder(folder, network.layout(), weights, {0});
+  write_model_folder(folder, network.layout(), [&](std::size_t first, std::span<float> weights) { network.read_weights(first, weights); }, {0});
   const nlohmann::json json{{"training",
                              {{"sequences", w.sequences},
                               {"first_target", w.first_target},

@@ -42,9 +42,9 @@ std::string request(const PackedBatch& batch) { return json{{"ids", batch.tokens
 TEST_CASE("score answers what the textbook's forward pass says and, to the bit, what training computes") {
   ThreadPool threads(2);
   for (const bool tied : {true, false}) {
-    CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language);
+    CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
     const auto weights = lively_weights(network.layout());
-    network.parameters().write(StateVector::weights, weights);
+    network.write_weights(0, weights);
     const auto pass = network.make_pass();
     std::string input;
     std::vector<PackedBatch> batches;
@@ -75,8 +75,8 @@ TEST_CASE("score answers what the textbook's forward pass says and, to the bit, 
 
 TEST_CASE("a model that knows nothing gives every id the same probability") {
   ThreadPool threads(1);
-  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
-  network.parameters().write(StateVector::weights, std::vector<float>(network.layout().size()));
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
+  network.write_weights(0, std::vector<float>(network.layout().size()));
   const auto answers = answers_of(network, "{\"ids\": [0, 36, 5]}");
   REQUIRE(answers.size() == 1);
   for (const int i : {0, 1}) {
@@ -89,8 +89,8 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
   ThreadPool threads(1);
   ModelConfig config = small_config({4, 2, 6, true});
   config.max_position_embeddings = 8;
-  CpuNetwork network(config, threads, Precision::fp32, ModelHead::language);
-  network.parameters().write(StateVector::weights, lively_weights(network.layout()));
+  CpuNetwork network(config, threads, Precision::fp32, ModelHead::language, NetworkUse::read);
+  network.write_weights(0, lively_weights(network.layout()));
   const std::string good = "{\"ids\":[1,2,3,4,5,6,7,8]}\n";
   const json expected = answers_of(network, good).at(0);
   CHECK(expected.at("logprobs").size() == 7);
@@ -131,17 +131,17 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
 
 TEST_CASE("an answer that isn't finite is an error, never a null") {
   ThreadPool threads(1);
-  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
   std::vector<float> weights = lively_weights(network.layout());
   for (float& weight : weights) weight *= 1e30f;
-  network.parameters().write(StateVector::weights, weights);
+  network.write_weights(0, weights);
   CHECK(answers_of(network, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
 }
 
 TEST_CASE("answers that can't be written end it with an error") {
   ThreadPool threads(1);
-  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language);
-  network.parameters().write(StateVector::weights, lively_weights(network.layout()));
+  CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
+  network.write_weights(0, lively_weights(network.layout()));
   std::istringstream requests("{\"ids\": [1, 2]}\n");
   std::ostream nowhere(nullptr);
   CHECK(error_code_of([&] { score_sequences(network, requests, nowhere); }) == "file_unwritable");

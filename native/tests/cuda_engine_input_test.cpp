@@ -31,7 +31,7 @@ struct Fixture {
     needs.context = needs.pass_tokens = 16;
     engine->reserve(needs);
     network = engine->make_network(needs.model, head, NetworkUse::trained);
-    network->parameters().write(StateVector::weights, lively_weights(network->layout()));
+    network->write_weights(0, lively_weights(network->layout()));
     batch = {{1, 2, 3, 4, 5}, {0, 3, 5}, {1, 2, 4}};
     resize(3);
   }
@@ -106,10 +106,10 @@ TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor
   Fixture gpu;
   gpu.batch.targets.clear();
   gpu.resize(0);
-  gpu.network->parameters().clear_gradients();
+  gpu.network->trained().clear_gradients();
   CHECK_NOTHROW(gpu.forward());
   CHECK_NOTHROW(gpu.learn(gpu.loss(0, 0, 0)));
-  CHECK(gpu.network->parameters().step({1e-3f, 0.9f, 0.999f, 1e-8f, 0, 0}).gradient_norm == 0);
+  CHECK(take_step(gpu.network->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0, 0}).gradient_norm == 0);
 }
 
 TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what no slot has room for") {
@@ -131,7 +131,7 @@ TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what
 TEST_CASE("a reply whose logits were not finite says so, and can't be gone on with") {
   Fixture gpu;
   std::vector<float> weights(gpu.network->layout().size(), std::numeric_limits<float>::quiet_NaN());
-  gpu.network->parameters().write(StateVector::weights, weights);
+  gpu.network->write_weights(0, weights);
   const auto generator = gpu.network->make_generator(3, 16);
   const DrawSettings draws{{1, RandomStream::train_sampling}, 1, {1, 1, 0, 0}, {}};
   const std::vector<ReplyRequest> requests{{0, 4}};
@@ -159,7 +159,7 @@ TEST_CASE("the setting that would fit changes only what must be") {
   };
   gpu.network.reset();
   gpu.engine.reset();
-  const auto planned = [&](const EngineNeeds& needs) { return make_engine({"cuda:0"}, gpu.threads)->reserve(needs)->total_bytes(); };
+  const auto planned = [&](const EngineNeeds& needs) { return make_engine({"cuda:0"}, gpu.threads)->reserve(needs).total_bytes(); };
   EngineNeeds many_slots = gpu.needs;
   many_slots.slots = 4096;
   EngineNeeds half = many_slots;

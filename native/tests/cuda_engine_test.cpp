@@ -51,7 +51,7 @@ TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that
   ThreadPool threads(1);
   const auto planned = make_engine({"cuda:0"}, threads)->reserve(cuda::EngineCase::needs());
   REQUIRE(planned);
-  cuda::emulated::set_device_memory(static_cast<std::size_t>(planned->total_bytes()) * 5 / 4);
+  cuda::emulated::set_device_memory(static_cast<std::size_t>(planned.total_bytes()) * 5 / 4);
   std::string hint;
   try {
     make_engine({"cuda:0"}, threads)->reserve(needs);
@@ -80,7 +80,7 @@ TEST_CASE("a micro-batch of no given size is as large as the GPU's memory has ro
   const auto total = [&](int tokens) {
     EngineNeeds sized = needs;
     sized.pass_tokens = tokens;
-    return static_cast<std::size_t>(make_engine({"cuda:0"}, threads)->reserve(sized)->total_bytes());
+    return static_cast<std::size_t>(make_engine({"cuda:0"}, threads)->reserve(sized).total_bytes());
   };
   CHECK(make_engine({"cpu"}, threads)->suitable_pass_tokens(needs) == 4096);
   CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 32768);

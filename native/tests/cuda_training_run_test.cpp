@@ -181,14 +181,14 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   const RunConfig run_config = parse_run_config(config.dump());
   const auto state = tiny_state(run_config, model.path());
   state->critic->start_from(*state->policy);
-  state->reference->parameters().write(StateVector::weights, state_of(state->policy->parameters()));
+  copy_weights(*state->policy, *state->reference);
   const auto pass = state->policy->make_pass(), reference = state->reference->make_pass();
   const auto generator = state->policy->make_generator(generator_slots(run_config), run_config.rollout.context);
   const auto specs = training_episodes(run_config, 1);
   const auto play = [&] { return run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
   const auto everything = [&] {
     std::vector<std::vector<float>> values;
-    for (Trainable* each : {&state->policy->parameters(), &state->critic->parameters()})
+    for (Trainable* each : {&state->policy->trained(), &state->critic->trained()})
       for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment}) values.push_back(state_of(*each, which));
     return values;
   };
@@ -210,8 +210,8 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
     }
   // No gradient is left over: a step with it moves nothing.
   AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
-  CHECK(state->policy->parameters().step(settings).gradient_norm == 0);
-  CHECK(state->critic->parameters().step(settings).gradient_norm == 0);
+  CHECK(take_step(state->policy->trained(), settings).gradient_norm == 0);
+  CHECK(take_step(state->critic->trained(), settings).gradient_norm == 0);
   CHECK(everything() == before);
 }
 
@@ -306,13 +306,13 @@ TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on
     };
   };
   const auto roll_out_with_a_nan = [](TrainerState& state, NetworkPass&, const auto& roll_out) {
-    change(state.policy->parameters(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
+    change(state.policy->trained(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
     roll_out();
   };
   const auto step_from_infinity = [](TrainerState& state, NetworkPass&, const auto&) {
-    change(state.policy->parameters(), StateVector::first_moment, 70, 3e38f);
+    change(state.policy->trained(), StateVector::first_moment, 70, 3e38f);
     state.config.optimizer.learning_rate = 1e38;
-    state.policy->parameters().clear_gradients();
+    state.policy->trained().clear_gradients();
     optimizer_step(state, 1);
   };
   for (const std::string device : {"cpu", "cuda"})

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 
 #include "error_code.h"
 #include "files/base64.h"
+#include "files/folder_entries.h"
 #include "files/float16.h"
 #include "rollout/rollout_writer.h"
 #include "files/sha256.h"
@@ -136,4 +138,15 @@ TEST_CASE("a rollout that is given up leaves nothing, one without episodes is wh
   const auto files = RolloutWriter(run.path(), 0, "frozen-lake").finish();
   CHECK(json::parse(read_text(run.path() / files.index)).at("episodes").empty());
   CHECK(read_text(run.path() / files.file).empty());
+}
+
+TEST_CASE("a folder's entries are listed, and what is no folder has none") {
+  TemporaryFolder folder;
+  write_text(folder.path() / "a", "");
+  std::filesystem::create_directory(folder.path() / "b");
+  auto entries = folder_entries(folder.path());
+  std::sort(entries.begin(), entries.end());
+  CHECK(entries == std::vector<std::filesystem::path>{folder.path() / "a", folder.path() / "b"});
+  CHECK(folder_entries(folder.path() / "a").empty());
+  CHECK(folder_entries(folder.path() / "missing").empty());
 }

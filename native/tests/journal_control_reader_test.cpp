@@ -90,3 +90,28 @@ TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
   CHECK(commands[3].command == Command::stop);
   CHECK(events().empty());
 }
+
+TEST_CASE_FIXTURE(Fixture, "a file that was shortened is read again, but for what has been heard") {
+  send(line("old", "stop"));
+  ControlReader reader(run.path());
+  send(line("a", "pause"));
+  CHECK(reader.poll(journal).size() == 1);
+
+  const auto first_lines = read_text(run.path() / "control.jsonl");
+  write_text(run.path() / "control.jsonl", line("b", "resume"));  // made anew, and shorter
+  auto commands = reader.poll(journal);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].id == "b");
+  send(line("c", "stop"));
+  commands = reader.poll(journal);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].id == "c");
+
+  write_text(run.path() / "control.jsonl", "");
+  CHECK(reader.poll(journal).empty());
+  write_text(run.path() / "control.jsonl", first_lines + line("d", "checkpoint"));  // put back, and longer
+  commands = reader.poll(journal);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0].id == "d");
+  CHECK(events().empty());
+}

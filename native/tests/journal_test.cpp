@@ -11,8 +11,11 @@
 #include "journal/journal.h"
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"
+#include "journal/run_lock.h"
 #include "repository.h"
+#include "system_calls.h"
 #include "temporary_folder.h"
+#include "train/evaluation/evaluation_files.h"
 
 using namespace starpo;
 using nlohmann::json;
@@ -200,4 +203,12 @@ TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
     types.insert(event.at("type"));
   }
   CHECK(types == std::set<std::string>{"started", "memory_plan", "phase", "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
+}
+
+TEST_CASE("where a file system has no locks nothing goes on without one, and nobody is said not to hold it") {
+  TemporaryFolder run;
+  const test::NoLocks none;
+  CHECK(error_code_of([&] { RunLock lock(run.path()); }) == "lock_unavailable");
+  CHECK(error_code_of([&] { find_lock_holder(run.path()); }) == "lock_unavailable");
+  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "mine", "{}", 0, "lake", [](RolloutWriter&) {}); }) == "lock_unavailable");
 }

@@ -9,7 +9,7 @@
 #include "engine/cpu/decoder.h"
 #include "model_fixtures.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
-#include "engine/cpu/adamw.h"
+#include "engine/cpu/cpu_trainable.h"
 
 namespace starpo {
 
@@ -107,7 +107,7 @@ TEST_CASE("bf16 stays close to fp32: log-probabilities within 0.03 nats, gradien
   for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
     const ModelConfig config = small_config(shape);
     ThreadPool threads(2);
-    Model exact(config, threads), rounded(config, threads, Precision::bf16);
+    CpuModel exact(config, threads), rounded(config, threads, Precision::bf16);
     load(exact, moderate_weights(exact.layout()));
     load(rounded, moderate_weights(exact.layout()));
     const PackedBatch batch = random_batch(config, {30, 1, 130, 13});
@@ -129,7 +129,7 @@ TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-
     TrainingResult expected;
     for (const int thread_count : {1, 2, 3}) {
       ThreadPool threads(thread_count);
-      Model model(config, threads, Precision::bf16);
+      CpuModel model(config, threads, Precision::bf16);
       load(model, moderate_weights(model.layout()));
       const TrainingResult result = train(model, {batch}, 1);
       if (thread_count == 1) expected = result;
@@ -137,7 +137,7 @@ TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-
       CHECK(same_bits(result.gradients, expected.gradients));
 
       // The first sequence in one slot: part as a prompt, the rest token by token.
-      Decoder decoder(model, 2, 30);
+      CpuDecoder decoder(model, 2, 30);
       std::vector<float> logits(vocab), logprob(1), entropy(1);
       std::size_t target = 0;
       for (int position = 0; position < 29; position = position == 0 ? 10 : position + 1) {
@@ -157,7 +157,7 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
   if (!processor_has_bf16()) return;
   ThreadPool threads(2);
   const ModelConfig config = small_config({2, 1, 64, true});
-  Model model(config, threads, Precision::bf16);
+  CpuModel model(config, threads, Precision::bf16);
   load(model, initial_weights(model.layout(), 1));
   const PackedBatch batch = random_batch(config, {24, 24});
   const std::size_t targets = batch.targets.size();
@@ -165,7 +165,7 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
   std::vector<float> gradients(model.layout().size());
   const std::vector<std::uint8_t> decayed(gradients.size());
   AdamW optimizer(gradients.size());
-  TrainingPass pass(model);
+  CpuTrainingPass pass(model);
   const auto loss = [&] { return -std::accumulate(logprobs.begin(), logprobs.end(), 0.0) / static_cast<double>(targets); };
   double first = 0;
   for (int step = 0; step < 60; ++step) {
@@ -173,7 +173,8 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
     pass.forward(batch, 1, logprobs, entropies);
     if (step == 0) first = loss();
     pass.backward(slopes, none, gradients);
-    optimizer.step(model.mutable_weights(), gradients, decayed, {0.01f, 0.9f, 0.99f, 1e-8f, 0, 1}, threads);
+    const double squares = sum_of_squares(gradients, threads);
+    optimizer.step(model.mutable_weights(), gradients, decayed, {0.01f, 0.9f, 0.99f, 1e-8f, 0, 0}, clip_scale(reduced_norm({&squares, 1}), 1), threads);
     model.weights_changed();
   }
   CHECK(first > 3);
@@ -183,7 +184,7 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
 TEST_CASE("bf16 is refused, with what to do, where the instructions are missing") {
   const WithIsa selected(Isa::scalar);
   ThreadPool threads(1);
-  CHECK(error_code_of([&] { Model(small_config({2, 1, 64, true}), threads, Precision::bf16); }) == "precision_unsupported");
+  CHECK(error_code_of([&] { CpuModel(small_config({2, 1, 64, true}), threads, Precision::bf16); }) == "precision_unsupported");
 }
 
 }  // namespace starpo

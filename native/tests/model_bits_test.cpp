@@ -27,7 +27,7 @@ struct Setting {
     load(model, lively_weights(model.layout()));
   }
   ThreadPool threads;
-  Model model;
+  CpuModel model;
 };
 
 // bf16 where the processor has it: its bits are others, but just as fixed.
@@ -38,9 +38,9 @@ std::vector<Precision> supported_precisions() {
 }
 
 // Logits after every token of one sequence, decoded alone one token at a time.
-std::vector<float> decode_alone(const Model& model, std::span<const std::int32_t> tokens) {
+std::vector<float> decode_alone(const CpuModel& model, std::span<const std::int32_t> tokens) {
   const std::size_t vocab = model.layout().config().vocab_size;
-  Decoder decoder(model, 1, static_cast<int>(tokens.size()));
+  CpuDecoder decoder(model, 1, static_cast<int>(tokens.size()));
   std::vector<float> logits(tokens.size() * vocab);
   for (std::size_t t = 0; t < tokens.size(); ++t) {
     const SlotTokens entry{0, tokens.subspan(t, 1)};
@@ -66,7 +66,7 @@ TEST_CASE("a slot's logits don't depend on the number of slots, their order or t
         const Setting setting(config, thread_count, precision);
         CAPTURE(thread_count);
         CAPTURE(slots);
-        Decoder decoder(setting.model, slots, 40);
+        CpuDecoder decoder(setting.model, slots, 40);
         // Slot i starts i % 5 steps late, so lengths differ; entries run backwards.
         for (std::size_t step = 0; step < tokens.size(); ++step) {
           std::vector<SlotTokens> entries;
@@ -93,7 +93,7 @@ TEST_CASE("a prompt gives the same logits whole, split, beside other slots and a
       const std::vector<float> expected = decode_alone(setting.model, tokens);
       const auto last = row(expected, tokens.size() - 1, vocab);
 
-      Decoder decoder(setting.model, 5, 80);
+      CpuDecoder decoder(setting.model, 5, 80);
       std::vector<float> logits(3 * vocab);
       // Slot 0 takes all at once, slot 1 in two parts beside it, slot 2 single tokens in the same calls.
       const SlotTokens first[] = {{2, all.subspan(0, 1)}, {0, all}, {1, all.subspan(0, 33)}};
@@ -223,7 +223,7 @@ TEST_CASE("initial weights follow from the seed") {
 TEST_CASE("calls that don't fit are refused") {
   const ModelConfig config = decode_config();
   Setting setting(config);
-  Decoder decoder(setting.model, 2, 4);
+  CpuDecoder decoder(setting.model, 2, 4);
   std::vector<float> logits(config.vocab_size);
   const std::vector<std::int32_t> tokens = {1, 2, 3, 4, 5}, unknown = {70};
   const auto extend = [&](int slot, std::span<const std::int32_t> list) {
@@ -237,7 +237,7 @@ TEST_CASE("calls that don't fit are refused") {
   CHECK_THROWS_AS(decoder.copy(0, 1, 1), std::out_of_range);
   CHECK(decoder.length(0) == 0);
 
-  TrainingPass pass(setting.model);
+  CpuTrainingPass pass(setting.model);
   PackedBatch batch = random_batch(config, {4, 4});
   batch.targets = {4};  // a sequence's first token has nothing before it to predict it
   std::vector<float> one(1), other(1);

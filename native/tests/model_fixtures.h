@@ -47,7 +47,7 @@ inline std::vector<float> lively_weights(const ParameterLayout& layout) {
   return weights;
 }
 
-inline void load(Model& model, const std::vector<float>& weights) {
+inline void load(CpuModel& model, const std::vector<float>& weights) {
   std::copy(weights.begin(), weights.end(), model.mutable_weights().begin());
   model.weights_changed();
 }
@@ -99,10 +99,10 @@ struct TrainingResult {
 };
 
 // Forward and backward of the batches in order, with gradients of each target that depend on its place alone.
-inline TrainingResult train(const Model& model, const std::vector<PackedBatch>& batches, float temperature) {
+inline TrainingResult train(const CpuModel& model, const std::vector<PackedBatch>& batches, float temperature) {
   TrainingResult result;
   result.gradients.resize(model.layout().size());
-  TrainingPass pass(model);
+  CpuTrainingPass pass(model);
   for (const PackedBatch& batch : batches) {
     const std::size_t first = result.logprobs.size(), count = batch.targets.size();
     result.logprobs.resize(first + count);

@@ -36,14 +36,14 @@ void check_gradients(const ParameterLayout& layout, const std::vector<float>& gr
 void check_critic(const Shape& shape) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
-  Model critic(config, threads, Precision::fp32, ModelHead::value);
+  CpuModel critic(config, threads, Precision::fp32, ModelHead::value);
   const ParameterLayout& layout = critic.layout();
   const std::vector<float> weights = lively_weights(layout);
   load(critic, weights);
   const PackedBatch batch = random_batch(config, {7, 1, 14, 3});
   const std::size_t count = batch.targets.size();
   std::vector<float> values(count), old_values(count), gradients(layout.size()), value_gradients(count);
-  TrainingPass pass(critic);
+  CpuTrainingPass pass(critic);
   pass.forward_values(batch, values);
 
   std::vector<double> exact(weights.begin(), weights.end()), returns(count);
@@ -74,14 +74,14 @@ void check_critic(const Shape& shape) {
 void check_kl(KlEstimator estimator) {
   const ModelConfig config = small_config({2, 1, 10, true});
   ThreadPool threads(2);
-  Model model(config, threads);
+  CpuModel model(config, threads);
   const ParameterLayout& layout = model.layout();
   const std::vector<float> weights = lively_weights(layout);
   load(model, weights);
   const PackedBatch batch = random_batch(config, {9, 5});
   const std::size_t count = batch.targets.size();
   std::vector<float> logprobs(count), entropies(count), reference_logprobs(count), logprob_gradients(count), gradients(layout.size());
-  TrainingPass pass(model);
+  CpuTrainingPass pass(model);
   pass.forward(batch, kTemperature, logprobs, entropies);
   for (std::size_t i = 0; i < count; ++i) reference_logprobs[i] = logprobs[i] + 0.5f * random_value(7, static_cast<std::uint32_t>(i));
   const KlConfig settings{0.3, estimator, KlPlacement::loss, ""};
@@ -103,7 +103,7 @@ void check_kl(KlEstimator estimator) {
 void check_model(const Shape& shape) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
-  Model model(config, threads);
+  CpuModel model(config, threads);
   const ParameterLayout& layout = model.layout();
   const std::vector<float> weights = lively_weights(layout);
   load(model, weights);
@@ -150,13 +150,13 @@ TEST_CASE("gradients of the KL term through the whole policy agree with finite d
 TEST_CASE("the decoder's logits agree with the model in double") {
   const ModelConfig config = small_config({4, 2, 6, false});
   ThreadPool threads(2);
-  Model model(config, threads);
+  CpuModel model(config, threads);
   const std::vector<float> weights = lively_weights(model.layout());
   load(model, weights);
   const PackedBatch batch = random_batch(config, {60});
   const reference::Outputs expected =
       reference::forward(model.layout(), {weights.begin(), weights.end()}, batch, 1);
-  Decoder decoder(model, 1, 64);
+  CpuDecoder decoder(model, 1, 64);
   std::vector<float> logits(config.vocab_size);
   for (std::size_t t = 0; t < batch.tokens.size(); ++t) {
     const SlotTokens entry{0, std::span(batch.tokens).subspan(t, 1)};

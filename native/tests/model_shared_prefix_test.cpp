@@ -12,8 +12,8 @@ namespace {
 using Tokens = std::vector<std::int32_t>;
 
 // The logits after a sequence that a decoder of its own was given whole.
-std::vector<float> logits_alone(const Model& model, const Tokens& tokens) {
-  Decoder decoder(model, 1, static_cast<int>(tokens.size()));
+std::vector<float> logits_alone(const CpuModel& model, const Tokens& tokens) {
+  CpuDecoder decoder(model, 1, static_cast<int>(tokens.size()));
   std::vector<float> logits(model.layout().config().vocab_size);
   const SlotTokens entry{0, tokens};
   decoder.extend({&entry, 1}, logits);
@@ -23,7 +23,7 @@ std::vector<float> logits_alone(const Model& model, const Tokens& tokens) {
 // A decoder and what its slots should hold.
 class Sequences {
  public:
-  Sequences(const Model& model, int slots, int context) : model_(model), decoder_(model, slots, context), held_(slots) {}
+  Sequences(const CpuModel& model, int slots, int context) : model_(model), decoder_(model, slots, context), held_(slots) {}
 
   void copy(int from, int to, int length) {
     decoder_.copy(from, to, length);
@@ -56,15 +56,15 @@ class Sequences {
   }
 
  private:
-  const Model& model_;
-  Decoder decoder_;
+  const CpuModel& model_;
+  CpuDecoder decoder_;
   std::vector<Tokens> held_;
 };
 
 void check_sharing(const Shape& shape, Precision precision) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
-  Model model(config, threads, precision);
+  CpuModel model(config, threads, precision);
   load(model, lively_weights(model.layout()));
   Sequences sequences(model, 11, 90);
 

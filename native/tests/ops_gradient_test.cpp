@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/packed_weights.h"
+#include "engine/cpu/model.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
 #include "engine/cpu/kernels/kernels.h"

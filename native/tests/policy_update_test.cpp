@@ -36,8 +36,8 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
   if (state->critic) state->critic->start_from(*state->policy);
   const auto pass = state->policy->make_pass();
   auto result = update_policy(*state, *pass, 1, sequences, [](int, int) {});
-  Updated updated{state_of(state->policy->parameters()), {}, std::move(result)};
-  if (state->critic) updated.critic_weights = state_of(state->critic->parameters());
+  Updated updated{state_of(state->policy->trained()), {}, std::move(result)};
+  if (state->critic) updated.critic_weights = state_of(state->critic->trained());
   return updated;
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("without advantages and entropy bonus only weight decay moves the weig
   const auto still = update(config, folder.path(), 0);
   CHECK(still.weights == update(config, folder.path(), 0).weights);
   const auto state = tiny_state(config, folder.path());
-  CHECK(still.weights == state_of(state->policy->parameters()));
+  CHECK(still.weights == state_of(state->policy->trained()));
   CHECK(update(config, folder.path(), 1).weights != still.weights);
 }
 

@@ -46,16 +46,12 @@ inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const s
 }
 
 inline std::vector<float> state_of(Trainable& trainable, StateVector which = StateVector::weights) {
-  std::vector<float> values(trainable.size());
-  trainable.read(which, values);
-  return values;
+  return read_state(trainable, which);
 }
 
 // One number of a state vector made another.
 inline void change(Trainable& trainable, StateVector which, std::size_t index, float value) {
-  auto values = state_of(trainable, which);
-  values.at(index) = value;
-  trainable.write(which, values);
+  trainable.write(which, index, {&value, 1});
 }
 
 }  // namespace starpo::test

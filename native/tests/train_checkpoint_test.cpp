@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "error_code.h"
+#include "peak_memory.h"
+#include "system_calls.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
 
@@ -34,14 +37,14 @@ struct Fixture {
 
 TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's folder") {
   fs::remove_all(model.path());
-  Trainable& parameters = state->policy->parameters();
+  Trainable& parameters = state->policy->trained();
   change(parameters, StateVector::weights, 7, 0.25f);
   change(parameters, StateVector::first_moment, 7, 0.5f);
   parameters.set_steps(3);
   write(5);
   TrainerState read(config, run.path() / checkpoint_path(5));
   load_checkpoint(run.path(), 5, read);
-  Trainable& again = read.policy->parameters();
+  Trainable& again = read.policy->trained();
   for (const StateVector each : {StateVector::weights, StateVector::first_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
   CHECK(again.steps() == 3);
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
@@ -53,14 +56,14 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
     config.critic.model = kind;
     state = tiny_state(config, model.path());
     state->critic->start_from(*state->policy);
-    Trainable& parameters = state->critic->parameters();
+    Trainable& parameters = state->critic->trained();
     change(parameters, StateVector::weights, 7, 0.25f);
     change(parameters, StateVector::second_moment, 7, 0.5f);
     parameters.set_steps(3);
     write(5);
     TrainerState read(config, run.path() / checkpoint_path(5));
     load_checkpoint(run.path(), 5, read);
-    Trainable& again = read.critic->parameters();
+    Trainable& again = read.critic->trained();
     for (const StateVector each : {StateVector::weights, StateVector::second_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
     CHECK(again.steps() == 3);
   }
@@ -168,4 +171,38 @@ TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement lose
 TEST_CASE_FIXTURE(Fixture, "a folder that can't be made is an error that a person can act on") {
   write_text(checkpoints(), "a file");
   CHECK(error_code_of([&] { write(0); }) == "file_unwritable");
+}
+
+TEST_CASE_FIXTURE(Fixture, "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
+  take_flushed();
+  write(0);
+  const auto flushed = take_flushed();
+  for (const fs::path& each : {run.path(), checkpoints()}) CHECK(std::ranges::find(flushed, fs::canonical(each)) != flushed.end());
+}
+
+TEST_CASE("a checkpoint and a resume hold no copy of what they write and read") {
+  TemporaryFolder model, run;
+  make_tiny_model_folder(model.path());
+  auto shape = read_model_folder_config(model.path());
+  shape.hidden_size = 256;
+  shape.intermediate_size = 2048;
+  shape.num_hidden_layers = 4;  // 7 million weights: a vector of them is 29 MB
+  const ParameterLayout layout(shape);
+  write_model_folder(model.path(), layout, initial_weights(layout, 3), {507});
+  Journal journal(run.path());
+  const RunConfig config = small_run_config();
+  constexpr std::int64_t most = 16 << 20;
+
+  {
+    const auto state = tiny_state(config, model.path());
+    state->policy->trained().clear_gradients();
+    take_step(state->policy->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1});
+    const PeakMemory peak;
+    write_checkpoint(run.path(), *state, 1, journal);
+    CHECK(peak.bytes() < most);
+  }
+  TrainerState resumed(config, run.path() / checkpoint_path(1));
+  const PeakMemory peak;
+  load_checkpoint(run.path(), 1, resumed);
+  CHECK(peak.bytes() - peak.kept_bytes() < most);
 }

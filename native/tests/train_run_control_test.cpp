@@ -128,3 +128,9 @@ TEST_CASE_FIXTURE(Fixture, "the second signal ends the process at once") {
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 128 + SIGINT);
 }
+
+TEST_CASE_FIXTURE(Fixture, "a signal that another thread takes asks to stop too") {
+  std::thread([] { std::raise(SIGTERM); }).join();
+  control.poll();
+  CHECK(control.stop_reason() == "signal");
+}

@@ -43,7 +43,10 @@ struct Philox {
   }
 };
 
-// Uniform in (0, 1), never 0 or 1, from 24 random bits.
-inline float uniform_open(std::uint32_t bits) { return (static_cast<float>(bits >> 8) + 0.5f) * 0x1p-24f; }
+// Uniform in (0, 1), never 0 or 1, from 24 random bits. From 2^23 on the half is rounded away, the last number to 1 but for the limit.
+inline float uniform_open(std::uint32_t bits) {
+  const float uniform = (static_cast<float>(bits >> 8) + 0.5f) * 0x1p-24f;
+  return uniform < 1 ? uniform : 0x1.fffffep-1f;
+}
 
 }  // namespace starpo

@@ -3,7 +3,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <optional>
 
 namespace starpo {
 namespace {
@@ -17,7 +19,38 @@ std::string processor_name() {
   return "CPU";
 }
 
+// The number after a name in lines such as "MemAvailable:   123 kB" and "inactive_file 123".
+std::optional<std::int64_t> number_after(const std::filesystem::path& path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;)
+    if (std::int64_t number = 0; word == name && file >> number) return number;
+  return std::nullopt;
+}
+
+// What a control group may still take; files that it has read can be given back. Nothing without a limit.
+std::optional<std::int64_t> left_in_group(const std::filesystem::path& group) {
+  std::int64_t limit = 0, current = 0;
+  if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> current)) return std::nullopt;  // "max" is no number
+  return std::max<std::int64_t>(0, limit - current + number_after(group / "memory.stat", "inactive_file").value_or(0));
+}
+
 }  // namespace
+
+std::int64_t available_memory_bytes(const std::filesystem::path& root) {
+  std::int64_t available = number_after(root / "proc/meminfo", "MemAvailable:").value_or(describe_processor().memory_bytes / 1024) * 1024;
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::string unified = "0::/";  // control groups version 2
+    if (!line.starts_with(unified)) continue;
+    const std::filesystem::path top = root / "sys/fs/cgroup";
+    // A group may take no more than those around it.
+    for (std::filesystem::path group = std::filesystem::path(line.substr(unified.size())); ; group = group.parent_path()) {
+      if (const auto left = left_in_group(top / group)) available = std::min(available, *left);
+      if (group.empty()) break;
+    }
+  }
+  return available;
+}
 
 Processor describe_processor() {
   cpu_set_t allowed;

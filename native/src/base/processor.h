@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace starpo {
@@ -12,5 +13,9 @@ struct Processor {
 };
 
 Processor describe_processor();
+
+// Memory that this process may still take without swapping: what the kernel says is available, or what its control groups leave it, where that is less.
+// root: of the system's files, for tests.
+std::int64_t available_memory_bytes(const std::filesystem::path& root = "/");
 
 }  // namespace starpo

@@ -75,7 +75,7 @@ int score_command(const std::filesystem::path& model_folder, const EngineSetting
   const auto engine = make_engine(settings, threads);
   EngineNeeds needs{.model = read_model_folder_config(model_folder)};
   needs.pass_tokens = needs.model.max_position_embeddings;
-  engine->reserve(needs);
+  if (engine->takes_memory_ahead()) engine->reserve(needs);  // else what is asked for decides
   const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
   load_weights(model_folder, *network);
   score_sequences(*network, std::cin, std::cout);

@@ -3,6 +3,7 @@
 #include "engine/cuda/engine/make_engine.h"
 #include "engine/cuda/choose_gpu.h"
 #include "engine/cpu/cpu_engine.h"
+#include "engine/cpu/value_head.h"
 
 namespace starpo {
 
@@ -10,5 +11,7 @@ std::unique_ptr<Engine> make_engine(const EngineSettings& settings, ThreadPool& 
   if (const auto gpu = choose_gpu(settings.device)) return cuda::make_engine(*gpu, settings);
   return std::make_unique<CpuEngine>(threads, settings.precision);
 }
+
+std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool& threads) { return std::make_unique<CpuValueHead>(hidden, threads); }
 
 }  // namespace starpo

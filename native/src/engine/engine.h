@@ -14,25 +14,6 @@ namespace starpo {
 // exact: rollout and update compute a token's log-probability to the same bits.
 enum class Exactness { exact, fast };
 
-// What a backward pass computes again rather than keeping it from the forward one.
-enum class Recompute { none, elementwise, block };
-
-
-enum class NetworkUse { trained, read };  // read: no gradients, no optimiser
-
-// All that networks on a device will be asked for, so that a device with little memory can plan it, and take it once.
-struct EngineNeeds {
-  ModelConfig model;
-  bool trains_policy = false;
-  bool trains_critic = false;  // a full one
-  bool reads_reference = false;
-  int slots = 0;        // of the generator; 0: there is none
-  int groups = 0;       // whose prompts are shared at a time
-  int context = 0;      // most tokens of a slot
-  int pass_tokens = 0;  // most tokens of a micro-batch
-  Recompute recompute = Recompute::none;
-};
-
 // A device that networks live on.
 class Engine {
  public:
@@ -45,9 +26,10 @@ class Engine {
   // Tokens of a micro-batch where none are asked for; of needs.pass_tokens nothing is read.
   virtual int suitable_pass_tokens(const EngineNeeds&) const = 0;
 
-  // Once, before any network is made. Nothing for a device that takes memory as it goes. Errors: gpu_out_of_memory, with a setting that would fit;
-  // model_unsupported.
-  virtual std::optional<MemoryPlan> reserve(const EngineNeeds&) = 0;
+  // Once, before any network is made. Errors: gpu_out_of_memory or, of a processor, out_of_memory, with a setting that would fit; model_unsupported.
+  virtual MemoryPlan reserve(const EngineNeeds&) = 0;
+  // Whether reserve takes what it plans, so that a worst-case step before the run shows that nothing is missing. Else memory is taken as it is needed.
+  virtual bool takes_memory_ahead() const = 0;
   // After reserve: what a person may want to change about the device's set-up.
   virtual std::optional<std::string> warning() const { return std::nullopt; }
 
@@ -65,6 +47,22 @@ struct EngineSettings {
   Precision precision = Precision::fp32;
   Exactness exactness = Exactness::exact;
 };
+
+// A value for each row of what a policy's head reads: one linear layer, 0 to begin with. Small enough for the processor, wherever the policy is.
+class ValueHead {
+ public:
+  virtual ~ValueHead() = default;
+
+  virtual Trainable& trained() = 0;
+
+  // features: [rows, hidden] -> values: [rows].
+  virtual void forward(std::span<const float> features, std::span<float> values) = 0;
+  // Adds d(loss)/d(weights) of the last forward: one chain over rows, in order, whatever the batches. The features get no gradient.
+  virtual void backward(std::span<const float> value_gradients) = 0;
+};
+
+// The pool must outlive the head.
+std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool&);
 
 // The pool must outlive the engine. Errors: device_unavailable; precision_unsupported, when a network is made.
 std::unique_ptr<Engine> make_engine(const EngineSettings&, ThreadPool&);

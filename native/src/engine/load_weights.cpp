@@ -1,9 +1,24 @@
 #include "engine/load_weights.h"
 
+#include <algorithm>
+
 #include "model/folder.h"
 
 namespace starpo {
 
-void load_weights(const std::filesystem::path& folder, Network& network) { network.parameters().write(StateVector::weights, read_model_folder_weights(folder, network.layout())); }
+void load_weights(const std::filesystem::path& folder, Network& network) {
+  read_model_folder_weights(folder, network.layout(), [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
+}
+
+void copy_weights(const Network& from, Network& to) {
+  const auto& theirs = from.layout().tensors();
+  for (const TensorSlot& tensor : to.layout().tensors()) {
+    const auto source = std::ranges::find(theirs, tensor.name, &TensorSlot::name);
+    if (source == theirs.end()) continue;
+    copy_in_pieces(
+        0, tensor.size, [&](std::size_t first, std::span<float> values) { from.read_weights(source->offset + first, values); },
+        [&](std::size_t first, std::span<const float> values) { to.write_weights(tensor.offset + first, values); });
+  }
+}
 
 }  // namespace starpo

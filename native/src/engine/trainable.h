@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
+
+#include "model/parameters.h"
 
 namespace starpo {
 
@@ -18,23 +21,26 @@ struct AdamWSettings {
   float gradient_clip;  // largest allowed global norm; 0 = none
 };
 
-struct OptimizerStep {
-  double gradient_norm;  // before clipping; not finite: the step changed nothing
-  bool finite_weights;   // after the step
-};
-
-// Weights that learn, on some device: fp32 masters in a flat order, the gradients that are added up for them, and AdamW's moments.
+// Weights that learn, on some device: fp32 masters in a flat vector, the gradients that are added up for them, and AdamW's moments. An AdamW step
+// (arXiv 1711.05101) comes in three, so that several replicas can take one together: squared_norm() of each one's gradients, reduced_norm() of them all,
+// and apply() in each.
 class Trainable {
  public:
   virtual ~Trainable() = default;
 
-  virtual std::size_t size() const = 0;
-  virtual void read(StateVector, std::span<float>) const = 0;  // [size]
-  virtual void write(StateVector, std::span<const float>) = 0;
+  // What is trained, by name, in the order of the flat vector; a tensor's offset and size are its range there.
+  virtual const std::vector<TensorSlot>& tensors() const = 0;
+  std::size_t size() const { return tensors().empty() ? 0 : tensors().back().offset + tensors().back().size; }
+
+  // Numbers [first, first + the span's size) of a state vector.
+  virtual void read(StateVector, std::size_t first, std::span<float>) const = 0;
+  virtual void write(StateVector, std::size_t first, std::span<const float>) = 0;
 
   virtual void clear_gradients() = 0;
-  // One AdamW step (arXiv 1711.05101) with the gradients added since clear_gradients(), clipped by their global norm.
-  virtual OptimizerStep step(const AdamWSettings&) = 0;
+  // Sum of the squares of the gradients added since clear_gradients().
+  virtual double squared_norm() = 0;
+  // One AdamW step with the gradients times `gradient_scale`. Returns whether all weights are finite after it. settings.gradient_clip isn't read.
+  virtual bool apply(const AdamWSettings&, float gradient_scale) = 0;
 
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
@@ -42,5 +48,23 @@ class Trainable {
  protected:
   std::int64_t steps_ = 0;  // taken so far; AdamW's bias correction needs it
 };
+
+// Whole state vectors: [size].
+std::vector<float> read_state(const Trainable&, StateVector);
+void write_state(Trainable&, StateVector, std::span<const float>);
+
+// The global norm of the gradients, from the squared norms of their parts in the order of the replicas that hold them.
+float reduced_norm(std::span<const double> squared_norms);
+
+// What gradients of this norm are multiplied by so that none is larger than gradient_clip; 0 = no limit.
+float clip_scale(float norm, float gradient_clip);
+
+struct OptimizerStep {
+  float gradient_norm;  // before clipping; not finite: the step changed nothing
+  bool finite_weights;  // after the step
+};
+
+// A whole step of weights that no replica shares.
+OptimizerStep take_step(Trainable&, const AdamWSettings&);
 
 }  // namespace starpo

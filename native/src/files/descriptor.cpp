@@ -26,4 +26,9 @@ Error write_error(const std::filesystem::path& file, int error_number) {
   return Error("file_unwritable", file.string() + " can't be written: " + std::strerror(error_number), "check that the folder exists and its permissions, then resume the run");
 }
 
+Error lock_error(const std::filesystem::path& file, int error_number) {
+  return Error("lock_unavailable", file.string() + " can't be locked: " + std::strerror(error_number),
+               "keep runs on a file system with locks; a network's has to be mounted with them");
+}
+
 }  // namespace starpo

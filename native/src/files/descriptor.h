@@ -13,4 +13,7 @@ int write_all(int descriptor, std::string_view bytes);
 // disk_full where errno says so, else file_unwritable.
 Error write_error(const std::filesystem::path& file, int error_number);
 
+// lock_unavailable: a lock that can't be had for another reason than that somebody holds it.
+Error lock_error(const std::filesystem::path& file, int error_number);
+
 }  // namespace starpo

@@ -41,12 +41,13 @@ std::optional<Command> find_command(const std::string& name) {
   return std::nullopt;
 }
 
+std::string text_of(const nlohmann::json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+}
+
 // The line's command; a line that isn't one is answered in the journal.
-std::optional<ControlCommand> parse(std::string_view line, Journal& journal) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
-  const auto text = [&](const char* key) {
-    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
-  };
+std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal) {
+  const auto text = [&](const char* key) { return text_of(json, key); };
   const auto id = text("id");
   if (!is_id(id)) {
     journal.warning("a line of control.jsonl is no command: it has no id");
@@ -74,22 +75,32 @@ std::optional<ControlCommand> parse(std::string_view line, Journal& journal) {
   return parsed;
 }
 
+// Hands every complete line over. Returns the bytes that they take.
+template <class F>
+std::size_t for_each_line(std::string_view text, F body) {
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1)
+    if (end > begin) body(nlohmann::json::parse(text.substr(begin, end - begin), nullptr, false));
+  return begin;
+}
+
 }  // namespace
 
-ControlReader::ControlReader(const std::filesystem::path& run_directory) : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {}
+ControlReader::ControlReader(const std::filesystem::path& run_directory) : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {
+  for_each_line(read_range(file_, 0, offset_), [this](const nlohmann::json& line) { heard_.insert(text_of(line, "id")); });
+}
 
 std::vector<ControlCommand> ControlReader::poll(Journal& journal) {
   std::vector<ControlCommand> commands;
   const auto size = size_of(file_);
+  if (size < offset_) offset_ = 0;
   if (size <= offset_) return commands;
-  const auto text = read_range(file_, offset_, size);
-  std::size_t begin = 0;
-  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const auto line = std::string_view(text).substr(begin, end - begin);
-    if (line.empty()) continue;
+  const auto begun = offset_;
+  offset_ += static_cast<std::int64_t>(for_each_line(read_range(file_, begun, size), [&](const nlohmann::json& line) {
+    const auto id = text_of(line, "id");
+    if (!id.empty() && !heard_.insert(id).second) return;
     if (auto command = parse(line, journal)) commands.push_back(std::move(*command));
-  }
-  offset_ += static_cast<std::int64_t>(begin);
+  }));
   return commands;
 }
 

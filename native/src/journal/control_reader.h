@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct ControlCommand {
   int iteration = 0;  // args.iteration of pin and unpin
 };
 
-// Follows control.jsonl from the end that it had when this object was made; the file may appear later.
+// Follows control.jsonl from the end that it had when this object was made; the file may appear later. Of one that was shortened or made anew all is read
+// again, but for what has been heard already.
 class ControlReader {
  public:
   explicit ControlReader(const std::filesystem::path& run_directory);
@@ -28,6 +30,7 @@ class ControlReader {
  private:
   std::filesystem::path file_;
   std::int64_t offset_ = 0;
+  std::set<std::string, std::less<>> heard_;  // ids
 };
 
 }  // namespace starpo

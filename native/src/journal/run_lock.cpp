@@ -62,7 +62,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
   if (const int error = lock_patiently(descriptor_)) {
     const auto holder = parse_holder(read_text(descriptor_));
     ::close(descriptor_);
-    if (error != EWOULDBLOCK) throw write_error(path, error);
+    if (error != EWOULDBLOCK) throw lock_error(path, error);
     throw Error("run_locked", "another trainer works on " + run_directory.string() + " (process " + std::to_string(holder.pid) + " on " + holder.host + ")",
                 "stop that trainer, or wait for it");
   }
@@ -80,8 +80,10 @@ std::optional<LockHolder> find_lock_holder(const std::filesystem::path& run_dire
   const int descriptor = ::open((run_directory / lock_name).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<LockHolder> holder;
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) holder = parse_holder(read_text(descriptor));
+  const int error = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+  if (error == EWOULDBLOCK) holder = parse_holder(read_text(descriptor));
   ::close(descriptor);
+  if (error != 0 && error != EWOULDBLOCK) throw lock_error(run_directory / lock_name, error);
   return holder;
 }
 

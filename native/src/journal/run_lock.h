@@ -16,7 +16,7 @@ struct LockHolder {
 // trainer.lock, flocked for as long as this object lives; the kernel frees it when the process dies, however it dies.
 class RunLock {
  public:
-  // Errors: run_missing, run_locked (names the holder), file_unwritable.
+  // Errors: run_missing, run_locked (names the holder), lock_unavailable, file_unwritable.
   explicit RunLock(const std::filesystem::path& run_directory);
   ~RunLock();
   RunLock(const RunLock&) = delete;
@@ -29,7 +29,7 @@ class RunLock {
 // This machine.
 std::string host_name();
 
-// Who holds the run's lock; none where nobody does.
+// Who holds the run's lock; none where nobody does. Errors: lock_unavailable.
 std::optional<LockHolder> find_lock_holder(const std::filesystem::path& run_directory);
 
 }  // namespace starpo

@@ -74,8 +74,11 @@ class WeightFiles {
     }
   }
 
-  void read(const ParameterLayout& layout, std::span<float> weights) {
-    for (const TensorSlot& tensor : layout.tensors()) file_of(tensor.name).read({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});
+  void read(const ParameterLayout& layout, const WriteWeights& to) {
+    for (const TensorSlot& tensor : layout.tensors()) {
+      SafetensorsFile& file = file_of(tensor.name);
+      copy_in_pieces(tensor.offset, tensor.size, [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first - tensor.offset, values); }, to);
+    }
   }
 
  private:
@@ -89,9 +92,11 @@ class WeightFiles {
 
 void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) { WeightFiles(folder, layout); }
 
+void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout, const WriteWeights& to) { WeightFiles(folder, layout).read(layout, to); }
+
 std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
-  WeightFiles(folder, layout).read(layout, weights);
+  read_model_folder_weights(folder, layout, [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
   return weights;
 }
 
@@ -104,16 +109,22 @@ std::string model_folder_digest(const std::filesystem::path& folder) {
   return sha256(lines);
 }
 
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights,
-                        const std::vector<std::int32_t>& stop_ids) {
-  if (weights.size() != layout.size()) throw std::invalid_argument("weights must have the layout's size");
+void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, const ReadWeights& weights, const std::vector<std::int32_t>& stop_ids) {
   write_model_config(layout.config(), folder / "config.json");
   using Json = nlohmann::ordered_json;
   const Json generation = {{"do_sample", true}, {"eos_token_id", stop_ids.size() == 1 ? Json(stop_ids.front()) : Json(stop_ids)}, {"pad_token_id", stop_ids.at(0)}};
   write_file_atomically(folder / "generation_config.json", generation.dump(2) + "\n");
-  std::vector<NamedTensor> tensors;
-  for (const TensorSlot& tensor : layout.tensors()) tensors.push_back({tensor.name, tensor.shape, weights.subspan(tensor.offset, tensor.size)});
-  write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
+  std::vector<TensorName> names;
+  for (const TensorSlot& tensor : layout.tensors()) names.push_back({tensor.name, tensor.shape});
+  SafetensorsWriter writer(folder / whole_name, names, {{"format", "pt"}});
+  copy_in_pieces(0, layout.size(), weights, [&](std::size_t, std::span<const float> values) { writer.write(values); });
+  writer.commit();
+}
+
+void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights, const std::vector<std::int32_t>& stop_ids) {
+  if (weights.size() != layout.size()) throw std::invalid_argument("weights must have the layout's size");
+  const auto read = [&](std::size_t first, std::span<float> values) { std::ranges::copy(weights.subspan(first, values.size()), values.begin()); };
+  write_model_folder(folder, layout, ReadWeights(read), stop_ids);
 }
 
 }  // namespace starpo

@@ -51,48 +51,84 @@ const TensorSlot& ParameterLayout::find(const std::string& name) const {
   throw std::out_of_range("no tensor " + name);
 }
 
-std::vector<std::uint8_t> decayed_weights(const ParameterLayout& layout) {
-  std::vector<std::uint8_t> decayed(layout.size(), 0);
-  for (const TensorSlot& tensor : layout.tensors())
+ModelOffsets model_offsets(const ParameterLayout& layout) {
+  ModelOffsets offsets{layout.find("model.embed_tokens.weight").offset, layout.find("model.norm.weight").offset, 0, 0, {}};
+  if (layout.head() == ModelHead::value) {
+    offsets.head = layout.find("score.weight").offset;
+    offsets.head_bias = layout.find("score.bias").offset;
+  } else {
+    offsets.head = layout.config().tie_word_embeddings ? offsets.embedding : layout.find("lm_head.weight").offset;
+  }
+  for (int layer = 0; layer < layout.config().num_hidden_layers; ++layer) {
+    const auto at = [&](const char* name) { return layout.find("model.layers." + std::to_string(layer) + "." + name).offset; };
+    offsets.layers.push_back({at("input_layernorm.weight"), at("self_attn.q_proj.weight"), at("self_attn.q_proj.bias"),
+                              at("self_attn.o_proj.weight"), at("post_attention_layernorm.weight"), at("mlp.gate_proj.weight"),
+                              at("mlp.down_proj.weight")});
+  }
+  return offsets;
+}
+
+std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot> tensors) {
+  std::vector<std::uint8_t> decayed(tensors.empty() ? 0 : tensors.back().offset + tensors.back().size, 0);
+  for (const TensorSlot& tensor : tensors)
     if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
   return decayed;
 }
 
 namespace {
 
-// Box-Muller: two draws of a counter give two normals. Pairs [first, end) of a tensor's values.
-void draw_normals(const Philox& random, std::uint32_t tensor, double deviation, std::span<float> values, std::size_t first, std::size_t end) {
-  for (std::size_t pair = first; pair < end; ++pair) {
-    const auto bits = random(tensor, static_cast<std::uint32_t>(pair), 0, 0);
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // numbers: 4 MiB. Even, as drawing a tensor from its middle wants
+
+// Numbers [first, first + the span's size) of a tensor, `index` of the layout's; `first` is even.
+void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first, std::span<float> values) {
+  const TensorSlot& tensor = layout.tensors()[index];
+  if (tensor.shape.size() == 1) {
+    std::ranges::fill(values, tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
+    return;
+  }
+  const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
+  const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
+  const double deviation = 0.02 * (output ? output_scale : 1.0);
+  // Box-Muller: two draws of a counter give two normals.
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>((first + i) / 2), 0, 0);
     const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
     const double angle = 6.283185307179586 * uniform_open(bits[1]);
-    values[2 * pair] = static_cast<float>(radius * reproducible_cos(angle));
-    if (2 * pair + 1 < values.size()) values[2 * pair + 1] = static_cast<float>(radius * reproducible_sin(angle));
+    values[i] = static_cast<float>(radius * reproducible_cos(angle));
+    if (i + 1 < values.size()) values[i + 1] = static_cast<float>(radius * reproducible_sin(angle));
   }
 }
 
 }  // namespace
 
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
-  constexpr std::size_t pairs_at_a_time = 1 << 16;
+void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to) {
+  std::vector<float> piece(std::min(kPiece, count));
+  for (const std::size_t end = first + count; first < end; first += piece.size()) {
+    piece.resize(std::min(kPiece, end - first));
+    from(first, piece);
+    to(first, piece);
+  }
+}
+
+void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads, const WriteWeights& to) {
+  constexpr std::size_t task = 1 << 16;  // numbers: even
   const Philox random{seed, RandomStream::initial_weights};
-  const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
-  std::vector<float> weights(layout.size());
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
     const TensorSlot& tensor = layout.tensors()[index];
-    const std::span<float> values = std::span(weights).subspan(tensor.offset, tensor.size);
-    if (tensor.shape.size() == 1) {
-      std::ranges::fill(values, tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
-      continue;
-    }
-    const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
-    const double deviation = 0.02 * (output ? output_scale : 1.0);
-    const std::size_t pairs = (values.size() + 1) / 2, parts = (pairs + pairs_at_a_time - 1) / pairs_at_a_time;
-    threads.parallel_for(static_cast<int>(parts), [&](int part) {
-      const std::size_t first = static_cast<std::size_t>(part) * pairs_at_a_time;
-      draw_normals(random, static_cast<std::uint32_t>(index), deviation, values, first, std::min(pairs, first + pairs_at_a_time));
-    });
+    const auto draw = [&](std::size_t first, std::span<float> values) {
+      threads.parallel_for(static_cast<int>((values.size() + task - 1) / task), [&](int i) {
+        const std::size_t begin = i * task;
+        draw_initial(layout, index, random, first - tensor.offset + begin, values.subspan(begin, std::min(task, values.size() - begin)));
+      });
+    };
+    copy_in_pieces(tensor.offset, tensor.size, draw, to);
   }
+}
+
+std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
+  std::vector<float> weights(layout.size());
+  write_initial_weights(layout, seed, threads,
+                        [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
   return weights;
 }
 

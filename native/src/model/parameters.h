@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,12 +42,48 @@ class ParameterLayout {
   std::size_t size_ = 0;
 };
 
+// Where a layer's tensors begin in the flat buffer. qkv, its bias and gate_up span neighbouring tensors.
+struct LayerOffsets {
+  std::size_t input_norm, qkv, qkv_bias, output, mlp_norm, gate_up, down;
+};
+
+struct ModelOffsets {
+  std::size_t embedding, final_norm;
+  std::size_t head;       // that of the embedding where they are tied
+  std::size_t head_bias;  // of a value head
+  std::vector<LayerOffsets> layers;
+};
+
+ModelOffsets model_offsets(const ParameterLayout&);
+
+// Widths that follow from a config.
+struct Widths {
+  explicit Widths(const ModelConfig& c)
+      : hidden(c.hidden_size), intermediate(c.intermediate_size), vocab(c.vocab_size), head_dim(c.head_dim), heads(c.num_attention_heads),
+        kv_heads(c.num_key_value_heads), group(heads / kv_heads), queries(heads * head_dim), keys(kv_heads * head_dim), qkv(queries + 2 * keys) {}
+  int hidden, intermediate, vocab, head_dim, heads, kv_heads;
+  int group;    // query heads to a key-value head
+  int queries;  // columns of all query heads
+  int keys;     // columns of all key heads, and of all value heads
+  int qkv;      // of one row [queries | keys | values]
+};
+
 // [weights] 1 where weight decay applies: matrices, but no norms and biases.
-std::vector<std::uint8_t> decayed_weights(const ParameterLayout&);
+std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot>);
 
 // Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms; Philox initial_weights stream. The
 // same bits on any number of threads.
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&);
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed);
+
+// Numbers of the layout's order that come and go in pieces of a bounded size, so that no second copy of a model is ever held.
+using ReadWeights = std::function<void(std::size_t first, std::span<float>)>;         // fills the span with numbers [first, first + its size)
+using WriteWeights = std::function<void(std::size_t first, std::span<const float>)>;  // takes them
+
+// The same weights in pieces.
+void write_initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&, const WriteWeights&);
+
+// Hands the numbers of [first, first + count) over in pieces, in order.
+void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to);
 
 }  // namespace starpo

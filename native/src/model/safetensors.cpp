@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "files/float16.h"
-#include "files/temporary_file.h"
 
 namespace starpo {
 
@@ -130,43 +129,60 @@ void SafetensorsFile::check(const std::string& name, const std::vector<std::int6
          "use weights that belong to the folder's config.json");
 }
 
-void SafetensorsFile::read(const TensorDestination& wanted) {
-  const StoredTensor& tensor = tensors_.at(wanted.name);
-  if (wanted.data.size() != (tensor.end - tensor.begin) / element_size(tensor.type)) throw std::invalid_argument("a destination's size isn't its shape's");
-  file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
-  if (tensor.type == "BF16") read_widened(file_, wanted.data, widened_bfloat16);
-  else if (tensor.type == "F16") read_widened(file_, wanted.data, from_float16);
-  else file_.read(reinterpret_cast<char*>(wanted.data.data()), static_cast<std::streamsize>(wanted.data.size_bytes()));
+void SafetensorsFile::read(const std::string& name, std::size_t first, std::span<float> to) {
+  const StoredTensor& tensor = tensors_.at(name);
+  const std::uint64_t element = element_size(tensor.type), count = (tensor.end - tensor.begin) / element;
+  if (first > count || to.size() > count - first) throw std::invalid_argument("a destination is larger than its tensor");
+  file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin + first * element));
+  if (tensor.type == "BF16") read_widened(file_, to, widened_bfloat16);
+  else if (tensor.type == "F16") read_widened(file_, to, from_float16);
+  else file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
   if (!file_) truncated();
-  if (!std::all_of(wanted.data.begin(), wanted.data.end(), [](float value) { return std::isfinite(value); }))
-    fail("model_weights_non_finite", path_, wanted.name + " holds values that are not finite numbers", "copy or download the file again, or use an earlier checkpoint");
+  if (!std::all_of(to.begin(), to.end(), [](float value) { return std::isfinite(value); }))
+    fail("model_weights_non_finite", path_, name + " holds values that are not finite numbers", "copy or download the file again, or use an earlier checkpoint");
 }
 
 void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
   SafetensorsFile file(path);
   for (const TensorDestination& wanted : required) file.check(wanted.name, wanted.shape);
-  for (const TensorDestination& wanted : required) file.read(wanted);
+  for (const TensorDestination& wanted : required) file.read(wanted.name, 0, wanted.data);
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors, const std::map<std::string, std::string>& metadata) {
+SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorName> tensors, const std::map<std::string, std::string>& metadata) : file_(path) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::uint64_t position = 0;
-  for (const NamedTensor& tensor : tensors) {
+  for (const TensorName& tensor : tensors) {
     std::uint64_t size = sizeof(float);
     for (const std::int64_t extent : tensor.shape) size *= static_cast<std::uint64_t>(extent);
-    if (size != tensor.data.size_bytes()) throw std::invalid_argument("the size of " + tensor.name + " isn't its shape's");
     header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {position, position + size}}};
     position += size;
   }
+  left_ = position / sizeof(float);
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // the data begins at a multiple of 8
   const std::uint64_t header_size = text.size();
-  TemporaryFile file(path);
-  file.write({reinterpret_cast<const char*>(&header_size), sizeof header_size});
-  file.write(text);
-  for (const NamedTensor& tensor : tensors) file.write({reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size_bytes()});
-  file.commit();
+  file_.write({reinterpret_cast<const char*>(&header_size), sizeof header_size});
+  file_.write(text);
+}
+
+void SafetensorsWriter::write(std::span<const float> numbers) {
+  if (numbers.size() > left_) throw std::invalid_argument("more numbers than the tensors hold");
+  left_ -= numbers.size();
+  file_.write({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+}
+
+void SafetensorsWriter::commit() {
+  if (left_ != 0) throw std::logic_error("numbers of the tensors are missing");
+  file_.commit();
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors, const std::map<std::string, std::string>& metadata) {
+  std::vector<TensorName> names;
+  for (const NamedTensor& tensor : tensors) names.push_back({tensor.name, tensor.shape});
+  SafetensorsWriter writer(path, names, metadata);
+  for (const NamedTensor& tensor : tensors) writer.write(tensor.data);
+  writer.commit();
 }
 
 }  // namespace starpo

@@ -9,7 +9,31 @@
 #include <string>
 #include <vector>
 
+#include "files/temporary_file.h"
+
 namespace starpo {
+
+// What a safetensors file calls a tensor.
+struct TensorName {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+// Writes a safetensors file (F32) from numbers that come in pieces, durably. One that isn't committed leaves no file. Errors of all members: disk_full,
+// file_unwritable.
+class SafetensorsWriter {
+ public:
+  SafetensorsWriter(const std::filesystem::path&, std::span<const TensorName>, const std::map<std::string, std::string>& metadata = {});
+
+  // The next numbers of the tensors, in their order.
+  void write(std::span<const float>);
+  // After the last number: flushed to disk (fsync), renamed into place, closed.
+  void commit();
+
+ private:
+  TemporaryFile file_;
+  std::uint64_t left_;  // numbers to come
+};
 
 // A named fp32 tensor for a safetensors file.
 struct NamedTensor {
@@ -18,7 +42,7 @@ struct NamedTensor {
   std::span<const float> data;
 };
 
-// Writes a safetensors file (F32) durably: written, flushed to disk (fsync), closed. Errors: disk_full, file_unwritable.
+// Writes a safetensors file (F32) at once. Errors: disk_full, file_unwritable.
 void write_safetensors(const std::filesystem::path&, std::span<const NamedTensor>, const std::map<std::string, std::string>& metadata = {});
 
 // Where a tensor of this name and shape is to be read to.
@@ -37,8 +61,9 @@ class SafetensorsFile {
   // Whether the tensor is there as wanted, so that a whole model is checked before its first weight is read.
   // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
   void check(const std::string& name, const std::vector<std::int64_t>& shape) const;
-  // Reads a tensor that check() accepts; BF16 and F16 become fp32 exactly. Errors: model_file_truncated, model_weights_non_finite.
-  void read(const TensorDestination&);
+  // Reads numbers [first, first + the span's size) of a tensor that check() accepts; BF16 and F16 become fp32 exactly. Errors: model_file_truncated,
+  // model_weights_non_finite.
+  void read(const std::string& name, std::size_t first, std::span<float>);
 
  private:
   struct StoredTensor {

@@ -1,17 +1,64 @@
 #include "engine/cpu/cpu_engine.h"
 
+#include "base/error.h"
 #include "base/processor.h"
 #include "engine/cpu/cpu_network.h"
-#include "engine/cpu/instructions.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "engine/cpu/kernels/isa.h"
+#include "engine/cpu/key_value_cache.h"
+#include "engine/cpu/training_pass.h"
 
 namespace starpo {
 
 std::string CpuEngine::device_name() const { return describe_processor().name; }
 
-std::string CpuEngine::instructions() const { return instructions_name(precision_); }
+// Those of its products: scalar, avx2 or avx512, which give the same bits; in bf16, whose bits depend on it, amx_bf16 or avx512_bf16.
+std::string CpuEngine::instructions() const { return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa()); }
 
-std::unique_ptr<Network> CpuEngine::make_network(const ModelConfig& config, ModelHead head, NetworkUse) {
-  return std::make_unique<CpuNetwork>(config, threads_, precision_, head);
+MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
+  const auto plan_memory = [this](const EngineNeeds& each) { return plan_cpu_memory(each, precision_); };
+  MemoryPlan plan = plan_memory(needs);
+  plan.device = device();
+  plan.device_bytes = describe_processor().memory_bytes;
+  plan.free_bytes = available_memory_bytes();
+  if (plan.total_bytes() > plan.free_bytes)
+    throw Error("out_of_memory", "the run needs up to " + gibibytes(plan.total_bytes()) + " of the machine's memory, of which " + gibibytes(plan.free_bytes) + " are free",
+                setting_that_fits(needs, plan_memory, plan.free_bytes));
+  return plan;
+}
+
+std::unique_ptr<Network> CpuEngine::make_network(const ModelConfig& config, ModelHead head, NetworkUse use) {
+  return std::make_unique<CpuNetwork>(config, threads_, precision_, head, use);
+}
+
+MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
+  const auto network = [&](ModelHead head, NetworkUse use) {
+    const ParameterLayout layout(needs.model, head);
+    return CpuModel::bytes(layout, precision, use) + (use == NetworkUse::trained ? CpuTrainable::bytes(layout.size()) : 0);
+  };
+  MemoryPlan plan;
+  const auto add = [&](const char* name, std::int64_t bytes) {
+    if (bytes > 0) plan.parts.push_back({name, MemoryLifetime::run, bytes});
+  };
+  const NetworkUse policy_use = needs.trains_policy ? NetworkUse::trained : NetworkUse::read;
+  add("policy", network(ModelHead::language, policy_use));
+  if (needs.trains_critic) add("critic", network(ModelHead::value, NetworkUse::trained));
+  if (needs.reads_reference) add("reference", network(ModelHead::language, NetworkUse::read));
+  if (needs.slots > 0) {
+    // One slot more, where a group's prompt is computed. Tokens that slots share lie outside the cache, and leave as much of it untouched.
+    add("kv_cache", KeyValueCache::bytes(needs.model, needs.slots + 1, needs.context, precision));
+    add("rollout_buffers", static_cast<std::int64_t>(sizeof(float)) * needs.slots * needs.model.vocab_size);
+  }
+  if (needs.pass_tokens > 0) {
+    const auto pass = [&](ModelHead head, NetworkUse use) { return CpuTrainingPass::bytes(needs.model, head, needs.pass_tokens, use); };
+    CpuTrainingPass::Bytes sum = pass(ModelHead::language, policy_use);
+    const auto also = [&](const CpuTrainingPass::Bytes& bytes) { sum = {sum.activations + bytes.activations, sum.logits + bytes.logits}; };
+    if (needs.trains_critic) also(pass(ModelHead::value, NetworkUse::trained));
+    if (needs.reads_reference) also(pass(ModelHead::language, NetworkUse::read));
+    add("activations", sum.activations);
+    add("logits", sum.logits);
+  }
+  return plan;
 }
 
 }  // namespace starpo

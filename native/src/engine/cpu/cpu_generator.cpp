@@ -6,7 +6,7 @@
 
 namespace starpo {
 
-CpuGenerator::CpuGenerator(const Model& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), seats_(slots) {}
+CpuGenerator::CpuGenerator(const CpuModel& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), conversations_(slots) {}
 
 void CpuGenerator::reset() {
   for (int slot = 0; slot < slots(); ++slot) end(slot);
@@ -14,17 +14,17 @@ void CpuGenerator::reset() {
 }
 
 void CpuGenerator::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
-  Seat& seat = seats_.at(slot);
-  seat.episode = episode;
+  Conversation& conversation = conversations_.at(slot);
+  conversation.episode = episode;
   decoder_.clear(slot);
   if (group < 0) {
-    seat.pending.assign(prompt.begin(), prompt.end());
+    conversation.pending.assign(prompt.begin(), prompt.end());
     return;
   }
   share_prefix(group, prompt);
   // The last token is left to the batched step, whose logits the first choice is drawn from.
   decoder_.copy(prefix_slot_, slot, static_cast<int>(prompt.size()) - 1);
-  seat.pending.assign(prompt.end() - 1, prompt.end());
+  conversation.pending.assign(prompt.end() - 1, prompt.end());
 }
 
 void CpuGenerator::share_prefix(int group, std::span<const std::int32_t> prompt) {
@@ -39,19 +39,19 @@ void CpuGenerator::share_prefix(int group, std::span<const std::int32_t> prompt)
 }
 
 void CpuGenerator::append(int slot, std::span<const std::int32_t> tokens) {
-  auto& pending = seats_.at(slot).pending;
+  auto& pending = conversations_.at(slot).pending;
   pending.insert(pending.end(), tokens.begin(), tokens.end());
 }
 
 void CpuGenerator::end(int slot) {
   decoder_.clear(slot);
-  seats_.at(slot).pending.clear();
+  conversations_.at(slot).pending.clear();
 }
 
 void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
   const int count = static_cast<int>(requests.size()), vocab = model_.layout().config().vocab_size;
   entries_.clear();
-  for (const ReplyRequest& request : requests) entries_.push_back({request.slot, seats_.at(request.slot).pending});
+  for (const ReplyRequest& request : requests) entries_.push_back({request.slot, conversations_.at(request.slot).pending});
   logits_.resize(static_cast<std::size_t>(count) * vocab);
   decoder_.extend(entries_, logits_);
 
@@ -61,7 +61,7 @@ void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSe
   const int chunk = 8, chunks = (count + chunk - 1) / chunk;
   model_.threads().parallel_for(chunks, [&](int c) {
     std::vector<float> scratch;
-    for (int i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i) ids_[i] = draw(i, seats_[requests[i].slot], requests[i].slot, draws, scratch);
+    for (int i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i) ids_[i] = draw(i, conversations_[requests[i].slot], requests[i].slot, draws, scratch);
   });
   const auto finite = [](std::int32_t id) { return id >= 0; };
   if (std::all_of(ids_.begin(), ids_.end(), finite)) logprob_and_entropy(logits_, vocab, ids_, draws.sampling.temperature, logprobs_, entropies_, model_.threads());
@@ -69,14 +69,14 @@ void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSe
   choices.resize(count);
   for (int i = 0; i < count; ++i) {
     choices[i].assign(1, {ids_[i], logprobs_[i], entropies_[i]});
-    seats_[requests[i].slot].pending.assign(1, ids_[i]);
+    conversations_[requests[i].slot].pending.assign(1, ids_[i]);
   }
 }
 
-std::int32_t CpuGenerator::draw(int entry, const Seat& seat, int slot, const DrawSettings& draws, std::vector<float>& scratch) const {
+std::int32_t CpuGenerator::draw(int entry, const Conversation& conversation, int slot, const DrawSettings& draws, std::vector<float>& scratch) const {
   const std::size_t vocab = model_.layout().config().vocab_size;
   const auto position = static_cast<std::uint32_t>(decoder_.length(slot));
-  const auto bits = draws.random(draws.iteration, seat.episode, position, 0);
+  const auto bits = draws.random(draws.iteration, conversation.episode, position, 0);
   return sample_token(std::span(logits_).subspan(entry * vocab, vocab), draws.sampling, uniform_open(bits[0]), scratch);
 }
 

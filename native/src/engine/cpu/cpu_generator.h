@@ -8,9 +8,9 @@ namespace starpo {
 // Draws one id a call for every slot, all at once.
 class CpuGenerator final : public Generator {
  public:
-  CpuGenerator(const Model&, int slots, int context);
+  CpuGenerator(const CpuModel&, int slots, int context);
 
-  int slots() const override { return static_cast<int>(seats_.size()); }
+  int slots() const override { return static_cast<int>(conversations_.size()); }
   int context() const override { return decoder_.context(); }
   void reset() override;
   void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override;
@@ -20,18 +20,18 @@ class CpuGenerator final : public Generator {
 
  private:
   // One slot's episode and the tokens its next step feeds.
-  struct Seat {
+  struct Conversation {
     std::uint32_t episode = 0;
     std::vector<std::int32_t> pending;
   };
 
   void share_prefix(int group, std::span<const std::int32_t> prompt);
-  std::int32_t draw(int entry, const Seat&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
+  std::int32_t draw(int entry, const Conversation&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
 
-  const Model& model_;
+  const CpuModel& model_;
   int prefix_slot_;  // the decoder's last: a group's prompt, but for its last token
-  Decoder decoder_;
-  std::vector<Seat> seats_;
+  CpuDecoder decoder_;
+  std::vector<Conversation> conversations_;
   int prefix_group_ = -1;
   std::vector<std::int32_t> prefix_;
 

@@ -1,17 +1,165 @@
 #include "engine/cpu/decoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
-#include "engine/cpu/block_forward.h"
-#include "engine/cpu/decode_attention.h"
-#include "engine/cpu/decoder_slots.h"
+#include "engine/cpu/block.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/key_value_cache.h"
 
 namespace starpo {
 
-struct Decoder::State {
-  State(const Model& m, int count, int context_length)
+namespace {
+
+// Rows of scores held at once where slots share a prefix: enough for whole tiles of a product, few enough for a cache.
+constexpr int most_rows = 64;
+
+int score_rows(const Widths& width) { return std::max({most_rows, width.group, kAttentionRows}); }
+
+// Some query rows of each of some entries, all of one key-value head.
+struct Rows {
+  int count;                                   // of each entry
+  std::ptrdiff_t query_stride, output_stride;  // between an entry's rows
+  int token;                                   // of the first row; the next row's is `token_step` later
+  int token_step;
+  const float* queries;                        // of the first entry's first row; the next entry's is one row of qkv later
+  float* output;
+};
+
+class HeadAttention {
+ public:
+  HeadAttention(const CpuModel& model, const DecoderSlots& slots, int layer, int head, float* scratch, int context)
+      : slots_(slots), layer_(layer), head_(head), width_(model.layout().config()), bf16_(model.precision() == Precision::bf16), scores_(scratch),
+        reciprocals_(scores_ + score_rows(width_) * score_row(context, 0)), keys_(reciprocals_ + score_rows(width_)),
+        values_(keys_ + packed_size(width_.head_dim, context)) {}
+
+  // The new tokens of entries that have one prefix or are one; if they are several, each has one new token.
+  void attend(std::span<const SlotTokens> entries, const float* qkv, float* attended) {
+    const int tokens = static_cast<int>(entries[0].tokens.size());
+    const int rows = tokens == 1 ? width_.group : std::min(tokens, kAttentionRows);
+    if (expands(rows)) slots_.cache().expand(entries[0].slot, layer_, head_, own_length(entries[0]), keys_, values_);
+    const std::ptrdiff_t column = static_cast<std::ptrdiff_t>(head_) * width_.group * width_.head_dim;
+    // One token: the group's heads are the rows. Several: one head's tokens are.
+    if (tokens == 1) return attend(entries, {rows, width_.head_dim, width_.head_dim, 0, 0, qkv + column, attended + column});
+    for (int head = 0; head < width_.group; ++head)
+      for (int token = 0; token < tokens; token += kAttentionRows) {
+        const std::ptrdiff_t first = column + head * width_.head_dim;
+        attend(entries, {std::min(tokens - token, kAttentionRows), width_.qkv, width_.queries, token, 1, qkv + token * static_cast<std::ptrdiff_t>(width_.qkv) + first,
+                         attended + token * static_cast<std::ptrdiff_t>(width_.queries) + first});
+      }
+  }
+
+ private:
+  bool expands(int rows) const { return bf16_ && !attention_reads_bf16(rows, width_.head_dim); }
+  int own_length(const SlotTokens& entry) const { return slots_.length(entry.slot) - slots_.shared(entry.slot) + static_cast<int>(entry.tokens.size()); }
+
+  void attend(std::span<const SlotTokens> entries, const Rows& rows) {
+    const SharedPrefix* const prefix = slots_.prefix(entries[0].slot);
+    const int shared = slots_.shared(entries[0].slot), count = static_cast<int>(entries.size());
+    int longest = 0;
+    for (const SlotTokens& entry : entries) longest = std::max(longest, own_length(entry));
+    const auto stride = static_cast<std::ptrdiff_t>(score_row(shared, longest));
+    const auto tile = [&](int i) { return tile_of(entries[i], i, rows, stride); };
+    if (prefix) {
+      for_products(count, rows, stride, [&](int height, const float* queries, std::ptrdiff_t query_stride, float* scores, std::ptrdiff_t score_stride, float*, std::ptrdiff_t) {
+        kernels().multiply(height, shared, width_.head_dim, queries, query_stride, prefix->keys(layer_, head_), nullptr, 0, scores, score_stride);
+      });
+    }
+    for (int i = 0; i < count; ++i) kernels().attention_weights(tile(i));
+    if (prefix) {
+      for_products(count, rows, stride, [&](int height, const float*, std::ptrdiff_t, float* scores, std::ptrdiff_t score_stride, float* output, std::ptrdiff_t output_stride) {
+        kernels().multiply(height, width_.head_dim, shared, scores, score_stride, prefix->values(layer_, head_), nullptr, 0, output, output_stride);
+      });
+    }
+    for (int i = 0; i < count; ++i) kernels().attention_output(tile(i));
+  }
+
+  // Rows that lie evenly apart: one entry's, or those of the same place in all entries.
+  template <class Product>
+  void for_products(int count, const Rows& rows, std::ptrdiff_t stride, Product product) {
+    if (count == 1) return product(rows.count, rows.queries, rows.query_stride, scores_, stride, rows.output, rows.output_stride);
+    for (int r = 0; r < rows.count; ++r)
+      product(count, rows.queries + r * rows.query_stride, width_.qkv, scores_ + r * stride, rows.count * stride, rows.output + r * rows.output_stride, width_.queries);
+  }
+
+  AttentionTile tile_of(const SlotTokens& entry, int index, const Rows& rows, std::ptrdiff_t stride) const {
+    AttentionTile tile{};
+    tile.rows = rows.count;
+    tile.queries = rows.queries + index * static_cast<std::ptrdiff_t>(width_.qkv);
+    tile.query_stride = rows.query_stride;
+    tile.limit = slots_.length(entry.slot) + rows.token + 1;
+    tile.limit_step = rows.token_step;
+    tile.head_dim = tile.value_stride = width_.head_dim;
+    tile.scale = 1.0f / std::sqrt(static_cast<float>(width_.head_dim));
+    tile.output = rows.output + index * static_cast<std::ptrdiff_t>(width_.queries);
+    tile.output_stride = rows.output_stride;
+    tile.scores = scores_ + index * rows.count * stride;
+    tile.score_stride = stride;
+    tile.reciprocal = reciprocals_ + index * rows.count;
+    tile.shared = slots_.shared(entry.slot);
+    if (!bf16_) {
+      tile.transposed_keys = slots_.cache().keys<float>(entry.slot, layer_, head_);
+      tile.values = slots_.cache().values<float>(entry.slot, layer_, head_);
+    } else if (expands(rows.count)) {
+      tile.transposed_keys = keys_;
+      tile.values = values_;
+    } else {
+      tile.bf16_transposed_keys = slots_.cache().keys<Bf16>(entry.slot, layer_, head_);
+      tile.bf16_values = slots_.cache().values<Bf16>(entry.slot, layer_, head_);
+    }
+    return tile;
+  }
+
+  const DecoderSlots& slots_;
+  int layer_, head_;
+  Widths width_;
+  bool bf16_;
+  float *scores_, *reciprocals_, *keys_, *values_;
+};
+
+// How many of the first entries are computed together: with one prefix and a new token each, read from the cache as it is.
+std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span<const SlotTokens> entries) {
+  const Widths width(model.layout().config());
+  const SharedPrefix* const prefix = slots.prefix(entries[0].slot);
+  const bool expanded = model.precision() == Precision::bf16 && !attention_reads_bf16(width.group, width.head_dim);
+  if (prefix == nullptr || expanded) return 1;
+  const std::size_t most = std::max(1, most_rows / width.group);
+  std::size_t count = 0;
+  while (count < std::min(most, entries.size()) && entries[count].tokens.size() == 1 && slots.prefix(entries[count].slot) == prefix) ++count;
+  return std::max<std::size_t>(count, 1);
+}
+
+// Scratch of decode_attention for slots of up to `context` tokens, in floats.
+std::size_t decode_attention_scratch(const CpuModel& model, int context) {
+  const Widths width(model.layout().config());
+  // Room for keys and values as floats where the cache's are shorter.
+  const std::size_t expanded = model.precision() == Precision::bf16 ? packed_size(width.head_dim, context) : 0;
+  return score_rows(width) * (score_row(context, 0) + 1) + 2 * expanded;
+}
+
+// One layer's attention of every entry's new tokens, whose keys and values it stores, over all that the slot holds. qkv [tokens, Widths::qkv] and attended
+// [tokens, Widths::queries] have a row for each new token, in the order of the entries. What entries next to each other begin with alike is read once for
+// all of them; since every sum is a chain over the keys in their order, that changes no bit.
+void decode_attention(const CpuModel& model, DecoderSlots& slots, std::span<const SlotTokens> entries, int layer, const float* qkv, float* attended, float* scratch,
+                      int context) {
+  const Widths width(model.layout().config());
+  while (!entries.empty()) {
+    const std::size_t count = together(model, slots, entries);
+    std::ptrdiff_t row = 0;
+    for (const SlotTokens& entry : entries.first(count))
+      for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row) slots.store(entry.slot, layer, slots.length(entry.slot) + static_cast<int>(i), qkv + row * width.qkv);
+    for (int head = 0; head < width.kv_heads; ++head) HeadAttention(model, slots, layer, head, scratch, context).attend(entries.first(count), qkv, attended);
+    qkv += row * width.qkv;
+    attended += row * width.queries;
+    entries = entries.subspan(count);
+  }
+}
+
+}  // namespace
+
+struct CpuDecoder::State {
+  State(const CpuModel& m, int count, int context_length)
       : model(m), context(context_length), slots(m.layout().config(), count, context_length, m.precision()) {
     rotary.extend_to(m.layout().config(), context_length);
   }
@@ -19,25 +167,25 @@ struct Decoder::State {
   void check(std::span<const SlotTokens> entries, std::span<const float> logits) const;
   void run(std::span<const SlotTokens> entries, int rows, float* logits);
 
-  const Model& model;
+  const CpuModel& model;
   int context;
   DecoderSlots slots;
   RotaryTable rotary;
 };
 
-Decoder::Decoder(const Model& model, int slots, int context) {
+CpuDecoder::CpuDecoder(const CpuModel& model, int slots, int context) {
   if (slots < 1 || context < 1) throw std::invalid_argument("a decoder needs a slot and room for a token");
   state_ = std::make_unique<State>(model, slots, context);
 }
-Decoder::~Decoder() = default;
+CpuDecoder::~CpuDecoder() = default;
 
-int Decoder::slots() const { return state_->slots.count(); }
-int Decoder::context() const { return state_->context; }
-int Decoder::length(int slot) const { return state_->slots.length(slot); }
-void Decoder::clear(int slot) { state_->slots.clear(slot); }
-void Decoder::copy(int from, int to, int length) { state_->slots.copy(from, to, length); }
+int CpuDecoder::slots() const { return state_->slots.count(); }
+int CpuDecoder::context() const { return state_->context; }
+int CpuDecoder::length(int slot) const { return state_->slots.length(slot); }
+void CpuDecoder::clear(int slot) { state_->slots.clear(slot); }
+void CpuDecoder::copy(int from, int to, int length) { state_->slots.copy(from, to, length); }
 
-void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
+void CpuDecoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
   // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows: as few as keep all threads at
   // work, down to 64, since every task reads all weights.
@@ -65,7 +213,7 @@ void Decoder::extend(std::span<const SlotTokens> entries, std::span<float> logit
   for (const SlotTokens& entry : entries) state_->slots.grow(entry.slot, static_cast<int>(entry.tokens.size()));
 }
 
-void Decoder::State::check(std::span<const SlotTokens> entries, std::span<const float> logits) const {
+void CpuDecoder::State::check(std::span<const SlotTokens> entries, std::span<const float> logits) const {
   const ModelConfig& config = model.layout().config();
   if (logits.size() != entries.size() * config.vocab_size) throw std::invalid_argument("logits must be [entries, vocab]");
   std::vector<bool> taken(slots.count());
@@ -79,11 +227,11 @@ void Decoder::State::check(std::span<const SlotTokens> entries, std::span<const 
   }
 }
 
-void Decoder::State::run(std::span<const SlotTokens> entries, int rows, float* logits) {
+void CpuDecoder::State::run(std::span<const SlotTokens> entries, int rows, float* logits) {
   const Kernels& k = kernels();
   const ModelConfig& config = model.layout().config();
   const Widths width(config);
-  const Model::Packed& packed = model.packed();
+  const CpuModel::Packed& packed = model.packed();
   const float* const weights = model.weights().data();
   const std::size_t n = rows;
   const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] =

@@ -17,10 +17,10 @@ struct SlotTokens {
 
 // KV-cached forward pass for many sequences at once. The cache lives until its slot is cleared: through all turns of an episode.
 // What a slot computes depends on its own tokens alone: not on other slots, their number, or how its tokens were split over calls.
-class Decoder {
+class CpuDecoder {
  public:
-  Decoder(const Model&, int slots, int context);  // context: most tokens a slot can hold
-  ~Decoder();
+  CpuDecoder(const CpuModel&, int slots, int context);  // context: most tokens a slot can hold
+  ~CpuDecoder();
 
   int slots() const;
   int context() const;

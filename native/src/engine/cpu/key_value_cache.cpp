@@ -1,6 +1,7 @@
 #include "engine/cpu/key_value_cache.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace starpo {
 
@@ -18,6 +19,11 @@ KeyValueCache::KeyValueCache(const ModelConfig& config, int slots, int context, 
       values_size_(panels(context) * kPanel * static_cast<std::size_t>(width_.head_dim)) {
   const std::size_t numbers = static_cast<std::size_t>(slots) * layers_ * width_.kv_heads * (keys_size_ + values_size_);
   memory_.reserve(precision == Precision::bf16 ? (numbers + 1) / 2 : numbers);
+}
+
+std::int64_t KeyValueCache::bytes(const ModelConfig& config, int slots, int context, Precision precision) {
+  const std::int64_t per_head = static_cast<std::int64_t>(packed_size(config.head_dim, context) + panels(context) * kPanel * static_cast<std::size_t>(config.head_dim));
+  return per_head * slots * config.num_hidden_layers * config.num_key_value_heads * (precision == Precision::bf16 ? 2 : 4);
 }
 
 void KeyValueCache::store(int slot, int layer, int position, const float* qkv) {
@@ -56,6 +62,62 @@ void KeyValueCache::expand(int slot, int layer, int head, int length, float* key
   const Bf16* const source = at<Bf16>(slot, layer, head);
   std::transform(source, source + packed_size(width_.head_dim, length), keys, from_bf16);
   std::transform(source + keys_size_, source + keys_size_ + static_cast<std::size_t>(length) * width_.head_dim, values, from_bf16);
+}
+
+SharedPrefix::SharedPrefix(const ModelConfig& config, int length)
+    : width_(config), length_(length), keys_size_(packed_size(width_.head_dim, length)), values_size_(packed_size(length, width_.head_dim)),
+      memory_(static_cast<std::size_t>(config.num_hidden_layers) * width_.kv_heads * (keys_size_ + values_size_)) {}
+
+std::size_t SharedPrefix::key_place(int position, int d) const {
+  return (static_cast<std::size_t>(position / kPanel) * width_.head_dim + d) * kPanel + position % kPanel;
+}
+
+std::size_t SharedPrefix::value_place(int position, int d) const {
+  return (static_cast<std::size_t>(d / kPanel) * length_ + position) * kPanel + d % kPanel;
+}
+
+void SharedPrefix::store(int layer, int head, int position, const float* key, const float* value) {
+  float* const keys = block(layer, head);
+  float* const values = keys + keys_size_;
+  for (int d = 0; d < width_.head_dim; ++d) {
+    keys[key_place(position, d)] = key[d];
+    values[value_place(position, d)] = value[d];
+  }
+}
+
+void SharedPrefix::load(int layer, int head, int position, float* key, float* value) const {
+  for (int d = 0; d < width_.head_dim; ++d) {
+    key[d] = keys(layer, head)[key_place(position, d)];
+    value[d] = values(layer, head)[value_place(position, d)];
+  }
+}
+
+DecoderSlots::DecoderSlots(const ModelConfig& config, int slots, int context, Precision precision)
+    : config_(config), cache_(config, slots, context, precision), slots_(slots) {}
+
+void DecoderSlots::copy(int from, int to, int length) {
+  Slot& source = slots_.at(from);
+  Slot& target = slots_.at(to);
+  if (length < 0 || length > source.length) throw std::out_of_range("slot holds fewer tokens than are to be copied");
+  if (length == 0) return clear(to);
+  const auto prefix = length == shared(from) ? source.prefix : make_prefix(from, length);
+  if (length == source.length) source.prefix = prefix;
+  target = {prefix, length};
+}
+
+std::shared_ptr<const SharedPrefix> DecoderSlots::make_prefix(int slot, int length) const {
+  const auto made = std::make_shared<SharedPrefix>(config_, length);
+  const SharedPrefix* const before = prefix(slot);
+  const int shared_length = shared(slot);
+  std::vector<float> key(config_.head_dim), value(config_.head_dim);
+  for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
+    for (int head = 0; head < config_.num_key_value_heads; ++head)
+      for (int position = 0; position < length; ++position) {
+        if (position < shared_length) before->load(layer, head, position, key.data(), value.data());
+        else cache_.load(slot, layer, head, position - shared_length, key.data(), value.data());
+        made->store(layer, head, position, key.data(), value.data());
+      }
+  return made;
 }
 
 }  // namespace starpo

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "base/aligned_buffer.h"
-#include "engine/cpu/layer_offsets.h"
-#include "model/precision.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "model/parameters.h"
+#include "model/precision.h"
 
 namespace starpo {
 
@@ -15,6 +18,9 @@ namespace starpo {
 class KeyValueCache {
  public:
   KeyValueCache(const ModelConfig&, int slots, int context, Precision);
+
+  // Of the whole cache.
+  static std::int64_t bytes(const ModelConfig&, int slots, int context, Precision);
 
   template <class Number>
   const Number* keys(int slot, int layer, int head) const {
@@ -50,6 +56,64 @@ class KeyValueCache {
   Precision precision_;
   std::size_t keys_size_, values_size_;
   AlignedBuffer memory_;
+};
+
+// Keys and values of tokens that several slots begin with, kept once and read once for all of them: keys [panels][head_dim][32] as in KeyValueCache, values
+// in panels too, [panels of head_dim][tokens][32], so that both are factors of a product whose rows are the slots' queries. Floats in either precision.
+class SharedPrefix {
+ public:
+  SharedPrefix(const ModelConfig&, int length);  // in tokens, from 1
+
+  int length() const { return length_; }
+  const float* keys(int layer, int head) const { return block(layer, head); }
+  const float* values(int layer, int head) const { return block(layer, head) + keys_size_; }
+
+  // One token's key and value [head_dim] of one key-value head.
+  void store(int layer, int head, int position, const float* key, const float* value);
+  void load(int layer, int head, int position, float* key, float* value) const;
+
+ private:
+  float* block(int layer, int head) const {
+    return const_cast<float*>(memory_.data()) + (static_cast<std::size_t>(layer) * width_.kv_heads + head) * (keys_size_ + values_size_);
+  }
+  std::size_t key_place(int position, int d) const;
+  std::size_t value_place(int position, int d) const;
+
+  Widths width_;
+  int length_;
+  std::size_t keys_size_, values_size_;
+  AlignedBuffer memory_;
+};
+
+// The sequences a CpuDecoder holds: a slot's first tokens may be a prefix that it has in common with others, the rest lies in its own part of the cache.
+class DecoderSlots {
+ public:
+  DecoderSlots(const ModelConfig&, int slots, int context, Precision);
+
+  int count() const { return static_cast<int>(slots_.size()); }
+  int length(int slot) const { return slots_.at(slot).length; }                      // tokens
+  const SharedPrefix* prefix(int slot) const { return slots_[slot].prefix.get(); }   // null where there is none
+  int shared(int slot) const { return slots_[slot].prefix ? slots_[slot].prefix->length() : 0; }  // tokens of the prefix
+  const KeyValueCache& cache() const { return cache_; }                              // token i lies there at i - shared(slot)
+
+  void clear(int slot) { slots_.at(slot) = {}; }
+  // Slot `to` becomes the first `length` tokens of `from`, which from then on are a prefix of both where they are all that `from` holds.
+  void copy(int from, int to, int length);
+
+  // Stores a layer's keys and values of one token, which may lie behind the slot's last, from its row [queries | keys | values].
+  void store(int slot, int layer, int position, const float* qkv) { cache_.store(slot, layer, position - shared(slot), qkv); }
+  void grow(int slot, int tokens) { slots_[slot].length += tokens; }
+
+ private:
+  struct Slot {
+    std::shared_ptr<const SharedPrefix> prefix;
+    int length = 0;
+  };
+  std::shared_ptr<const SharedPrefix> make_prefix(int slot, int length) const;
+
+  ModelConfig config_;
+  KeyValueCache cache_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace starpo

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "engine/cpu/packed_weights.h"
 #include "engine/cpu/kernels/kernels.h"
 
 namespace starpo {
@@ -56,22 +55,113 @@ void pack(const PackedMatrix& matrix, bool forward, const float* weights) {
   }
 }
 
+// Where element (depth, column) of an operand lies in its panels: of 32 columns, and of pairs of depths in bfloat16.
+std::size_t place(int depths, int depth, int column) { return (static_cast<std::size_t>(column / kPanel) * depths + depth) * kPanel + column % kPanel; }
+std::size_t place_of_pair(int depths, int depth, int column) {
+  return (static_cast<std::size_t>(column / kPanel) * padded_depth(depths) + depth / 2 * 2) * kPanel + column % kPanel * 2 + depth % 2;
+}
+
+// Packs some weights of one row, [input, input + the span's size), where they belong.
+void pack_part(const PackedMatrix& matrix, int output, int input, std::span<const float> weights) {
+  const int outputs = matrix.outputs, inputs = matrix.inputs;
+  for (const float weight : weights) {
+    if (matrix.forward_bf16 != nullptr) {
+      matrix.forward_bf16[place_of_pair(inputs, input, output)] = to_bf16(weight);
+      if (matrix.backward_bf16 != nullptr) matrix.backward_bf16[place_of_pair(outputs, output, input)] = to_bf16(weight);
+    } else {
+      matrix.forward[place(inputs, input, output)] = weight;
+      if (matrix.backward != nullptr) matrix.backward[place(outputs, output, input)] = weight;
+    }
+    ++input;
+  }
+}
+
+// Weights [first, first + size) of the layout, which lie as they are at `place`.
+struct KeptWeights {
+  std::size_t first, size, place;
+};
+
+// All of a model that learns; of one that is only read what no product reads.
+std::vector<KeptWeights> kept_weights(const ParameterLayout& layout, NetworkUse use) {
+  if (use == NetworkUse::trained) return {{0, layout.size(), 0}};
+  std::vector<KeptWeights> kept;
+  std::size_t place = 0;
+  for (const TensorSlot& tensor : layout.tensors())
+    if (tensor.shape.size() == 1 || tensor.name == "model.embed_tokens.weight") {
+      kept.push_back({tensor.offset, tensor.size, place});
+      place += tensor.size;
+    }
+  return kept;
+}
+
+std::size_t size_of(const std::vector<KeptWeights>& kept) { return kept.back().place + kept.back().size; }
+
+// The offsets of what is kept, where it lies; those of matrices that aren't stay the layout's, and nobody asks for them.
+ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offsets) {
+  const auto move = [&](std::size_t& offset) {
+    for (const KeptWeights& each : kept)
+      if (offset >= each.first && offset < each.first + each.size) {
+        offset = each.place + (offset - each.first);
+        return;
+      }
+  };
+  for (std::size_t* each : {&offsets.embedding, &offsets.final_norm, &offsets.head_bias}) move(*each);
+  for (LayerOffsets& layer : offsets.layers)
+    for (std::size_t* each : {&layer.input_norm, &layer.qkv_bias, &layer.mlp_norm}) move(*each);
+  return offsets;
+}
+
+// Every matrix that products read, with its offset in the layout.
+template <class F>
+void for_each_matrix(const ParameterLayout& layout, F body) {
+  const Widths width(layout.config());
+  const ModelOffsets offsets = model_offsets(layout);
+  for (std::size_t i = 0; i < offsets.layers.size(); ++i) {
+    const LayerOffsets& at = offsets.layers[i];
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].qkv; }, width.qkv, width.hidden, at.qkv);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].output; }, width.hidden, width.queries, at.output);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].gate_up; }, 2 * width.intermediate, width.hidden, at.gate_up);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].down; }, width.hidden, width.intermediate, at.down);
+  }
+  body([](CpuModel::Packed& packed) -> PackedMatrix& { return packed.head; }, layout.head() == ModelHead::value ? 1 : width.vocab, width.hidden, offsets.head);
+}
+
+// Floats that one pack of a matrix takes.
+std::size_t pack_size(Precision precision, int depth, int columns) {
+  return precision == Precision::bf16 ? packed_bf16_size(depth, columns) / 2 : packed_size(depth, columns);
+}
+
+// Floats of a matrix's packs: the forward one, and where the model learns the backward one.
+std::size_t packs_size(Precision precision, NetworkUse use, int outputs, int inputs) {
+  return pack_size(precision, inputs, outputs) + (use == NetworkUse::trained ? pack_size(precision, outputs, inputs) : 0);
+}
+
+std::size_t packs_size(const ParameterLayout& layout, Precision precision, NetworkUse use) {
+  std::size_t total = 0;
+  for_each_matrix(layout, [&](const auto&, int outputs, int inputs, std::size_t) { total += packs_size(precision, use, outputs, inputs); });
+  return total;
+}
+
 }  // namespace
 
-struct Model::State {
-  State(const ModelConfig& config, ThreadPool& pool, ModelHead head) : layout(config, head), threads(pool), weights(layout.size()) {}
+struct CpuModel::State {
+  State(const ModelConfig& config, ThreadPool& pool, ModelHead head, NetworkUse use)
+      : layout(config, head), threads(pool), learns(use == NetworkUse::trained), kept(kept_weights(layout, use)), weights(size_of(kept)) {}
 
   ParameterLayout layout;
   ThreadPool& threads;
+  bool learns;
+  std::vector<KeptWeights> kept;
   std::vector<float> weights;
   Packed packed;
-  std::vector<std::pair<PackedMatrix*, std::size_t>> matrices;  // with their offsets in weights
+  std::vector<std::pair<PackedMatrix*, std::size_t>> matrices;  // with their offsets in the layout
+
+  void pack_range(std::size_t first, std::span<const float> values);
 };
 
-Model::Model(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head) : state_(std::make_unique<State>(config, pool, head)) {
-  const Widths width(config);
+CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use) : state_(std::make_unique<State>(config, pool, head, use)) {
   Packed& packed = state_->packed;
-  packed.offsets = model_offsets(state_->layout);
+  packed.offsets = offsets_in(state_->kept, model_offsets(state_->layout));
   if (precision == Precision::bf16) {
     packed.bf16 = bf16_kernels();
     if (packed.bf16 == nullptr)
@@ -79,49 +169,71 @@ Model::Model(const ModelConfig& config, ThreadPool& pool, Precision precision, M
                   "set precision to fp32");
   }
   packed.layers.resize(packed.offsets.layers.size());
-  const auto declare = [this](PackedMatrix& matrix, int outputs, int inputs, std::size_t offset) {
+  packed.memory.reserve(packs_size(state_->layout, precision, use));
+  float* next = packed.memory.data();
+  for_each_matrix(state_->layout, [&](const auto& of, int outputs, int inputs, std::size_t offset) {
+    PackedMatrix& matrix = of(packed);
     matrix.outputs = outputs;
     matrix.inputs = inputs;
     state_->matrices.emplace_back(&matrix, offset);
-  };
-  for (std::size_t i = 0; i < packed.layers.size(); ++i) {
-    const LayerOffsets& at = packed.offsets.layers[i];
-    declare(packed.layers[i].qkv, width.qkv, width.hidden, at.qkv);
-    declare(packed.layers[i].output, width.hidden, width.queries, at.output);
-    declare(packed.layers[i].gate_up, 2 * width.intermediate, width.hidden, at.gate_up);
-    declare(packed.layers[i].down, width.hidden, width.intermediate, at.down);
-  }
-  declare(packed.head, head == ModelHead::value ? 1 : width.vocab, width.hidden, packed.offsets.head);
-
-  const auto floats = [&](int depth, int columns) { return packed.bf16 ? packed_bf16_size(depth, columns) / 2 : packed_size(depth, columns); };
-  std::size_t total = 0;
-  for (const auto& [matrix, offset] : state_->matrices) total += floats(matrix->inputs, matrix->outputs) + floats(matrix->outputs, matrix->inputs);
-  packed.memory.reserve(total);
-  float* next = packed.memory.data();
-  for (const auto& [matrix, offset] : state_->matrices) {
     float* const forward = next;
-    float* const backward = forward + floats(matrix->inputs, matrix->outputs);
-    next = backward + floats(matrix->outputs, matrix->inputs);
+    float* const backward = state_->learns ? forward + pack_size(precision, inputs, outputs) : nullptr;
+    next += packs_size(precision, use, outputs, inputs);
     if (packed.bf16) {
-      matrix->forward_bf16 = reinterpret_cast<Bf16*>(forward);
-      matrix->backward_bf16 = reinterpret_cast<Bf16*>(backward);
+      matrix.forward_bf16 = reinterpret_cast<Bf16*>(forward);
+      matrix.backward_bf16 = reinterpret_cast<Bf16*>(backward);
     } else {
-      matrix->forward = forward;
-      matrix->backward = backward;
+      matrix.forward = forward;
+      matrix.backward = backward;
     }
+  });
+}
+
+CpuModel::~CpuModel() = default;
+
+const ParameterLayout& CpuModel::layout() const { return state_->layout; }
+ThreadPool& CpuModel::threads() const { return state_->threads; }
+Precision CpuModel::precision() const { return state_->packed.bf16 ? Precision::bf16 : Precision::fp32; }
+bool CpuModel::learns() const { return state_->learns; }
+std::span<const float> CpuModel::weights() const { return state_->weights; }
+std::span<float> CpuModel::mutable_weights() { return state_->weights; }
+const CpuModel::Packed& CpuModel::packed() const { return state_->packed; }
+
+std::int64_t CpuModel::bytes(const ParameterLayout& layout, Precision precision, NetworkUse use) {
+  return static_cast<std::int64_t>((size_of(kept_weights(layout, use)) + packs_size(layout, precision, use)) * sizeof(float));
+}
+
+void CpuModel::write(std::size_t first, std::span<const float> values) {
+  if (first > state_->layout.size() || values.size() > state_->layout.size() - first) throw std::out_of_range("more weights than the layout has");
+  for (const KeptWeights& kept : state_->kept) {
+    const std::size_t begin = std::max(first, kept.first), end = std::min(first + values.size(), kept.first + kept.size);
+    if (begin < end) std::ranges::copy(values.subspan(begin - first, end - begin), state_->weights.begin() + static_cast<std::ptrdiff_t>(kept.place + (begin - kept.first)));
+  }
+  state_->pack_range(first, values);
+}
+
+void CpuModel::State::pack_range(std::size_t first, std::span<const float> values) {
+  for (const auto& [matrix, offset] : matrices) {
+    const std::size_t inputs = matrix->inputs, size = static_cast<std::size_t>(matrix->outputs) * inputs;
+    const std::size_t begin = std::max(first, offset), end = std::min(first + values.size(), offset + size);
+    if (begin >= end) continue;
+    const std::size_t first_row = (begin - offset) / inputs, rows = (end - offset + inputs - 1) / inputs - first_row;
+    constexpr std::size_t block = kPanel;
+    threads.parallel_for(static_cast<int>((rows + block - 1) / block), [&](int i) {
+      for (std::size_t row = first_row + i * block; row < first_row + std::min(rows, (i + 1) * block); ++row) {
+        const std::size_t from = std::max(begin, offset + row * inputs), to = std::min(end, offset + (row + 1) * inputs);
+        pack_part(*matrix, static_cast<int>(row), static_cast<int>(from - offset - row * inputs), values.subspan(from - first, to - from));
+      }
+    });
   }
 }
 
-Model::~Model() = default;
+void CpuModel::weights_changed(std::size_t first, std::size_t count) {
+  if (count == state_->weights.size()) return weights_changed();
+  state_->pack_range(first, std::span(state_->weights).subspan(first, count));
+}
 
-const ParameterLayout& Model::layout() const { return state_->layout; }
-ThreadPool& Model::threads() const { return state_->threads; }
-Precision Model::precision() const { return state_->packed.bf16 ? Precision::bf16 : Precision::fp32; }
-std::span<const float> Model::weights() const { return state_->weights; }
-std::span<float> Model::mutable_weights() { return state_->weights; }
-const Model::Packed& Model::packed() const { return state_->packed; }
-
-void Model::weights_changed() {
+void CpuModel::weights_changed() {
   const auto& matrices = state_->matrices;
   state_->threads.parallel_for(static_cast<int>(2 * matrices.size()), [&](int i) {
     const auto& [matrix, offset] = matrices[i / 2];

@@ -1,19 +1,113 @@
 #include "engine/cpu/training_pass.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
-#include "engine/cpu/block_forward.h"
-#include "engine/cpu/training_state.h"
+#include "engine/cpu/block.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/rotary_table.h"
 
 namespace starpo {
 
-TrainingPass::TrainingPass(const Model& model) : state_(std::make_unique<State>(model)) {}
-TrainingPass::~TrainingPass() = default;
+namespace {
 
-void TrainingPass::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) {
+// Rows of one task: enough for the kernels' tiles, few enough for the caches and an even load.
+constexpr int kRowBlock = 96;
+int row_blocks(int rows) { return (rows + kRowBlock - 1) / kRowBlock; }
+
+// What the forward pass of one block leaves for its backward pass. Everything else is computed again from these. All layers of a model that is only read
+// share one.
+struct LayerActivations {
+  float* x;                       // [tokens, hidden], the block's input
+  float* input_reciprocal_rms;    // [tokens]
+  float* qkv;                     // [tokens, Widths::qkv], rotated
+  float* score_maximum;           // [heads, tokens]
+  float* score_reciprocal;        // [heads, tokens]
+  float* attended;                // [tokens, queries]
+  float* middle;                  // [tokens, hidden], between attention and MLP
+  float* middle_reciprocal_rms;   // [tokens]
+  float* gate_up;                 // [tokens, 2 * intermediate]
+};
+
+// Gradients that live during a backward pass; a layer's, but for `x`, give way to the next one's.
+struct BackwardBuffers {
+  float* x;            // [tokens, hidden], of the layer's output and then of its input
+  float* middle;       // [tokens, hidden]
+  float* mlp_normed;   // [tokens, hidden], with its normed input and hidden units, recomputed
+  float* mlp_input;
+  float* hidden;       // [tokens, intermediate]
+  float* gate_up;      // [tokens, 2 * intermediate]
+  float* attended;     // [tokens, queries]
+  float* qkv;          // [tokens, Widths::qkv]
+  float* normed;       // [tokens, hidden]
+  float* input;        // [tokens, hidden], normed input recomputed
+  float* head_normed;  // [targets, hidden]
+};
+
+// Floats of each member of LayerActivations, for t tokens; of what the head keeps, for g targets and as many outputs as logits has columns; and of each
+// member of BackwardBuffers.
+std::array<std::size_t, 9> layer_sizes(const Widths& w, std::size_t t) {
+  return {t * w.hidden, t, t * w.qkv, t * w.heads, t * w.heads, t * w.queries, t * w.hidden, t, t * 2 * w.intermediate};
+}
+std::array<std::size_t, 8> head_sizes(const Widths& w, std::size_t t, std::size_t g, std::size_t outputs) {
+  return {t * w.hidden, g * w.hidden, g, g * w.hidden, g * outputs, g, g, g};
+}
+std::array<std::size_t, 11> backward_sizes(const Widths& w, std::size_t t, std::size_t g) {
+  const std::size_t h = t * w.hidden;
+  return {h, h, h, h, t * w.intermediate, t * 2 * w.intermediate, t * w.queries, t * w.qkv, h, h, g * w.hidden};
+}
+
+}  // namespace
+
+struct CpuTrainingPass::State {
+  explicit State(const CpuModel& m) : model(m), width(m.layout().config()) {}
+
+  const CpuModel& model;
+  Widths width;
+  RotaryTable rotary;
+  AlignedBuffer activations, gradients_memory;
+
+  PackedBatch batch;
+  float inverse_temperature = 1;
+  int tokens = 0, targets = 0, longest = 0;
+  std::vector<std::int32_t> positions;      // [tokens]
+  std::vector<std::int32_t> target_tokens;  // [targets]
+  std::vector<std::int32_t> target_starts;  // [sequences + 1], each sequence's targets
+  std::vector<LayerActivations> layers;
+  float* final_x;               // [tokens, hidden]
+  float* head_x;                // [targets, hidden], the rows that predict targets
+  float* head_reciprocal_rms;   // [targets]
+  float* head_normed;           // [targets, hidden]
+  float* logits;                // [targets, vocab]; backward leaves their gradient. With a value head [targets], the values' gradients alone
+  float *logit_maximum, *log_sum, *entropy;  // [targets]
+  BackwardBuffers grad;
+
+  int sequences() const { return static_cast<int>(batch.sequence_starts.size()) - 1; }
+  float attention_scale() const;
+
+  void prepare(const PackedBatch&);
+  void embed(int first, int rows);
+  void attend(int layer, int sequence, int kv_head);
+  void normed_rows(int first, int rows);
+  void value_head(int first, int rows, float* values);
+  void head(int first, int rows, float* logprobs, float* entropies);
+
+  void prepare_backward();
+  void logit_gradient(int first, int rows, const float* logprob_gradients, const float* entropy_gradients);
+  void head_backward(int first, int rows);
+  void mlp_backward(int layer, int first, int rows);
+  void attention_backward(int layer, int sequence, int kv_head);
+  void input_backward(int layer, int first, int rows);
+  void embedding_gradient(int first_row, int rows, float* gradients);
+};
+
+CpuTrainingPass::CpuTrainingPass(const CpuModel& model) : state_(std::make_unique<State>(model)) {}
+CpuTrainingPass::~CpuTrainingPass() = default;
+
+void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) {
   State& s = *state_;
   if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size())
     throw std::invalid_argument("log-probabilities and entropies must be [targets]");
@@ -25,7 +119,7 @@ void TrainingPass::forward(const PackedBatch& batch, float temperature, std::spa
   });
 }
 
-void TrainingPass::forward_values(const PackedBatch& batch, std::span<float> values) {
+void CpuTrainingPass::forward_values(const PackedBatch& batch, std::span<float> values) {
   State& s = *state_;
   if (s.model.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
   if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
@@ -36,9 +130,9 @@ void TrainingPass::forward_values(const PackedBatch& batch, std::span<float> val
   });
 }
 
-std::span<const float> TrainingPass::features() const { return {state_->head_normed, static_cast<std::size_t>(state_->targets) * state_->width.hidden}; }
+std::span<const float> CpuTrainingPass::features() const { return {state_->head_normed, static_cast<std::size_t>(state_->targets) * state_->width.hidden}; }
 
-void TrainingPass::run_blocks(const PackedBatch& batch) {
+void CpuTrainingPass::run_blocks(const PackedBatch& batch) {
   State& s = *state_;
   s.prepare(batch);
   ThreadPool& threads = s.model.threads();
@@ -71,9 +165,9 @@ void TrainingPass::run_blocks(const PackedBatch& batch) {
   }
 }
 
-float TrainingPass::State::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(width.head_dim)); }
+float CpuTrainingPass::State::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(width.head_dim)); }
 
-void TrainingPass::State::prepare(const PackedBatch& next) {
+void CpuTrainingPass::State::prepare(const PackedBatch& next) {
   batch = next;
   tokens = static_cast<int>(batch.tokens.size());
   targets = static_cast<int>(batch.targets.size());
@@ -102,14 +196,11 @@ void TrainingPass::State::prepare(const PackedBatch& next) {
   const ModelConfig& config = model.layout().config();
   rotary.extend_to(config, longest);
 
-  const std::size_t t = tokens, g = targets, stats = t * width.heads;
-  const std::size_t layer_size[] = {t * width.hidden, t, t * width.qkv, stats, stats, t * width.queries, t * width.hidden, t, t * 2 * width.intermediate};
-  constexpr std::size_t line = 16;
-  std::size_t per_layer = 0;
-  for (const std::size_t size : layer_size) per_layer += (size + line - 1) / line * line;
+  const auto layer_size = layer_sizes(width, tokens);
+  const auto head_size = head_sizes(width, tokens, targets, model.packed().head.outputs);
+  const int kept_layers = model.learns() ? config.num_hidden_layers : 1;
   const auto [blocks, final_rows, rows, rms, normed, logit_rows, maxima, sums, entropy_rows] =
-      carve(activations, {per_layer * config.num_hidden_layers, t * width.hidden, g * width.hidden, g, g * width.hidden,
-                          g * static_cast<std::size_t>(model.packed().head.outputs), g, g, g});
+      carve(activations, {carved_size(layer_size) * kept_layers, head_size[0], head_size[1], head_size[2], head_size[3], head_size[4], head_size[5], head_size[6], head_size[7]});
   final_x = final_rows;
   head_x = rows;
   head_reciprocal_rms = rms;
@@ -119,24 +210,28 @@ void TrainingPass::State::prepare(const PackedBatch& next) {
   log_sum = sums;
   entropy = entropy_rows;
   layers.clear();
-  float* piece = blocks;
   for (int layer = 0; layer < config.num_hidden_layers; ++layer) {
-    float* p[std::size(layer_size)];
-    for (std::size_t i = 0; i < std::size(layer_size); ++i) {
-      p[i] = piece;
-      piece += (layer_size[i] + line - 1) / line * line;
-    }
+    const auto p = pieces_of(blocks + carved_size(layer_size) * (layer % kept_layers), layer_size);
     layers.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]});
   }
 }
 
-void TrainingPass::State::embed(int first, int rows) {
+CpuTrainingPass::Bytes CpuTrainingPass::bytes(const ModelConfig& config, ModelHead head, int tokens, NetworkUse use) {
+  const Widths width(config);
+  const bool learns = use == NetworkUse::trained;
+  const std::size_t outputs = head == ModelHead::value ? 1 : width.vocab, logits = static_cast<std::size_t>(tokens) * outputs;
+  std::size_t floats = carved_size(layer_sizes(width, tokens)) * (learns ? config.num_hidden_layers : 1) + carved_size(head_sizes(width, tokens, tokens, outputs)) - logits;
+  if (learns) floats += carved_size(backward_sizes(width, tokens, tokens));
+  return {static_cast<std::int64_t>(floats * sizeof(float)), static_cast<std::int64_t>(logits * sizeof(float))};
+}
+
+void CpuTrainingPass::State::embed(int first, int rows) {
   const float* const table = model.weights().data() + model.packed().offsets.embedding;
   for (int i = first; i < first + rows; ++i)
     std::copy_n(table + static_cast<std::size_t>(batch.tokens[i]) * width.hidden, width.hidden, layers[0].x + static_cast<std::size_t>(i) * width.hidden);
 }
 
-void TrainingPass::State::attend(int layer, int sequence, int kv_head) {
+void CpuTrainingPass::State::attend(int layer, int sequence, int kv_head) {
   const LayerActivations& a = layers[layer];
   const int begin = batch.sequence_starts[sequence], length = batch.sequence_starts[sequence + 1] - begin;
   const auto [keys, scores] = carve(thread_memory(), {packed_size(width.head_dim, longest), attention_scratch(longest)});
@@ -162,7 +257,7 @@ void TrainingPass::State::attend(int layer, int sequence, int kv_head) {
   }
 }
 
-void TrainingPass::State::normed_rows(int first, int rows) {
+void CpuTrainingPass::State::normed_rows(int first, int rows) {
   const Kernels& k = kernels();
   const std::size_t at = first;
   for (int i = first; i < first + rows; ++i)
@@ -171,13 +266,13 @@ void TrainingPass::State::normed_rows(int first, int rows) {
          model.layout().config().rms_norm_eps, head_normed + at * width.hidden, head_reciprocal_rms + at);
 }
 
-void TrainingPass::State::value_head(int first, int rows, float* values) {
+void CpuTrainingPass::State::value_head(int first, int rows, float* values) {
   normed_rows(first, rows);
   const float* const bias = model.weights().data() + model.packed().offsets.head_bias;
   multiply_forward(model, model.packed().head, rows, head_normed + static_cast<std::size_t>(first) * width.hidden, bias, 0, values);
 }
 
-void TrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
+void CpuTrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
   normed_rows(first, rows);
   const Kernels& k = kernels();
   const std::size_t at = first;
@@ -185,6 +280,256 @@ void TrainingPass::State::head(int first, int rows, float* logprobs, float* entr
   k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, logprobs, entropies,
                     logit_maximum + at, log_sum + at);
   std::copy_n(entropies, rows, entropy + at);
+}
+
+namespace {
+
+// Rows and columns of one task's share of a weight gradient.
+constexpr int kGradientRows = 48, kGradientColumns = 64;
+
+// gradient[rows, columns] += sum over tokens of output_gradient[token, row] * input[token, column].
+struct WeightGradient {
+  int rows, columns, tokens;
+  const float* output_gradient;
+  const float* input;
+  float* gradient;
+
+  int tasks() const { return (rows + kGradientRows - 1) / kGradientRows; }
+  void run(int task) const {
+    const int first = task * kGradientRows;
+    kernels().accumulate_transposed(std::min(kGradientRows, rows - first), columns, tokens, output_gradient + first, rows, input, columns,
+                                    gradient + static_cast<std::size_t>(first) * columns, columns);
+  }
+};
+
+struct NormGradient {
+  int columns, tokens;
+  const float *x, *reciprocal_rms, *output_gradient;
+  float* gradient;
+
+  int tasks() const { return (columns + kGradientColumns - 1) / kGradientColumns; }
+  void run(int task) const {
+    const int first = task * kGradientColumns;
+    kernels().norm_weight_gradient(tokens, std::min(kGradientColumns, columns - first), columns, x + first, reciprocal_rms, output_gradient + first,
+                                   gradient + first);
+  }
+};
+
+struct BiasGradient {
+  int columns, tokens;
+  const float* output_gradient;
+  float* gradient;
+
+  int tasks() const { return (columns + kGradientColumns - 1) / kGradientColumns; }
+  void run(int task) const {
+    const int first = task * kGradientColumns;
+    kernels().column_sums(tokens, std::min(kGradientColumns, columns - first), output_gradient + first, columns, gradient + first);
+  }
+};
+
+template <class F>
+struct Tasks {
+  int count;
+  F body;
+  int tasks() const { return count; }
+  void run(int task) const { body(task); }
+};
+template <class F>
+Tasks(int, F) -> Tasks<F>;
+
+// Independent pieces of work as one parallel loop, in the order in which threads take them up.
+template <class... Parts>
+void run_together(ThreadPool& threads, const Parts&... parts) {
+  threads.parallel_for((parts.tasks() + ...), [&](int task) {
+    const auto try_part = [&task](const auto& part) {
+      if (task < part.tasks()) return part.run(task), true;
+      task -= part.tasks();
+      return false;
+    };
+    (try_part(parts) || ...);
+  });
+}
+
+template <class F>
+auto over_rows(int rows, F body) {
+  return Tasks{row_blocks(rows), [rows, body](int block) { body(block * kRowBlock, std::min(kRowBlock, rows - block * kRowBlock)); }};
+}
+
+}  // namespace
+
+void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients) {
+  const State& s = *state_;
+  if (logprob_gradients.size() != static_cast<std::size_t>(s.targets) || entropy_gradients.size() != logprob_gradients.size())
+    throw std::invalid_argument("gradients of log-probabilities and entropies must be [targets]");
+  run_backward(logprob_gradients.data(), entropy_gradients.data(), gradients);
+}
+
+void CpuTrainingPass::backward_values(std::span<const float> value_gradients, std::span<float> gradients) {
+  const State& s = *state_;
+  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  if (value_gradients.size() != static_cast<std::size_t>(s.targets)) throw std::invalid_argument("gradients of values must be [targets]");
+  std::copy(value_gradients.begin(), value_gradients.end(), s.logits);
+  run_backward(nullptr, nullptr, gradients);
+}
+
+// Without gradients of log-probabilities those of the head's outputs are there already.
+void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* entropy_gradients, std::span<float> gradients) {
+  State& s = *state_;
+  if (!s.model.learns()) throw std::logic_error("this network doesn't learn");
+  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  if (gradients.size() != s.model.layout().size()) throw std::invalid_argument("gradients must have the layout's size");
+  s.prepare_backward();
+  ThreadPool& threads = s.model.threads();
+  const Widths& w = s.width;
+  const ModelOffsets& offsets = s.model.packed().offsets;
+  const BackwardBuffers& g = s.grad;
+  const int t = s.tokens;
+  float* const sum = gradients.data();
+
+  std::fill_n(g.x, static_cast<std::size_t>(t) * w.hidden, 0.0f);
+  run_together(threads, over_rows(s.targets, [&](int first, int rows) {
+                 if (logprob_gradients != nullptr) s.logit_gradient(first, rows, logprob_gradients + first, entropy_gradients + first);
+                 s.head_backward(first, rows);
+               }));
+  for (int layer = static_cast<int>(s.layers.size()) - 1; layer >= 0; --layer) {
+    const LayerActivations& a = s.layers[layer];
+    const LayerOffsets& at = offsets.layers[layer];
+    run_together(threads, over_rows(t, [&](int first, int rows) { s.mlp_backward(layer, first, rows); }));
+    run_together(threads, Tasks{s.sequences() * w.kv_heads, [&](int i) { s.attention_backward(layer, i / w.kv_heads, i % w.kv_heads); }},
+                 WeightGradient{2 * w.intermediate, w.hidden, t, g.gate_up, g.mlp_input, sum + at.gate_up},
+                 WeightGradient{w.hidden, w.intermediate, t, g.x, g.hidden, sum + at.down},
+                 WeightGradient{w.hidden, w.queries, t, g.middle, a.attended, sum + at.output},
+                 NormGradient{w.hidden, t, a.middle, a.middle_reciprocal_rms, g.mlp_normed, sum + at.mlp_norm});
+    run_together(threads, over_rows(t, [&](int first, int rows) { s.input_backward(layer, first, rows); }));
+    run_together(threads, WeightGradient{w.qkv, w.hidden, t, g.qkv, g.input, sum + at.qkv}, BiasGradient{w.qkv, t, g.qkv, sum + at.qkv_bias},
+                 NormGradient{w.hidden, t, a.x, a.input_reciprocal_rms, g.normed, sum + at.input_norm});
+  }
+  const NormGradient final_norm{w.hidden, s.targets, s.head_x, s.head_reciprocal_rms, g.head_normed, sum + offsets.final_norm};
+  const Tasks embedding{(w.vocab + kGradientRows - 1) / kGradientRows,
+                        [&](int i) { s.embedding_gradient(i * kGradientRows, std::min(kGradientRows, w.vocab - i * kGradientRows), sum); }};
+  if (s.model.layout().head() == ModelHead::value)
+    run_together(threads, embedding, final_norm, WeightGradient{1, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head},
+                 BiasGradient{1, s.targets, s.logits, sum + offsets.head_bias});
+  else if (offsets.head == offsets.embedding)
+    run_together(threads, embedding, final_norm);
+  else
+    run_together(threads, embedding, final_norm, WeightGradient{w.vocab, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head});
+  s.layers.clear();  // the logits are gone
+}
+
+void CpuTrainingPass::State::prepare_backward() {
+  const auto sizes = backward_sizes(width, tokens, targets);
+  gradients_memory.reserve(carved_size(sizes));
+  const auto p = pieces_of(gradients_memory.data(), sizes);
+  grad = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10]};
+}
+
+void CpuTrainingPass::State::logit_gradient(int first, int rows, const float* logprob_gradients, const float* entropy_gradients) {
+  const std::size_t at = first;
+  kernels().logit_gradient(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, entropy + at, logit_maximum + at,
+                           log_sum + at, logprob_gradients, entropy_gradients);
+}
+
+void CpuTrainingPass::State::head_backward(int first, int rows) {
+  const Kernels& k = kernels();
+  const std::size_t at = first, hidden = width.hidden;
+  const int outputs = model.packed().head.outputs;
+  const auto [x_gradient, none] = carve(thread_memory(), {kRowBlock * hidden, kRowBlock * hidden});
+  std::fill_n(none, rows * hidden, 0.0f);
+  multiply_backward(model, model.packed().head, rows, logits + at * outputs, grad.head_normed + at * hidden);
+  k.norm_backward(rows, width.hidden, head_x + at * hidden, model.weights().data() + model.packed().offsets.final_norm, head_reciprocal_rms + at,
+                  grad.head_normed + at * hidden, none, x_gradient, nullptr);
+  for (int i = 0; i < rows; ++i)
+    std::copy_n(x_gradient + i * hidden, hidden, grad.x + static_cast<std::size_t>(batch.targets[first + i] - 1) * hidden);
+}
+
+// From the gradient of the block's output to those of `middle` and of the attended values.
+void CpuTrainingPass::State::mlp_backward(int layer, int first, int rows) {
+  const Kernels& k = kernels();
+  const LayerActivations& a = layers[layer];
+  const PackedLayer& packed = model.packed().layers[layer];
+  const std::size_t at = first, hidden = at * width.hidden, intermediate = at * width.intermediate;
+  const auto [hidden_gradient] = carve(thread_memory(), {kRowBlock * static_cast<std::size_t>(width.intermediate)});
+  multiply_backward(model, packed.down, rows, grad.x + hidden, hidden_gradient);
+  k.swiglu_backward(rows, width.intermediate, a.gate_up + 2 * intermediate, hidden_gradient, grad.gate_up + 2 * intermediate,
+                    grad.hidden + intermediate);
+  multiply_backward(model, packed.gate_up, rows, grad.gate_up + 2 * intermediate, grad.mlp_normed + hidden);
+  k.norm_backward(rows, width.hidden, a.middle + hidden, model.weights().data() + model.packed().offsets.layers[layer].mlp_norm,
+                  a.middle_reciprocal_rms + at, grad.mlp_normed + hidden, grad.x + hidden, grad.middle + hidden, grad.mlp_input + hidden);
+  multiply_backward(model, packed.output, rows, grad.middle + hidden, grad.attended + at * width.queries);
+}
+
+void CpuTrainingPass::State::attention_backward(int layer, int sequence, int kv_head) {
+  const LayerActivations& a = layers[layer];
+  const std::size_t begin = batch.sequence_starts[sequence];
+  const int length = batch.sequence_starts[sequence + 1] - static_cast<int>(begin), dim = width.head_dim;
+  const auto [keys, values, scratch] =
+      carve(thread_memory(), {packed_size(dim, longest), packed_size(dim, longest), attention_backward_scratch(longest)});
+  const int key_column = width.queries + kv_head * dim, value_column = key_column + width.keys;
+  const float* const rows = a.qkv + begin * width.qkv;
+  float* const gradient_rows = grad.qkv + begin * width.qkv;
+  pack_transposed(length, dim, rows + key_column, width.qkv, keys);
+  pack_transposed(length, dim, rows + value_column, width.qkv, values);
+  for (int i = 0; i < length; ++i) {
+    float* const row = gradient_rows + static_cast<std::size_t>(i) * width.qkv;
+    std::fill_n(row + key_column, dim, 0.0f);
+    std::fill_n(row + value_column, dim, 0.0f);
+  }
+  for (int head = kv_head * width.group; head < (kv_head + 1) * width.group; ++head) {
+    AttentionBackward task{};
+    task.length = length;
+    task.head_dim = dim;
+    task.scale = attention_scale();
+    task.stride = width.qkv;
+    task.queries = rows + head * dim;
+    task.keys = rows + key_column;
+    task.values = rows + value_column;
+    task.transposed_keys = keys;
+    task.transposed_values = values;
+    task.output_stride = width.queries;
+    task.output = a.attended + begin * width.queries + head * dim;
+    task.output_gradient = grad.attended + begin * width.queries + head * dim;
+    task.maximum = a.score_maximum + static_cast<std::size_t>(head) * tokens + begin;
+    task.reciprocal = a.score_reciprocal + static_cast<std::size_t>(head) * tokens + begin;
+    task.query_gradient = gradient_rows + head * dim;
+    task.key_gradient = gradient_rows + key_column;
+    task.value_gradient = gradient_rows + value_column;
+    task.scratch = scratch;
+    kernels().attention_backward(task);
+  }
+}
+
+// From the gradient of queries, keys and values to that of the block's input.
+void CpuTrainingPass::State::input_backward(int layer, int first, int rows) {
+  const Kernels& k = kernels();
+  const LayerActivations& a = layers[layer];
+  const std::size_t at = first, hidden = at * width.hidden;
+  float* const qkv = grad.qkv + at * width.qkv;
+  k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions.data() + at, rotary.cosines.data(), rotary.sines.data(),
+           -1.0f);
+  multiply_backward(model, model.packed().layers[layer].qkv, rows, qkv, grad.normed + hidden);
+  k.norm_backward(rows, width.hidden, a.x + hidden, model.weights().data() + model.packed().offsets.layers[layer].input_norm,
+                  a.input_reciprocal_rms + at, grad.normed + hidden, grad.middle + hidden, grad.x + hidden, grad.input + hidden);
+}
+
+// Vocabulary rows [first_row, first_row + rows). Tied: sequence by sequence, first as the head's weights and then as embeddings, so that the chain
+// is the same however sequences are split over micro-batches.
+void CpuTrainingPass::State::embedding_gradient(int first_row, int rows, float* gradients) {
+  const Kernels& k = kernels();
+  const std::size_t hidden = width.hidden;
+  float* const rows_gradient = gradients + model.packed().offsets.embedding + first_row * hidden;
+  const bool tied = model.packed().offsets.head == model.packed().offsets.embedding;
+  for (int sequence = 0; sequence < sequences(); ++sequence) {
+    const std::size_t target = target_starts[sequence];
+    const int count = target_starts[sequence + 1] - static_cast<int>(target);
+    if (tied && count > 0)
+      k.accumulate_transposed(rows, width.hidden, count, logits + target * width.vocab + first_row, width.vocab, head_normed + target * hidden,
+                              width.hidden, rows_gradient, width.hidden);
+    for (std::size_t i = batch.sequence_starts[sequence]; i < static_cast<std::size_t>(batch.sequence_starts[sequence + 1]); ++i) {
+      const int row = batch.tokens[i] - first_row;
+      if (row >= 0 && row < rows) k.add(hidden, grad.x + i * hidden, rows_gradient + row * hidden);
+    }
+  }
 }
 
 }  // namespace starpo

@@ -9,12 +9,12 @@
 namespace starpo {
 
 // Forward and backward of one packed micro-batch. The head runs on the target rows only.
-class TrainingPass {
+class CpuTrainingPass {
  public:
-  explicit TrainingPass(const Model&);
-  ~TrainingPass();
+  explicit CpuTrainingPass(const CpuModel&);
+  ~CpuTrainingPass();
 
-  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. The bits equal the Decoder's.
+  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. The bits equal the CpuDecoder's.
   void forward(const PackedBatch&, float temperature, std::span<float> logprobs, std::span<float> entropies);
 
   // Adds d(loss)/d(weights) to gradients (flat, the layout's order), given d(loss)/d(logprob) and d(loss)/d(entropy) of every target of the last forward.
@@ -24,6 +24,12 @@ class TrainingPass {
   // The same of a model with a value head. values: [targets], each read where its target is predicted, from what the policy knew when it chose it.
   void forward_values(const PackedBatch&, std::span<float> values);
   void backward_values(std::span<const float> value_gradients, std::span<float> gradients);
+
+  // Of a pass over that many tokens, all of them targets.
+  struct Bytes {
+    std::int64_t activations, logits;
+  };
+  static Bytes bytes(const ModelConfig&, ModelHead, int tokens, NetworkUse);
 
   // [targets, hidden] what the head read in the last forward; gone after the next one.
   std::span<const float> features() const;

@@ -2,27 +2,37 @@
 
 #include <stdexcept>
 
-#include "engine/cpu/packed_weights.h"
+#include "engine/cpu/model.h"
 #include "engine/cpu/kernels/kernels.h"
 
 namespace starpo {
+namespace {
 
-ValueHead::ValueHead(int hidden) : hidden_(hidden), weights_(hidden + 1) {
-  packed_.reserve(packed_size(hidden, 1));
-  weights_changed();
+std::vector<TensorSlot> tensors_of(int hidden) {
+  const auto inputs = static_cast<std::size_t>(hidden);
+  return {{"score.weight", {1, hidden}, 0, inputs}, {"score.bias", {1}, inputs, 1}};
 }
 
-void ValueHead::weights_changed() { pack_transposed(1, hidden_, weights_.data(), hidden_, packed_.data()); }
+}  // namespace
 
-void ValueHead::forward(std::span<const float> features, std::span<float> values) {
+CpuValueHead::CpuValueHead(int hidden, ThreadPool& threads)
+    : hidden_(hidden), weights_(hidden + 1), trained_(tensors_of(hidden), weights_, threads, [this](std::size_t, std::size_t) { pack(); }) {
+  packed_.reserve(packed_size(hidden, 1));
+  pack();
+}
+
+void CpuValueHead::pack() { pack_transposed(1, hidden_, weights_.data(), hidden_, packed_.data()); }
+
+void CpuValueHead::forward(std::span<const float> features, std::span<float> values) {
   if (features.size() != values.size() * hidden_) throw std::invalid_argument("features must be [rows, hidden]");
   features_.assign(features.begin(), features.end());
   kernels().multiply(static_cast<int>(values.size()), 1, hidden_, features.data(), hidden_, packed_.data(), &weights_[hidden_], 0, values.data(), 1);
 }
 
-void ValueHead::backward(std::span<const float> value_gradients, std::span<float> gradients) {
+void CpuValueHead::backward(std::span<const float> value_gradients) {
   if (features_.size() != value_gradients.size() * hidden_) throw std::invalid_argument("gradients of values must be [rows] of the last forward");
-  if (gradients.size() != weights_.size()) throw std::invalid_argument("gradients must have the weights' size");
+  const std::span<float> gradients = trained_.gradients();
+  if (gradients.size() != weights_.size()) throw std::logic_error("a backward pass needs gradients that were cleared");
   const int rows = static_cast<int>(value_gradients.size());
   kernels().accumulate_transposed(1, hidden_, rows, value_gradients.data(), 1, features_.data(), hidden_, gradients.data(), hidden_);
   kernels().column_sums(rows, 1, value_gradients.data(), 1, &gradients[hidden_]);

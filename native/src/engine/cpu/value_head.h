@@ -1,31 +1,30 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "base/aligned_buffer.h"
+#include "engine/cpu/cpu_trainable.h"
+#include "engine/engine.h"
 
 namespace starpo {
 
-// A value for each row of features: one linear layer. weights: [hidden + 1], the bias last; 0 to begin with.
-class ValueHead {
+// A value head in memory. weights: [hidden + 1], the bias last.
+class CpuValueHead final : public ValueHead {
  public:
-  explicit ValueHead(int hidden);
+  CpuValueHead(int hidden, ThreadPool&);
 
-  std::span<float> mutable_weights() { return weights_; }
-  void weights_changed();
-
-  // features: [rows, hidden] -> values: [rows]. Keeps a copy of the features for backward.
-  void forward(std::span<const float> features, std::span<float> values);
-
-  // Adds d(loss)/d(weights) to gradients: one chain over rows, in order, whatever the batches. The features get no gradient.
-  void backward(std::span<const float> value_gradients, std::span<float> gradients);
+  Trainable& trained() override { return trained_; }
+  void forward(std::span<const float> features, std::span<float> values) override;
+  void backward(std::span<const float> value_gradients) override;
 
  private:
+  void pack();
+
   int hidden_;
   std::vector<float> weights_;
-  std::vector<float> features_;
+  std::vector<float> features_;  // of the last forward
   AlignedBuffer packed_;
+  CpuTrainable trained_;
 };
 
 }  // namespace starpo

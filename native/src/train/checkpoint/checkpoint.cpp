@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "engine/load_weights.h"
 #include "files/descriptor.h"
+#include "files/folder_entries.h"
 #include "files/temporary_file.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
@@ -44,35 +45,54 @@ void replace_folder(const fs::path& partial, const fs::path& destination) {
   fs::rename(partial, destination, error);
   require(error, destination);
   fsync_directory(destination.parent_path());
+  fsync_directory(destination.parent_path().parent_path());  // checkpoints/ itself may be new
   fs::remove_all(replaced, ignored);
 }
 
-// A flat tensor of trainer-state.safetensors: where it lives, and a copy on its way from or to a file.
+// A flat tensor of trainer-state.safetensors, and where it lives.
 struct StateTensor {
   const char* name;
   Trainable& owner;
   StateVector which;
-  std::vector<float> values;
+
+  std::vector<std::int64_t> shape() const { return {static_cast<std::int64_t>(owner.size())}; }
 };
 
 std::vector<StateTensor> state_tensors_of(TrainerState& state) {
-  Trainable& policy = state.policy->parameters();
-  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment, {}}, {"optimizer.second_moment", policy, StateVector::second_moment, {}}};
+  Trainable& policy = state.policy->trained();
+  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment}, {"optimizer.second_moment", policy, StateVector::second_moment}};
   if (state.critic) {
-    Trainable& critic = state.critic->parameters();
-    tensors.push_back({"critic.weights", critic, StateVector::weights, {}});
-    tensors.push_back({"critic.first_moment", critic, StateVector::first_moment, {}});
-    tensors.push_back({"critic.second_moment", critic, StateVector::second_moment, {}});
+    Trainable& critic = state.critic->trained();
+    tensors.push_back({"critic.weights", critic, StateVector::weights});
+    tensors.push_back({"critic.first_moment", critic, StateVector::first_moment});
+    tensors.push_back({"critic.second_moment", critic, StateVector::second_moment});
   }
-  for (StateTensor& tensor : tensors) tensor.values.resize(tensor.owner.size());
   return tensors;
 }
 
-template <class FileTensor>
-std::vector<FileTensor> in_file(std::vector<StateTensor>& tensors) {
-  std::vector<FileTensor> named;
-  for (StateTensor& tensor : tensors) named.push_back({tensor.name, {static_cast<std::int64_t>(tensor.values.size())}, tensor.values});
-  return named;
+// Piece by piece, so that a checkpoint takes no memory that grows with the model.
+void write_state(const fs::path& file, const std::vector<StateTensor>& tensors) {
+  std::vector<TensorName> names;
+  for (const StateTensor& tensor : tensors) names.push_back({tensor.name, tensor.shape()});
+  SafetensorsWriter writer(file, names);
+  for (const StateTensor& tensor : tensors)
+    copy_in_pieces(
+        0, tensor.owner.size(), [&](std::size_t first, std::span<float> values) { tensor.owner.read(tensor.which, first, values); },
+        [&](std::size_t, std::span<const float> values) { writer.write(values); });
+  writer.commit();
+}
+
+// Optimiser and critic of a checkpoint whose trainer-state.json says `about`.
+void read_state(const fs::path& folder, const json& about, TrainerState& state) {
+  const auto tensors = state_tensors_of(state);
+  SafetensorsFile file(folder / checkpoint_state_file);
+  for (const StateTensor& tensor : tensors) file.check(tensor.name, tensor.shape());
+  for (const StateTensor& tensor : tensors)
+    copy_in_pieces(
+        0, tensor.owner.size(), [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first, values); },
+        [&](std::size_t first, std::span<const float> values) { tensor.owner.write(tensor.which, first, values); });
+  state.policy->trained().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+  if (state.critic) state.critic->trained().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
 }
 
 void write_folder(const fs::path& folder, TrainerState& state, int iteration, std::int64_t journal_seq) {
@@ -80,26 +100,14 @@ void write_folder(const fs::path& folder, TrainerState& state, int iteration, st
   fs::remove_all(folder, ignored);
   fs::create_directories(folder, error);
   require(error, folder);
-  std::vector<float> weights(state.policy->layout().size());
-  state.policy->parameters().read(StateVector::weights, weights);
-  write_model_folder(folder, state.policy->layout(), weights, state.chat.stop_ids());
+  const auto weights = [&](std::size_t first, std::span<float> values) { state.policy->read_weights(first, values); };
+  write_model_folder(folder, state.policy->layout(), ReadWeights(weights), state.chat.stop_ids());
   for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
-  auto tensors = state_tensors_of(state);
-  for (StateTensor& tensor : tensors) tensor.owner.read(tensor.which, tensor.values);
-  write_safetensors(folder / checkpoint_state_file, in_file<NamedTensor>(tensors));
-  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->parameters().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
-  if (state.critic) about["critic_optimizer_steps"] = state.critic->parameters().steps();
+  write_state(folder / checkpoint_state_file, state_tensors_of(state));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->trained().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
+  if (state.critic) about["critic_optimizer_steps"] = state.critic->trained().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
-}
-
-// Optimiser and critic of a checkpoint whose trainer-state.json says `about`.
-void read_state(const fs::path& folder, const json& about, TrainerState& state) {
-  auto tensors = state_tensors_of(state);
-  read_safetensors(folder / checkpoint_state_file, in_file<TensorDestination>(tensors));
-  for (StateTensor& tensor : tensors) tensor.owner.write(tensor.which, tensor.values);
-  state.policy->parameters().set_steps(about.at("optimizer_steps").get<std::int64_t>());
-  if (state.critic) state.critic->parameters().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
 }
 
 }  // namespace
@@ -134,10 +142,10 @@ void remove_old_states(const fs::path& run_directory, int iteration, int keep, J
 std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   std::vector<int> iterations;
   std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
-    const std::string name = entry.path().filename().string();
+  for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
+    const std::string name = entry.filename().string();
     const bool is_number = name.size() >= 6 && name.size() <= 7 && name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
-    if (is_number && fs::exists(entry.path() / checkpoint_state_file, missing)) iterations.push_back(std::stoi(name));
+    if (is_number && fs::exists(entry / checkpoint_state_file, missing)) iterations.push_back(std::stoi(name));
   }
   std::sort(iterations.rbegin(), iterations.rend());
   return iterations;
@@ -182,7 +190,7 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, Train
 }
 
 bool is_no_fault_of_checkpoint(std::string_view code) {
-  constexpr std::array<std::string_view, 6> codes{"config_invalid", "precision_unsupported", "device_unavailable", "model_unsupported", "gpu_out_of_memory", "gpu_failed"};
+  constexpr std::array<std::string_view, 7> codes{"config_invalid", "precision_unsupported", "device_unavailable", "model_unsupported", "out_of_memory", "gpu_out_of_memory", "gpu_failed"};
   return std::ranges::find(codes, code) != codes.end();
 }
 
@@ -190,10 +198,10 @@ void remove_partial_files(const fs::path& run_directory) {
   for (const char* folder : {"checkpoints", "rollouts"}) {
     std::error_code ignored;
     std::vector<fs::path> partial, replaced;
-    for (const auto& entry : fs::directory_iterator(run_directory / folder, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(".") && name.ends_with(partial_ending)) partial.push_back(entry.path());
-      if (name.starts_with(".") && name.ends_with(replaced_ending)) replaced.push_back(entry.path());
+    for (const auto& entry : folder_entries(run_directory / folder)) {
+      const std::string name = entry.filename().string();
+      if (name.starts_with(".") && name.ends_with(partial_ending)) partial.push_back(entry);
+      if (name.starts_with(".") && name.ends_with(replaced_ending)) replaced.push_back(entry);
     }
     for (const auto& path : partial) fs::remove_all(path, ignored);
     for (const auto& path : replaced) {

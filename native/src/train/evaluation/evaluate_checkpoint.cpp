@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/load_weights.h"
+#include "files/folder_entries.h"
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
@@ -37,9 +38,9 @@ std::string listed(const std::vector<std::string>& names) {
 std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
   std::vector<std::string> found;
   std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(".") && fs::exists(entry.path() / "model.safetensors", missing)) found.push_back(name);
+  for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
+    const std::string name = entry.filename().string();
+    if (!name.starts_with(".") && fs::exists(entry / "model.safetensors", missing)) found.push_back(name);
   }
   std::sort(found.begin(), found.end());
   return found;

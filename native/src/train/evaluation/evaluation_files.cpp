@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "files/descriptor.h"
+#include "files/folder_entries.h"
 #include "files/temporary_file.h"
 
 namespace starpo {
@@ -30,8 +31,12 @@ class FolderLock {
     fs::create_directories(folder, ignored);
     descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor_ < 0) throw write_error(folder, errno);
-    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+    int error = 0;
+    do error = ::flock(descriptor_, LOCK_EX) == 0 ? 0 : errno;
+    while (error == EINTR);
+    if (error == 0) return;
+    ::close(descriptor_);
+    throw lock_error(folder, error);
   }
   ~FolderLock() { ::close(descriptor_); }
   FolderLock(const FolderLock&) = delete;
@@ -45,12 +50,12 @@ class FolderLock {
 void remove_leavings(const fs::path& folder) {
   std::error_code ignored;
   std::vector<fs::path> leavings;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string file = entry.path().filename().string();
+  for (const auto& entry : folder_entries(folder)) {
+    const std::string file = entry.filename().string();
     const auto stem = file.substr(0, file.find('.', 1));
     const bool partial = file.starts_with(".") && file.ends_with(".partial");
     const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") && !fs::exists(folder / (stem + ".json"), ignored);
-    if (partial || orphan) leavings.push_back(entry.path());
+    if (partial || orphan) leavings.push_back(entry);
   }
   for (const auto& path : leavings) fs::remove(path, ignored);
 }

@@ -32,16 +32,16 @@ class DryStep {
         zero_advantages_(batch_.targets.size()), logprobs_(batch_.targets.size()), entropies_(batch_.targets.size()), values_(batch_.targets.size()) {}
 
   void learn(NetworkPass& policy) {
-    state_.policy->parameters().clear_gradients();
+    state_.policy->trained().clear_gradients();
     PolicyLossSums sums;
     policy.learn(batch_, temperature_, loss(), logprobs_, entropies_, sums);
     if (state_.critic) {
-      state_.critic->parameters().clear_gradients();
+      state_.critic->trained().clear_gradients();
       state_.critic->forward(batch_, policy, values_);
       state_.critic->backward(zeros_);
-      state_.critic->parameters().clear_gradients();
+      state_.critic->trained().clear_gradients();
     }
-    state_.policy->parameters().clear_gradients();
+    state_.policy->trained().clear_gradients();
   }
 
   void read(NetworkPass& reference) { reference.forward(batch_, temperature_, logprobs_, entropies_); }

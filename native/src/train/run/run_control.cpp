@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -11,11 +12,12 @@
 namespace starpo {
 namespace {
 
-volatile std::sig_atomic_t signals_received = 0;
+// Any thread may take a signal; what is free of locks may be touched in a handler.
+std::atomic<int> signals_received = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
-  signals_received = signals_received + 1;
-  if (signals_received > 1) _exit(128 + signal);
+  if (signals_received.fetch_add(1) > 0) _exit(128 + signal);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "files/folder_entries.h"
 #include "rollout/rollout_writer.h"
 
 namespace starpo {
@@ -41,8 +42,7 @@ std::string gigabytes(double bytes) {
 // What the next checkpoint may add: as much as the largest one holds.
 std::int64_t next_checkpoint_bytes(const fs::path& run_directory) {
   std::int64_t largest = 0;
-  std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(run_directory / "checkpoints", missing)) largest = std::max(largest, folder_bytes(entry.path()));
+  for (const auto& entry : folder_entries(run_directory / "checkpoints")) largest = std::max(largest, folder_bytes(entry));
   return largest;
 }
 
@@ -52,9 +52,9 @@ void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig
   if (keep.keep_last == 0) return;
   std::map<int, std::vector<fs::path>> old;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run_directory / "rollouts", ignored)) {
-    const auto written = training_iteration(entry.path().filename().string());
-    if (written && !kept(keep, *written, iteration)) old[*written].push_back(entry.path());
+  for (const auto& entry : folder_entries(run_directory / "rollouts")) {
+    const auto written = training_iteration(entry.filename().string());
+    if (written && !kept(keep, *written, iteration)) old[*written].push_back(entry);
   }
   for (const auto& [written, files] : old) {
     journal.rollout_removed(written, "train");

@@ -34,7 +34,7 @@ struct TrainerState {
   std::map<std::string, std::string> published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
   ChatFormat chat;
   std::unique_ptr<Engine> engine;
-  std::optional<MemoryPlan> memory_plan;  // of a device that plans
+  MemoryPlan memory_plan;
   std::unique_ptr<Network> policy;
   std::unique_ptr<Critic> critic;      // null without one
   std::unique_ptr<Network> reference;  // null without a KL term

@@ -61,8 +61,9 @@ void TrainingRun::load(const RunConfig& config) {
   started.iterations = config.iterations;
   started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
   journal_.started(started);
-  if (state_->memory_plan) journal_.memory_plan(memory_plan_json(*state_->memory_plan));
-  if (!state_->memory_plan) journal_.phase("load", iteration_, 1, 1);
+  journal_.memory_plan(memory_plan_json(state_->memory_plan));
+  const bool rehearses = state_->engine->takes_memory_ahead();
+  if (!rehearses) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
   if (const auto warning = state_->engine->warning()) journal_.warning(*warning);
@@ -74,7 +75,7 @@ void TrainingRun::load(const RunConfig& config) {
     load_reference(config);
     reference_pass_ = state_->reference->make_pass();
   }
-  if (state_->memory_plan)
+  if (rehearses)
     dry_step(*state_, *pass_, reference_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
@@ -111,7 +112,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
 void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    network.parameters().write(StateVector::weights, initial_weights(network.layout(), config.seed, state_->threads));
+    write_initial_weights(network.layout(), config.seed, state_->threads, [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
   } else {
     load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
@@ -129,12 +130,7 @@ void TrainingRun::load_reference(const RunConfig& config) {
     load_weights(folder, reference);
     return;
   }
-  if (!resumed_) {
-    std::vector<float> weights(reference.layout().size());
-    state_->policy->parameters().read(StateVector::weights, weights);
-    reference.parameters().write(StateVector::weights, weights);
-    return;
-  }
+  if (!resumed_) return copy_weights(*state_->policy, reference);
   std::error_code missing;
   if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
   else load_initial_weights(config, reference);

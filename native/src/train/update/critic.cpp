@@ -1,9 +1,8 @@
 #include "train/update/critic.h"
 
-#include <algorithm>
+#include <vector>
 
-#include "engine/cpu/cpu_trainable.h"
-#include "engine/cpu/value_head.h"
+#include "engine/load_weights.h"
 
 namespace starpo {
 namespace {
@@ -13,17 +12,12 @@ class FullCritic final : public Critic {
   FullCritic(Engine& engine, const ModelConfig& model) : network_(engine.make_network(model, ModelHead::value, NetworkUse::trained)), pass_(network_->make_pass()) {}
 
   void start_from(Network& policy) override {
-    std::vector<float> from(policy.layout().size()), to(network_->layout().size());
-    policy.parameters().read(StateVector::weights, from);
-    for (const TensorSlot& tensor : network_->layout().tensors()) {
-      if (tensor.name.starts_with("score.")) continue;
-      const auto first = from.begin() + static_cast<std::ptrdiff_t>(policy.layout().find(tensor.name).offset);
-      std::copy_n(first, tensor.size, to.begin() + static_cast<std::ptrdiff_t>(tensor.offset));
-    }
-    network_->parameters().write(StateVector::weights, to);
+    copy_weights(policy, *network_);
+    for (const TensorSlot& tensor : network_->layout().tensors())
+      if (tensor.name.starts_with("score.")) network_->write_weights(tensor.offset, std::vector<float>(tensor.size));
   }
 
-  Trainable& parameters() override { return network_->parameters(); }
+  Trainable& trained() override { return network_->trained(); }
   bool reads_policy() const override { return false; }
   void forward(const PackedBatch& batch, const NetworkPass&, std::span<float> values) override { pass_->forward_values(batch, values); }
   void backward(std::span<const float> value_gradients) override { pass_->backward_values(value_gradients); }
@@ -33,27 +27,18 @@ class FullCritic final : public Critic {
   std::unique_ptr<NetworkPass> pass_;
 };
 
-std::vector<std::uint8_t> all_but_the_last(int hidden) {
-  std::vector<std::uint8_t> decayed(hidden, 1);
-  decayed.push_back(0);
-  return decayed;
-}
-
-// Its single layer is small enough for the processor, wherever the policy is.
 class HeadCritic final : public Critic {
  public:
-  HeadCritic(int hidden, ThreadPool& threads)
-      : head_(hidden), parameters_(head_.mutable_weights(), all_but_the_last(hidden), threads, [this] { head_.weights_changed(); }) {}
+  HeadCritic(int hidden, ThreadPool& threads) : head_(make_value_head(hidden, threads)) {}
 
   void start_from(Network&) override {}
-  Trainable& parameters() override { return parameters_; }
+  Trainable& trained() override { return head_->trained(); }
   bool reads_policy() const override { return true; }
-  void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) override { head_.forward(policy.features(), values); }
-  void backward(std::span<const float> value_gradients) override { head_.backward(value_gradients, parameters_.gradients()); }
+  void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) override { head_->forward(policy.features(), values); }
+  void backward(std::span<const float> value_gradients) override { head_->backward(value_gradients); }
 
  private:
-  ValueHead head_;
-  CpuTrainable parameters_;
+  std::unique_ptr<ValueHead> head_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ class Critic {
   // Begins with the policy's weights, where it has such, and expects 0 everywhere.
   virtual void start_from(Network& policy) = 0;
 
-  virtual Trainable& parameters() = 0;
+  virtual Trainable& trained() = 0;
 
   // Whether forward reads the policy's features: then the pass must have gone over the same batch just before.
   virtual bool reads_policy() const = 0;

@@ -17,7 +17,7 @@ void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
   for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
   weight_ = 1.0 / static_cast<double>(tokens);
   loss_ = 0;
-  if (state_.critic) state_.critic->parameters().clear_gradients();
+  if (state_.critic) state_.critic->trained().clear_gradients();
 }
 
 void CriticUpdate::accumulate(std::span<const Sequence> micro_batch, const PackedBatch& batch, const NetworkPass& policy) {

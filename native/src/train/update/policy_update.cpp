@@ -41,7 +41,7 @@ class PolicyUpdate {
     for (const Sequence& sequence : mini_batch) trained.push_back(static_cast<int>(sequence.targets.size()));
     const auto weights = token_weights(trained, state_.config.policy_loss.average, longest_trajectory());
 
-    state_.policy->parameters().clear_gradients();
+    state_.policy->trained().clear_gradients();
     critic_.begin(mini_batch);
     PolicyLossSums sums;
     for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
@@ -52,7 +52,7 @@ class PolicyUpdate {
     ++steps_done_;
     critic_.step();
     if (!trains_policy_) return;
-    learning_rate_ = learning_rate(state_.config, iteration_, state_.policy->parameters().steps());
+    learning_rate_ = learning_rate(state_.config, iteration_, state_.policy->trained().steps());
     norms_.push_back(optimizer_step(state_, iteration_));
     losses_.push_back(sums.loss);
     add(sums);

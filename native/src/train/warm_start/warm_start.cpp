@@ -46,10 +46,10 @@ UpdateResult warm_start_iteration(TrainerState& state, NetworkPass& pass, int it
   for (int step = 0; step < config.steps_per_iteration; ++step) {
     const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
     const auto demonstrations = demonstration_batch(state, index);
-    state.policy->parameters().clear_gradients();
+    state.policy->trained().clear_gradients();
     const double loss = cross_entropy(state, pass, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
-    rate = learning_rate(state.config, iteration, state.policy->parameters().steps());
+    rate = learning_rate(state.config, iteration, state.policy->trained().steps());
     norms.push_back(optimizer_step(state, iteration));
     losses.push_back(loss);
   }

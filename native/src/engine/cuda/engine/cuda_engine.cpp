@@ -1,14 +1,13 @@
 #include "engine/cuda/engine/cuda_engine.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/error.h"
 #include "engine/cuda/engine/generator.h"
 #include "engine/cuda/engine/make_engine.h"
 #include "engine/cuda/engine/memory_plan.h"
 #include "engine/cuda/engine/training_pass.h"
-#include "engine/cpu/rope.h"
+#include "engine/rotary_table.h"
 
 namespace starpo::cuda {
 namespace {
@@ -20,7 +19,12 @@ class CudaNetwork final : public Network {
       : engine_(engine), weights_(engine.stream(), config, head, use), learns_(use == NetworkUse::trained) {}
 
   const ParameterLayout& layout() const override { return weights_.layout(); }
-  Trainable& parameters() override { return weights_; }
+  void read_weights(std::size_t first, std::span<float> to) const override { weights_.read(StateVector::weights, first, to); }
+  void write_weights(std::size_t first, std::span<const float> from) override { weights_.write_weights(first, from); }
+  Trainable& trained() override {
+    if (!learns_) throw std::logic_error("this network doesn't learn");
+    return weights_;
+  }
 
   std::unique_ptr<starpo::Generator> make_generator(int slots, int context) override {
     const EngineNeeds& needs = engine_.needs();
@@ -44,12 +48,6 @@ class CudaNetwork final : public Network {
   DeviceWeights<T> weights_;
   bool learns_;
 };
-
-std::string gibibytes(std::int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
-}
 
 // Kernels, recorded steps and cuBLASLt take some memory of their own.
 std::int64_t usable_bytes(const DeviceMemory& memory) { return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64); }
@@ -82,7 +80,7 @@ int CudaEngine<T>::suitable_pass_tokens(const EngineNeeds& needs) const {
 }
 
 template <class T>
-std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
+MemoryPlan CudaEngine<T>::reserve(const EngineNeeds& needs) {
   check_shape(needs.model);
   needs_ = needs;
   MemoryPlan plan = plan_memory<T>(needs_);
@@ -93,7 +91,7 @@ std::optional<MemoryPlan> CudaEngine<T>::reserve(const EngineNeeds& needs) {
   const std::int64_t usable = usable_bytes(memory);
   if (plan.total_bytes() > usable)
     throw Error("gpu_out_of_memory", "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " + gibibytes(plan.free_bytes) + " are free",
-                setting_that_fits<T>(needs_, usable));
+                setting_that_fits(needs_, plan_memory<T>, usable));
 
   RotaryTable table;
   table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));

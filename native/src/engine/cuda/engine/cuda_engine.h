@@ -18,7 +18,8 @@ class CudaEngine final : public Engine {
   std::string device_name() const override { return device_.name; }
   std::string instructions() const override;
   int suitable_pass_tokens(const EngineNeeds&) const override;
-  std::optional<MemoryPlan> reserve(const EngineNeeds&) override;
+  MemoryPlan reserve(const EngineNeeds&) override;
+  bool takes_memory_ahead() const override { return true; }
   std::optional<std::string> warning() const override;
   std::optional<std::string> product_choice() const override { return matmul_->choice(); }
   std::optional<std::int64_t> memory_in_use() const override;

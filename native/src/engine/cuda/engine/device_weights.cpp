@@ -1,21 +1,36 @@
 #include "engine/cuda/engine/device_weights.h"
 
-#include <cmath>
+#include <algorithm>
 #include <stdexcept>
 #include <type_traits>
 
 namespace starpo::cuda {
 
+// All that learns or is read as float; else norms and biases, which no product reads.
+template <class T>
+std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(const ParameterLayout& layout, NetworkUse use) {
+  if (use == NetworkUse::trained || std::is_same_v<T, float>) return {{0, layout.size(), 0}};
+  std::vector<Masters> kept;
+  std::size_t place = 0;
+  // Those next to each other stay so, since a layer's biases are read as one; and a value head is read whole.
+  for (const TensorSlot& tensor : layout.tensors())
+    if (tensor.shape.size() == 1 || tensor.name == "score.weight") {
+      kept.push_back({tensor.offset, tensor.size, place});
+      place += tensor.size;
+    }
+  return kept;
+}
+
 template <class T>
 DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, ModelHead head, NetworkUse use)
-    : stream_(stream), layout_(config, head), offsets_(model_offsets(layout_)), width_(config), masters_(layout_.size()) {
+    : stream_(stream), layout_(config, head), offsets_(model_offsets(layout_)), width_(config), kept_(masters_of(layout_, use)), masters_(kept_.back().place + kept_.back().size) {
   if constexpr (!std::is_same_v<T, float>) matrices_ = DeviceBuffer<T>(layout_.size());
   if (use == NetworkUse::read) return;
   for (auto* each : {&gradients_, &first_moment_, &second_moment_}) {
     *each = DeviceBuffer<float>(layout_.size());
     each->fill_zero(stream);
   }
-  const auto flags = decay_by_eights(decayed_weights(layout_));
+  const auto flags = decay_by_eights(decayed_weights(layout_.tensors()));
   decayed_ = DeviceBuffer<std::uint8_t>(stream, flags);
   norm_partials_ = DeviceBuffer<double>(kNormPartials);
   report_ = DeviceBuffer<StepReport>(1);
@@ -24,7 +39,15 @@ DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, Model
 template <class T>
 std::size_t DeviceWeights<T>::bytes(const ParameterLayout& layout, NetworkUse use) {
   const std::size_t copy = std::is_same_v<T, float> ? 0 : sizeof(T), learning = 3 * sizeof(float);
-  return layout.size() * (sizeof(float) + copy + (use == NetworkUse::trained ? learning : 0)) + (use == NetworkUse::trained ? layout.size() / 8 : 0);
+  const Masters last = masters_of(layout, use).back();
+  return (last.place + last.size) * sizeof(float) + layout.size() * (copy + (use == NetworkUse::trained ? learning : 0)) + (use == NetworkUse::trained ? layout.size() / 8 : 0);
+}
+
+template <class T>
+const float* DeviceWeights<T>::master(std::size_t offset) const {
+  for (const Masters& each : kept_)
+    if (offset >= each.first && offset < each.first + each.size) return masters_.data() + each.place + (offset - each.first);
+  throw std::logic_error("a network that is only read keeps no master of a matrix");
 }
 
 template <class T>
@@ -41,17 +64,32 @@ auto& DeviceWeights<T>::buffer(auto& self, StateVector which) {
 }
 
 template <class T>
-void DeviceWeights<T>::read(StateVector which, std::span<float> to) const {
-  if (to.size() != size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
-  buffer(*this, which).download(stream_, to);
+void DeviceWeights<T>::read(StateVector which, std::size_t first, std::span<float> to) const {
+  const auto& from = buffer(*this, which);
+  if (first > from.size() || to.size() > from.size() - first) throw std::out_of_range("a state vector has as many numbers as there are weights");
+  download(stream_, from.data() + first, to);
 }
 
 template <class T>
-void DeviceWeights<T>::write(StateVector which, std::span<const float> from) {
-  if (from.size() != size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
-  buffer(*this, which).upload(stream_, from);
-  if constexpr (!std::is_same_v<T, float>)
-    if (which == StateVector::weights) round_weights(stream_, size(), masters_.data(), matrices_.data());
+void DeviceWeights<T>::write(StateVector which, std::size_t first, std::span<const float> from) {
+  if (which == StateVector::weights) return write_weights(first, from);
+  auto& to = buffer(*this, which);
+  if (first > to.size() || from.size() > to.size() - first) throw std::out_of_range("a state vector has as many numbers as there are weights");
+  upload(stream_, to.data() + first, from);
+}
+
+template <class T>
+void DeviceWeights<T>::write_weights(std::size_t first, std::span<const float> from) {
+  if (first > layout_.size() || from.size() > layout_.size() - first) throw std::out_of_range("more weights than the layout has");
+  for (const Masters& each : kept_) {
+    const std::size_t begin = std::max(first, each.first), end = std::min(first + from.size(), each.first + each.size);
+    if (begin < end) upload(stream_, masters_.data() + each.place + (begin - each.first), from.subspan(begin - first, end - begin));
+  }
+  if constexpr (!std::is_same_v<T, float>) {
+    std::vector<T> rounded(from.size());
+    std::ranges::transform(from, rounded.begin(), [](float weight) { return from_float<T>(weight); });
+    upload(stream_, matrices_.data() + first, rounded);
+  }
 }
 
 template <class T>
@@ -60,15 +98,25 @@ void DeviceWeights<T>::clear_gradients() {
 }
 
 template <class T>
-OptimizerStep DeviceWeights<T>::step(const AdamWSettings& settings) {
-  Bf16* rounded = nullptr;
-  if constexpr (std::is_same_v<T, Bf16>) rounded = matrices_.data();
-  gradient_norm(stream_, size(), gradients_.data(), settings.gradient_clip, norm_partials_.data(), report_.data());
-  adamw(stream_, size(), {masters_.data(), first_moment_.data(), second_moment_.data(), gradients_.data(), rounded, decayed_.data()}, settings, steps_ + 1, report_.data());
+StepReport DeviceWeights<T>::report() const {
   StepReport report{};
   report_.download(stream_, {&report, 1});
-  if (std::isfinite(report.norm)) ++steps_;
-  return {report.norm, report.non_finite_weights == 0};
+  return report;
+}
+
+template <class T>
+double DeviceWeights<T>::squared_norm() {
+  cuda::squared_norm(stream_, layout_.size(), gradients_.data(), norm_partials_.data(), report_.data());
+  return report().squared_norm;
+}
+
+template <class T>
+bool DeviceWeights<T>::apply(const AdamWSettings& settings, float gradient_scale) {
+  Bf16* rounded = nullptr;
+  if constexpr (std::is_same_v<T, Bf16>) rounded = matrices_.data();
+  adamw(stream_, layout_.size(), {masters_.data(), first_moment_.data(), second_moment_.data(), gradients_.data(), rounded, decayed_.data()}, settings, gradient_scale, ++steps_,
+        report_.data());
+  return report().non_finite_weights == 0;
 }
 
 template class DeviceWeights<Bf16>;

@@ -7,12 +7,11 @@
 #include "engine/cuda/portable/bf16.h"
 #include "engine/cuda/runtime/memory.h"
 #include "engine/engine.h"
-#include "engine/cpu/layer_offsets.h"
 
 namespace starpo::cuda {
 
 // A network's weights on the device: fp32 masters, the copy in T that products read (the masters themselves where T is float), and what learning needs.
-// T: Bf16 or float.
+// Of a network that is only read there are no masters where products read T, but of norms and biases. T: Bf16 or float.
 template <class T>
 class DeviceWeights final : public Trainable {
  public:
@@ -22,25 +21,35 @@ class DeviceWeights final : public Trainable {
   const ModelOffsets& offsets() const { return offsets_; }
   const Widths& width() const { return width_; }
 
-  const float* master(std::size_t offset) const { return masters_.data() + offset; }  // of norms and biases
+  const float* master(std::size_t offset) const;  // of norms and biases
   const T* matrix(std::size_t offset) const;
   float* gradient(std::size_t offset) { return gradients_.data() + offset; }
 
-  std::size_t size() const override { return layout_.size(); }
-  void read(StateVector, std::span<float>) const override;
-  void write(StateVector, std::span<const float>) override;
+  void write_weights(std::size_t first, std::span<const float>);
+
+  const std::vector<TensorSlot>& tensors() const override { return layout_.tensors(); }
+  void read(StateVector, std::size_t first, std::span<float>) const override;
+  void write(StateVector, std::size_t first, std::span<const float>) override;
   void clear_gradients() override;
-  OptimizerStep step(const AdamWSettings&) override;
+  double squared_norm() override;
+  bool apply(const AdamWSettings&, float gradient_scale) override;
 
   static std::size_t bytes(const ParameterLayout&, NetworkUse);
 
  private:
+  // Weights [first, first + size) of the layout, whose masters lie at `place`.
+  struct Masters {
+    std::size_t first, size, place;
+  };
+  static std::vector<Masters> masters_of(const ParameterLayout&, NetworkUse);
   static auto& buffer(auto& self, StateVector);
+  StepReport report() const;
 
   Stream& stream_;
   ParameterLayout layout_;
   ModelOffsets offsets_;
   Widths width_;
+  std::vector<Masters> kept_;
   DeviceBuffer<float> masters_, gradients_, first_moment_, second_moment_;
   DeviceBuffer<T> matrices_;  // empty where T is float
   DeviceBuffer<std::uint8_t> decayed_;

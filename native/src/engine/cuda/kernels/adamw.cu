@@ -39,26 +39,23 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, con
   if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
 
-__global__ void __launch_bounds__(kThreads) norm_kernel(int count, const double* partials, float gradient_clip, StepReport* report) {
+__global__ void __launch_bounds__(kThreads) norm_kernel(int count, const double* partials, StepReport* report) {
   STARPO_SHARED(double, scratch[kThreads]);
   double sum = 0;
   for (int i = threadIdx.x; i < count; i += kThreads) sum += partials[i];
   const double total = block_total(sum, scratch);
   if (threadIdx.x != 0) return;
-  const float norm = static_cast<float>(sqrt(total));
-  report->norm = norm;
-  report->gradient_scale = gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1.0f;
+  report->squared_norm = total;
   report->non_finite_weights = 0;
 }
 
 struct AdamWFactors {
-  float beta1, rest1, beta2, rest2, learning_rate, epsilon, decay, first_correction, second_correction;
+  float gradient_scale, beta1, rest1, beta2, rest2, learning_rate, epsilon, decay, first_correction, second_correction;
 };
 
 __global__ void __launch_bounds__(kThreads) adamw_kernel(std::size_t size, AdamWBuffers buffers, AdamWFactors s, StepReport* report) {
   const std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x, first = group * 8;
-  if (first >= size || !is_finite(report->norm)) return;
-  const float scale = report->gradient_scale;
+  if (first >= size) return;
   const int left = static_cast<int>(min(size - first, std::size_t{8}));
   float g[8], m[8], v[8], w[8];
   load_eight_of(buffers.gradients + first, 0, left, true, 0.0f, g);
@@ -69,7 +66,7 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(std::size_t size, AdamW
   bool finite = true;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const float gradient = g[i] * scale;
+    const float gradient = g[i] * s.gradient_scale;
     m[i] = fmaf(s.beta1, m[i], s.rest1 * gradient);
     v[i] = fmaf(s.beta2, v[i], s.rest2 * (gradient * gradient));
     w[i] = fmaf(decay, w[i], w[i]);
@@ -83,15 +80,6 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(std::size_t size, AdamW
   if (!finite) atomicMax(&report->non_finite_weights, 1);
 }
 
-__global__ void __launch_bounds__(kThreads) round_kernel(std::size_t size, const float* weights, Bf16* rounded) {
-  const std::size_t first = (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x) * 8;
-  if (first >= size) return;
-  const int left = static_cast<int>(min(size - first, std::size_t{8}));
-  float w[8];
-  load_eight_of(weights + first, 0, left, true, 0.0f, w);
-  store_eight_of(rounded + first, 0, left, true, w);
-}
-
 double power(double base, std::int64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2, base *= base)
@@ -103,14 +91,15 @@ unsigned blocks_of(std::size_t size) { return static_cast<unsigned>((size + kThr
 
 }  // namespace
 
-void gradient_norm(Stream& stream, std::size_t size, const float* gradients, float gradient_clip, double* partials, StepReport* report) {
+void squared_norm(Stream& stream, std::size_t size, const float* gradients, double* partials, StepReport* report) {
   const int blocks = static_cast<int>(std::min<unsigned>(kNormPartials, blocks_of(size)));
   STARPO_LAUNCH(stream, blocks, kThreads, 0, (squares_kernel), size, gradients, partials);
-  STARPO_LAUNCH(stream, 1, kThreads, 0, (norm_kernel), blocks, partials, gradient_clip, report);
+  STARPO_LAUNCH(stream, 1, kThreads, 0, (norm_kernel), blocks, partials, report);
 }
 
-void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const AdamWSettings& settings, std::int64_t steps, StepReport* report) {
-  const AdamWFactors factors{.beta1 = settings.beta1,
+void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const AdamWSettings& settings, float gradient_scale, std::int64_t steps, StepReport* report) {
+  const AdamWFactors factors{.gradient_scale = gradient_scale,
+                             .beta1 = settings.beta1,
                              .rest1 = 1.0f - settings.beta1,
                              .beta2 = settings.beta2,
                              .rest2 = 1.0f - settings.beta2,
@@ -120,10 +109,6 @@ void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const 
                              .first_correction = static_cast<float>(1 / (1 - power(settings.beta1, steps))),
                              .second_correction = static_cast<float>(1 / (1 - power(settings.beta2, steps)))};
   STARPO_LAUNCH(stream, blocks_of(size), kThreads, 0, (adamw_kernel), size, buffers, factors, report);
-}
-
-void round_weights(Stream& stream, std::size_t size, const float* weights, Bf16* rounded) {
-  STARPO_LAUNCH(stream, blocks_of(size), kThreads, 0, (round_kernel), size, weights, rounded);
 }
 
 }  // namespace starpo::cuda

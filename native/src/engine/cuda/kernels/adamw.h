@@ -7,21 +7,20 @@
 
 #include "engine/cuda/portable/bf16.h"
 #include "engine/cuda/runtime/stream.h"
-#include "engine/cpu/adamw.h"
+#include "engine/trainable.h"
 
-// The optimiser step over one flat buffer, as optimizer/adamw.h has it, without a round trip to the host. Buffers: device memory, aligned to 16 bytes.
+// The optimiser step over one flat buffer, as engine/cpu/cpu_trainable.h has it. Buffers: device memory, aligned to 16 bytes.
 namespace starpo::cuda {
 
 // What a step has found, in device memory.
 struct StepReport {
-  float norm;               // of the gradient, before clipping
-  float gradient_scale;     // by which clipping multiplies it
+  double squared_norm;      // of the gradient, before clipping
   int non_finite_weights;   // 1: a weight is not finite after the step
 };
 
-// The gradient's global norm and what clipping to gradient_clip (0: none) makes of it; non_finite_weights becomes 0. partials: scratch of kNormPartials doubles.
+// The sum of the gradient's squares; non_finite_weights becomes 0. partials: scratch of kNormPartials doubles.
 constexpr int kNormPartials = 1024;
-void gradient_norm(Stream&, std::size_t size, const float* gradients, float gradient_clip, double* partials, StepReport* report);
+void squared_norm(Stream&, std::size_t size, const float* gradients, double* partials, StepReport* report);
 
 // What a step works on; all [size].
 struct AdamWBuffers {
@@ -33,11 +32,8 @@ struct AdamWBuffers {
   const std::uint8_t* decayed;  // [ceil(size / 8)] weight decay applies to eight weights, or to none of them
 };
 
-// One step; `steps`: the step's number, from 1. Reads the report of gradient_norm: where the norm isn't finite, nothing changes. settings.gradient_clip isn't read.
-void adamw(Stream&, std::size_t size, const AdamWBuffers&, const AdamWSettings& settings, std::int64_t steps, StepReport* report);
-
-// rounded[i] = weights[i] for all of them: when they were loaded.
-void round_weights(Stream&, std::size_t size, const float* weights, Bf16* rounded);
+// One step with the gradients times gradient_scale; `steps`: the step's number, from 1. settings.gradient_clip isn't read.
+void adamw(Stream&, std::size_t size, const AdamWBuffers&, const AdamWSettings& settings, float gradient_scale, std::int64_t steps, StepReport* report);
 
 // One flag for eight weights from one a weight. Throws std::invalid_argument where the eight differ.
 std::vector<std::uint8_t> decay_by_eights(std::span<const std::uint8_t> decayed);

@@ -37,22 +37,21 @@ double steps(Stream& stream, int size, float gradient_clip) {
       w[i] -= learning_rate * (m[i] / (1 - std::pow(beta1, step))) / (std::sqrt(v[i] / (1 - std::pow(beta2, step))) + adam_epsilon);
     }
     auto gradients = on_device(stream, g);
-    gradient_norm(stream, size, gradients.data(), gradient_clip, partials.data(), report.data());
+    squared_norm(stream, size, gradients.data(), partials.data(), report.data());
+    const double squared = on_host(stream, report)[0].squared_norm;
+    const float seen_norm = reduced_norm({&squared, 1});
     adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
-          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip}, step, report.data());
-    const StepReport seen = on_host(stream, report)[0];
-    error += std::pow(seen.norm / norm - 1, 2) + seen.non_finite_weights;
+          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip}, clip_scale(seen_norm, gradient_clip), step, report.data());
+    error += std::pow(seen_norm / norm - 1, 2) + on_host(stream, report)[0].non_finite_weights;
   }
   error += error_of(stream, weights, w) + error_of(stream, first, m) + error_of(stream, second, v);
-  auto copy = poisoned<Bf16>(stream, size);
-  round_weights(stream, size, weights.data(), copy.data());
   std::vector<Bf16> expected;
   for (const float weight : on_host(stream, weights)) expected.push_back(from_float<Bf16>(weight));
-  const bool same = same_bits(on_host(stream, rounded), expected) && same_bits(on_host(stream, copy), expected);
+  const bool same = same_bits(on_host(stream, rounded), expected);
   return error + (same ? 0 : 1);
 }
 
-// A gradient that isn't finite changes nothing; a weight that isn't is reported.
+// A gradient that isn't finite has no finite norm; a weight that isn't is reported.
 double reports_what_is_not_finite(Stream& stream) {
   constexpr int size = 21;
   const auto start = random_numbers(size, 75), moments = random_numbers(size, 76, 0.01f);
@@ -60,26 +59,28 @@ double reports_what_is_not_finite(Stream& stream) {
   for (const float moment : moments) squares.push_back(moment * moment);
   auto weights = on_device(stream, start), first = on_device(stream, moments), second = on_device(stream, squares);
   auto rounded = poisoned<Bf16>(stream, size);
-  const auto untouched = on_host(stream, rounded);
   auto flags = on_device(stream, std::vector<std::uint8_t>(3, 1));
   auto partials = poisoned<double>(stream, kNormPartials);
   auto report = poisoned<StepReport>(stream, 1);
-  const auto step = [&](const std::vector<float>& g, float rate) {
+  const auto norm = [&](const std::vector<float>& g) {
     auto gradients = on_device(stream, g);
-    gradient_norm(stream, size, gradients.data(), 1, partials.data(), report.data());
-    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()}, {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1,
-          report.data());
+    squared_norm(stream, size, gradients.data(), partials.data(), report.data());
     return on_host(stream, report)[0];
+  };
+  const auto non_finite_after = [&](const std::vector<float>& g, float rate) {
+    auto gradients = on_device(stream, g);
+    norm(g);
+    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()}, {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1, 1,
+          report.data());
+    return on_host(stream, report)[0].non_finite_weights;
   };
   auto g = random_numbers(size, 77);
   g[19] = std::numeric_limits<float>::quiet_NaN();
-  const StepReport bad = step(g, learning_rate);
-  bool right = std::isnan(bad.norm) && bad.non_finite_weights == 0 && same_bits(on_host(stream, weights), start) && same_bits(on_host(stream, first), moments) &&
-               same_bits(on_host(stream, second), squares) && same_bits(on_host(stream, rounded), untouched);
+  bool right = std::isnan(norm(g).squared_norm) && norm(g).non_finite_weights == 0;
   g[19] = std::numeric_limits<float>::infinity();
-  right = right && std::isinf(step(g, learning_rate).norm) && same_bits(on_host(stream, weights), start);
+  right = right && std::isinf(norm(g).squared_norm);
   g[19] = 0;
-  right = right && step(g, learning_rate).non_finite_weights == 0 && step(g, std::numeric_limits<float>::infinity()).non_finite_weights == 1;
+  right = right && non_finite_after(g, learning_rate) == 0 && non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
   return right ? 0 : 1;
 }
 

@@ -34,10 +34,10 @@ double critic_error(const EngineSettings& settings) {
   const auto learn = [&](EngineCase& engine) {
     const auto pass = engine.network().make_pass();
     std::vector<float> values(batch.targets.size());
-    engine.network().parameters().clear_gradients();
+    engine.network().trained().clear_gradients();
     pass->forward_values(batch, values);
     pass->backward_values(slopes);
-    engine.network().parameters().step({1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 0.0f});
+    take_step(engine.network().trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 0.0f});
     return values;
   };
   EngineCase processor({"cpu"}, needs, ModelHead::value), gpu(settings, needs, ModelHead::value);
@@ -80,8 +80,8 @@ double resumed(const EngineSettings& settings) {
   EngineCase first(settings, EngineCase::needs()), second(settings, EngineCase::needs());
   learn_step(first.network());
   for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment})
-    second.network().parameters().write(which, first.state(which));
-  second.network().parameters().set_steps(first.network().parameters().steps());
+    write_state(second.network().trained(), which, first.state(which));
+  second.network().trained().set_steps(first.network().trained().steps());
   for (EngineCase* engine : {&first, &second}) learn_step(engine->network());
   return first.state(StateVector::weights) == second.state(StateVector::weights) ? 0 : 1;
 }

@@ -64,13 +64,11 @@ EngineNeeds EngineCase::needs(Recompute recompute) {
 EngineCase::EngineCase(const EngineSettings& settings, const EngineNeeds& needs, ModelHead head) : engine_(make_engine(settings, threads_)) {
   engine_->reserve(needs);
   network_ = engine_->make_network(needs.model, head, NetworkUse::trained);
-  network_->parameters().write(StateVector::weights, case_weights(network_->layout()));
+  network_->write_weights(0, case_weights(network_->layout()));
 }
 
 std::vector<float> EngineCase::state(StateVector which) const {
-  std::vector<float> values(network_->layout().size());
-  network_->parameters().read(which, values);
-  return values;
+  return read_state(network_->trained(), which);
 }
 
 PackedBatch case_batch(std::span<const int> lengths) {
@@ -89,7 +87,7 @@ PackedBatch case_batch(std::span<const int> lengths) {
 LearnedStep learn_step(Network& network) {
   LearnedStep learned;
   const auto pass = network.make_pass();
-  network.parameters().clear_gradients();
+  network.trained().clear_gradients();
   for (const std::vector<int>& lengths : {std::vector{70, 3, 21}, {40}}) {
     const PackedBatch batch = case_batch(lengths);
     const std::size_t targets = batch.targets.size();
@@ -114,7 +112,7 @@ LearnedStep learn_step(Network& network) {
     learned.logprobs.insert(learned.logprobs.end(), logprobs.begin(), logprobs.end());
     learned.entropies.insert(learned.entropies.end(), entropies.begin(), entropies.end());
   }
-  learned.step = network.parameters().step({1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f});
+  learned.step = take_step(network.trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f});
   return learned;
 }
 

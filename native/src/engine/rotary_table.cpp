@@ -1,4 +1,4 @@
-#include "engine/cpu/rope.h"
+#include "engine/rotary_table.h"
 
 #include "base/reproducible_math.h"
 

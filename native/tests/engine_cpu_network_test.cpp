@@ -1,0 +1,118 @@
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "error_code.h"
+#include "engine/cpu/cpu_engine.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "engine/load_weights.h"
+#include "model_fixtures.h"
+
+using namespace starpo;
+
+
+namespace {
+
+std::vector<Precision> precisions() {
+  std::vector<Precision> all{Precision::fp32};
+  if (bf16_kernels() != nullptr) all.push_back(Precision::bf16);
+  return all;
+}
+
+// Log-probabilities of a batch, and the logits' choices of a conversation, as floats.
+std::vector<float> everything_of(Network& network) {
+  const PackedBatch batch = random_batch(network.layout().config(), {9, 40});
+  std::vector<float> results(2 * batch.targets.size());
+  const auto pass = network.make_pass();
+  pass->forward(batch, 0.7f, std::span(results).first(batch.targets.size()), std::span(results).subspan(batch.targets.size()));
+  const auto generator = network.make_generator(1, 60);
+  generator->begin(0, batch.tokens, -1, 1);
+  std::vector<std::vector<Choice>> choices;
+  const ReplyRequest request{0, 1};
+  for (int i = 0; i < 5; ++i) {
+    generator->generate({&request, 1}, {{1, RandomStream::train_sampling}, 1, {}, {}}, choices);
+    results.insert(results.end(), {static_cast<float>(choices[0][0].id), choices[0][0].logprob, choices[0][0].entropy});
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("a network that is only read computes what one that learns does, to the bit, with less memory; its weights may come in any pieces") {
+  ThreadPool threads(2);
+  for (const Precision precision : precisions())
+    for (const bool tied : {true, false}) {
+      CpuEngine engine(threads, precision);
+      const ModelConfig config = small_config({4, 2, 6, tied});
+      const auto learning = engine.make_network(config, ModelHead::language, NetworkUse::trained), read = engine.make_network(config, ModelHead::language, NetworkUse::read);
+      const auto weights = lively_weights(learning->layout());
+      learning->write_weights(0, weights);
+      for (std::size_t first = 0, size = 1; first < weights.size(); first += size, size = size * 3 % 1009 + 1)
+        read->write_weights(first, std::span(weights).subspan(first, std::min(size, weights.size() - first)));
+      CHECK(same_bits(everything_of(*read), everything_of(*learning)));
+
+      const auto copied = engine.make_network(config, ModelHead::language, NetworkUse::read);
+      copy_weights(*learning, *copied);
+      CHECK(same_bits(everything_of(*copied), everything_of(*learning)));
+      const auto bytes = [&](NetworkUse use) { return CpuModel::bytes(learning->layout(), precision, use); };
+      CHECK(bytes(NetworkUse::read) < bytes(NetworkUse::trained));
+    }
+}
+
+TEST_CASE("a network that is only read refuses to learn, and to give back what it doesn't keep") {
+  ThreadPool threads(1);
+  const auto network = CpuEngine(threads, Precision::fp32).make_network(small_config({2, 1, 8, true}), ModelHead::language, NetworkUse::read);
+  const PackedBatch batch = random_batch(network->layout().config(), {9});
+  std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size()), number(1);
+  PolicyLossSums sums;
+  CHECK_THROWS_AS(network->trained(), std::logic_error);
+  CHECK_THROWS_AS(network->make_pass()->learn(batch, 1, {}, logprobs, entropies, sums), std::logic_error);
+  CHECK_THROWS_AS(network->read_weights(0, number), std::logic_error);
+  CHECK_THROWS_AS(network->write_weights(network->layout().size(), number), std::out_of_range);
+}
+
+TEST_CASE("what is trained is named: the tensors cover the flat vector in order, and a head's are its own") {
+  ThreadPool threads(1);
+  const auto network = CpuEngine(threads, Precision::fp32).make_network(small_config({2, 1, 8, true}), ModelHead::value, NetworkUse::trained);
+  const auto head = make_value_head(20, threads);
+  for (const Trainable* each : {&network->trained(), &head->trained()}) {
+    std::size_t end = 0;
+    for (const TensorSlot& tensor : each->tensors()) {
+      CHECK(tensor.offset == end);
+      end += tensor.size;
+    }
+    CHECK(each->size() == end);
+    CHECK(each->tensors().back().name == "score.bias");
+  }
+  CHECK(head->trained().size() == 21);
+}
+
+TEST_CASE("the parts of a run on the processor are planned, and one that can't fit is refused with a setting that does") {
+  ThreadPool threads(1);
+  CpuEngine engine(threads, Precision::fp32);
+  EngineNeeds needs{.model = small_config({2, 1, 8, true})};
+  needs.trains_policy = needs.trains_critic = needs.reads_reference = true;
+  needs.slots = 4;
+  needs.context = needs.pass_tokens = 64;
+  const MemoryPlan plan = engine.reserve(needs);
+  CHECK(plan.device == "cpu");
+  CHECK(plan.free_bytes > 0);
+  std::vector<std::string> names;
+  for (const MemoryPart& part : plan.parts) {
+    names.push_back(part.name);
+    CHECK(part.lifetime == MemoryLifetime::run);
+    CHECK(part.bytes > 0);
+  }
+  CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "kv_cache", "rollout_buffers", "activations", "logits"});
+  CHECK(plan.parts[2].bytes * 3 < plan.parts[0].bytes);  // no masters, gradients, moments
+
+  needs.slots = 1 << 30;
+  needs.context = 4096;
+  try {
+    engine.reserve(needs);
+    FAIL("a cache of more than a petabyte");
+  } catch (const Error& error) {
+    CHECK(error.code() == "out_of_memory");
+    CHECK(error.hint().starts_with("set rollout.slots to "));
+  }
+}
