@@ -93,7 +93,7 @@ Json measure_training(Network& network, const Workload& work, int micro_batch) {
   Json facts;
   for (int step = 0; step <= work.steps; ++step) {
     const double start = seconds();
-    network.parameters().clear_gradients();
+    network.trained().clear_gradients();
     PolicyLossSums sums;
     for (int first = 0; first < work.sequences; first += micro_batch) {
       BatchLoss loss{Objective::policy, work.loss, {}, {}};
@@ -103,7 +103,7 @@ Json measure_training(Network& network, const Workload& work, int micro_batch) {
       if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
     }
     const double before = seconds();
-    const double norm = network.parameters().step({1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;
+    const double norm = take_step(network.trained(), {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;
     const double end = seconds();
     facts["loss_after"] = sums.loss;
     if (step == 0) {

@@ -115,11 +115,11 @@ TEST_CASE_FIXTURE(Fixture, "a pinned checkpoint keeps its state, and the journal
 }
 
 TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over, or refused with the reason") {
-  state->policy->parameters().set_steps(7);
+  state->policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
   load_start_state(run.path() / checkpoint_path(5), *fresh);
-  CHECK(fresh->policy->parameters().steps() == 7);
+  CHECK(fresh->policy->trained().steps() == 7);
 
   RunConfig with_critic = config;
   with_critic.critic.model = CriticModel::head;
