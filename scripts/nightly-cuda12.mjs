@@ -1,7 +1,7 @@
 // Builds the trainer with CUDA 12.4, whose binaries run from NVIDIA's driver 525 on (those of CUDA 13 want 580), as Debian trixie has it. No GPU is needed.
 // Checks that no kernel spills and that the binary knows which CUDA it was built with.
 // Usage: npm run nightly:cuda12 -- [--release trixie] [--mirror URL]      (1 GB of downloads the first time, as nightly:cublaslt)
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,6 +11,13 @@ import { findReports, readReports } from './lib/ptxas-report.mjs';
 
 const build = join(root, 'native/build-cuda12');
 
+const nvccProfile = `TOP = $(_HERE_)/..
+NVVMIR_LIBRARY_DIR = $(TOP)/../usr/lib/nvidia-cuda-toolkit/libdevice
+PATH += $(_HERE_):
+INCLUDES += "-I$(TOP)/include" $(_SPACE_)
+LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
+`;
+
 /** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
 async function mustRun(program, args, env = process.env) {
   const { status, output } = await run(program, args, { env });
@@ -19,7 +26,7 @@ async function mustRun(program, args, env = process.env) {
 }
 
 /**
- * Debian's packages as the toolkit that NVIDIA's own programs expect: bin, nvvm, include and lib64 in one folder.
+ * Debian's packages as a toolkit in one folder, which CMake and nvcc look for: bin, include and lib64.
  * @param {string} release @param {string} mirror
  */
 async function cudaToolkit(release, mirror) {
@@ -34,22 +41,25 @@ async function cudaToolkit(release, mirror) {
   if (existsSync(folder)) return folder;
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
-  await extractPackage(compiler, part, ['./usr/lib/nvidia-cuda-toolkit/*', './etc/nvcc.profile']);
+  await extractPackage(compiler, part, ['./usr/bin/*', './usr/lib/nvidia-cuda-toolkit/*']);
   await extractPackage(optimizer, part, ['./usr/lib/*']);
   for (const file of headers)
     await extractPackage(file, part, [
       './usr/include/*',
-      ...(file.includes('cuda-dev') ? ['*/libcudart*', '*/libcudadevrt*'] : []),
+      ...(file.includes('cuda-dev') ? ['./usr/lib/*/libcuda[rd]*'] : []),
     ]);
-  const toolkit = join(part, 'toolkit');
-  mkdirSync(toolkit);
-  for (const [name, target] of Object.entries({
-    bin: '../usr/lib/nvidia-cuda-toolkit/bin',
-    nvvm: '../usr/lib/nvidia-cuda-toolkit',
-    include: '../usr/include',
-    lib64: '../usr/lib/x86_64-linux-gnu',
-  }))
-    symlinkSync(target, join(toolkit, name));
+  const bin = join(part, 'toolkit/bin');
+  mkdirSync(bin, { recursive: true });
+  // Debian's own nvcc is a script, and its programs look for each other where the packages would be installed.
+  for (const name of ['cudafe++', 'fatbinary', 'nvlink', 'ptxas'])
+    symlinkSync(`../../usr/bin/${name}`, join(bin, name));
+  for (const name of ['cicc', 'crt'])
+    symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
+  // nvcc looks beside itself, where a link would lead it elsewhere.
+  copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
+  writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
+  symlinkSync('../usr/include', join(part, 'toolkit/include'));
+  symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
   renameSync(part, folder);
   return folder;
 }
@@ -61,11 +71,7 @@ try {
   const folder = await cudaToolkit(values.release, values.mirror ?? machineMirror());
   const toolkit = join(folder, 'toolkit');
   const libraries = join(folder, 'usr/lib/x86_64-linux-gnu');
-  const env = {
-    ...process.env,
-    LD_LIBRARY_PATH: libraries,
-    NVCC_APPEND_FLAGS: `-I${join(toolkit, 'include')} -L${libraries}`,
-  };
+  const env = { ...process.env, LD_LIBRARY_PATH: libraries };
   await mustRun(
     'cmake',
     [
