@@ -1,12 +1,11 @@
 // Builds the native tests with AddressSanitizer and UBSan and runs them: the emulated CUDA kernels, whose every access is then checked, among them.
-// Usage: npm run nightly:sanitize -- [--only '*kernels*']
+// Usage: npm run nightly:sanitize -- [--thread] [--only '*kernels*']
+//   --thread: with ThreadSanitizer instead, of what runs in threads: the emulated kernels, whose fibers it takes for none, are left out
 //   --only: doctest's pattern of test cases
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fail, root, run, SetupError } from './lib/process.mjs';
-
-const build = join(root, 'native/build-sanitize');
 
 /** @param {string} program @param {string[]} args @param {string} hint */
 async function mustRun(program, args, hint) {
@@ -15,14 +14,17 @@ async function mustRun(program, args, hint) {
 }
 
 try {
-  const { values } = parseArgs({ options: { only: { type: 'string' } } });
-  const options = ['-DCMAKE_BUILD_TYPE=Release', '-DSTARPO_SANITIZE=ON'];
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, thread: { type: 'boolean', default: false } },
+  });
+  const build = join(root, values.thread ? 'native/build-sanitize-thread' : 'native/build-sanitize');
+  const options = ['-DCMAKE_BUILD_TYPE=Release', `-DSTARPO_SANITIZE=${values.thread ? 'THREAD' : 'ON'}`];
   const hint = 'See its messages above.';
   await mustRun('cmake', ['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', ...options], hint);
   await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-tests'], hint);
   await mustRun(
     join(build, 'starpo-tests'),
-    values.only ? [`-tc=${values.only}`] : [],
+    [...(values.only ? [`-tc=${values.only}`] : []), ...(values.thread ? ['-sfe=*cuda_*'] : [])],
     'The sanitizer names the file and line at fault above.',
   );
 } catch (error) {

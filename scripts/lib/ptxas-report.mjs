@@ -8,13 +8,15 @@ import { root } from './process.mjs';
  * @typedef {{ kernel: string, target: string, registers: number, spilledBytes: number, stackBytes: number, sharedBytes: number }} KernelUse
  */
 
-const objects = 'native/build/CMakeFiles/starpo-cuda.dir';
-
-/** The reports that the build keeps beside the objects, of the sources that are there now. Undefined where a source has none. */
-export function findReports() {
+/**
+ * The reports that a build keeps beside the objects, of the sources that are there now. Undefined where a source has none.
+ * @param {string} [build] its folder
+ */
+export function findReports(build = join(root, 'native/build')) {
+  const objects = join(build, 'CMakeFiles/starpo-cuda.dir');
   const files = readdirSync(join(root, 'native/src/engine/cuda'), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => file.endsWith('.cu'));
-  const reports = sources.map((source) => join(root, objects, 'src/engine/cuda', `${source}.o.ptxas`));
+  const reports = sources.map((source) => join(objects, 'src/engine/cuda', `${source}.o.ptxas`));
   return reports.every((report) => existsSync(report)) ? reports : undefined;
 }
 

@@ -47,7 +47,7 @@ withNvcc('nvcc contracts no product with a sum', () => {
     .split(' ')
     .filter((flag) => /^-(I|isystem|O|D|std|f)|^--expt/.test(flag) && !/^-forward/.test(flag));
   try {
-    execFileSync('nvcc', [...flags, '-arch=compute_90', '-ptx', built.file, '-o', ptx]);
+    execFileSync('nvcc', [...flags, '-arch=compute_80', '-ptx', built.file, '-o', ptx]);
     const instructions = readFileSync(ptx, 'utf8').match(/\b(add|sub|mul)\.(rn\.)?f(32|64)\b/g) ?? [];
     expect(instructions).toContain('mul.rn.f32');
     expect(instructions.filter((instruction) => !instruction.includes('.rn.'))).toEqual([]);

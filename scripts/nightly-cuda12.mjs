@@ -1,0 +1,103 @@
+// Builds the trainer with CUDA 12.4, whose binaries run from NVIDIA's driver 525 on (those of CUDA 13 want 580), as Debian trixie has it. No GPU is needed.
+// Checks that no kernel spills and that the binary knows which CUDA it was built with.
+// Usage: npm run nightly:cuda12 -- [--release trixie] [--mirror URL]      (1 GB of downloads the first time, as nightly:cublaslt)
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cacheFolder, downloadPackages, extractPackage, machineMirror } from './lib/debian-releases.mjs';
+import { fail, root, run, SetupError } from './lib/process.mjs';
+import { findReports, readReports } from './lib/ptxas-report.mjs';
+
+const build = join(root, 'native/build-cuda12');
+
+const nvccProfile = `TOP = $(_HERE_)/..
+NVVMIR_LIBRARY_DIR = $(TOP)/../usr/lib/nvidia-cuda-toolkit/libdevice
+PATH += $(_HERE_):
+INCLUDES += "-I$(TOP)/include" $(_SPACE_)
+LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
+`;
+
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+async function mustRun(program, args, env = process.env) {
+  const { status, output } = await run(program, args, { env });
+  if (status === 0) return output;
+  throw new SetupError(`${program} failed.`, 'See its messages above.', output);
+}
+
+/**
+ * Debian's packages as a toolkit in one folder, which CMake and nvcc look for: bin, include and lib64.
+ * @param {string} release @param {string} mirror
+ */
+async function cudaToolkit(release, mirror) {
+  const files = await downloadPackages({
+    release,
+    components: ['main', 'contrib', 'non-free'],
+    packages: ['nvidia-cuda-toolkit', 'libnvvm4', 'nvidia-cuda-dev', 'libcu++-dev'],
+    mirror,
+  });
+  const [compiler, optimizer, ...headers] = /** @type {[string, string, ...string[]]} */ (files);
+  const folder = join(cacheFolder, basename(compiler, '.deb'));
+  if (existsSync(folder)) return folder;
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  await extractPackage(compiler, part, ['./usr/bin/*', './usr/lib/nvidia-cuda-toolkit/*']);
+  await extractPackage(optimizer, part, ['./usr/lib/*']);
+  for (const file of headers)
+    await extractPackage(file, part, [
+      './usr/include/*',
+      ...(file.includes('cuda-dev') ? ['./usr/lib/*/libcuda[rd]*'] : []),
+    ]);
+  const bin = join(part, 'toolkit/bin');
+  mkdirSync(bin, { recursive: true });
+  // Debian's own nvcc is a script, and its programs look for each other where the packages would be installed.
+  for (const name of ['cudafe++', 'fatbinary', 'nvlink', 'ptxas'])
+    symlinkSync(`../../usr/bin/${name}`, join(bin, name));
+  for (const name of ['cicc', 'crt'])
+    symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
+  // nvcc looks beside itself, where a link would lead it elsewhere.
+  copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
+  writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
+  symlinkSync('../usr/include', join(part, 'toolkit/include'));
+  symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
+  renameSync(part, folder);
+  return folder;
+}
+
+try {
+  const { values } = parseArgs({
+    options: { release: { type: 'string', default: 'trixie' }, mirror: { type: 'string' } },
+  });
+  const folder = await cudaToolkit(values.release, values.mirror ?? machineMirror());
+  const toolkit = join(folder, 'toolkit');
+  const libraries = join(folder, 'usr/lib/x86_64-linux-gnu');
+  const env = { ...process.env, LD_LIBRARY_PATH: libraries };
+  await mustRun(
+    'cmake',
+    [
+      ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
+      ...['-DSTARPO_UNITY=ON', '-DSTARPO_CUDA=ON', `-DCMAKE_CUDA_COMPILER=${join(toolkit, 'bin/nvcc')}`],
+      `-DCUDAToolkit_ROOT=${toolkit}`,
+    ],
+    env,
+  );
+  await mustRun('ninja', ['-C', build, '-j', String(availableParallelism()), 'starpo-trainer'], env);
+  const reports = findReports(build);
+  if (!reports) throw new SetupError('A kernel has no report of ptxas.', `Delete ${build} and try again.`);
+  const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);
+  if (spills.length > 0) {
+    const names = spills.map(
+      ({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`,
+    );
+    throw new SetupError('Kernels spill registers.', `Mend them: ${names.join(', ')}.`);
+  }
+  const { cuda } = JSON.parse(await mustRun(join(build, 'starpo-trainer'), ['devices', '--json']));
+  if (!cuda.runtime_version?.startsWith('12.'))
+    throw new SetupError(
+      `The trainer says that it was built with CUDA ${cuda.runtime_version}.`,
+      `Delete ${build} and try again.`,
+    );
+  console.log(`The trainer is built with CUDA ${cuda.runtime_version}; no kernel spills.`);
+} catch (error) {
+  fail(error);
+}
