@@ -32,6 +32,8 @@ interface Report {
   inUse: number;
 }
 
+const started: ChildProcess[] = [];
+
 class Watched {
   readonly process: ChildProcess;
   readonly startedAt = performance.now();
@@ -41,6 +43,7 @@ class Watched {
     this.process = spawn(process.execPath, [...watch, ...args], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
+    started.push(this.process);
   }
 
   async report(): Promise<Report> {
@@ -110,6 +113,7 @@ try {
   if (values.out) writeFileSync(resolve(values.out), text);
   else console.log(text);
 } finally {
+  for (const child of started) child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 }
 
