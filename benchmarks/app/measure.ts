@@ -28,6 +28,7 @@ const notices = 60_000;
 
 interface Report {
   longestBlock: number;
+  longestWork: number;
   rss: number;
   inUse: number;
 }
@@ -106,6 +107,10 @@ try {
       taking_in: round(blocked.longestBlock),
       listing: round(afterListing.longestBlock),
       idle_process_meanwhile: round(idleBlocked.longestBlock),
+    },
+    longest_block_milliseconds_of_processor_time: {
+      taking_in: round(blocked.longestWork),
+      listing: round(afterListing.longestWork),
     },
     stalled_client: { notices, megabytes: round(stalled / 1e6) },
   };
