@@ -28,9 +28,12 @@ const notices = 60_000;
 
 interface Report {
   longestBlock: number;
+  longestWork: number;
   rss: number;
   inUse: number;
 }
+
+const started: ChildProcess[] = [];
 
 class Watched {
   readonly process: ChildProcess;
@@ -41,6 +44,7 @@ class Watched {
     this.process = spawn(process.execPath, [...watch, ...args], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
+    started.push(this.process);
   }
 
   async report(): Promise<Report> {
@@ -104,12 +108,17 @@ try {
       listing: round(afterListing.longestBlock),
       idle_process_meanwhile: round(idleBlocked.longestBlock),
     },
+    longest_block_milliseconds_of_processor_time: {
+      taking_in: round(blocked.longestWork),
+      listing: round(afterListing.longestWork),
+    },
     stalled_client: { notices, megabytes: round(stalled / 1e6) },
   };
   const text = `${JSON.stringify(result, null, 2)}\n`;
   if (values.out) writeFileSync(resolve(values.out), text);
   else console.log(text);
 } finally {
+  for (const child of started) child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 }
 

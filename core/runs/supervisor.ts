@@ -32,8 +32,19 @@ export class Supervisor {
     this.parts = { ...parts, heard };
   }
 
-  /** Takes in what happened while nobody looked, finds living trainers, and begins to follow. `progress` hears how many runs are done, of how many. */
+  /**
+   * Takes in what happened while nobody looked, finds living trainers, and begins to follow. `progress` hears how many runs are done, of how many.
+   * Throws `disk_full` where there is no room to take all in; it is tried again from then on.
+   */
   async start(progress: (done: number, total: number) => void = () => {}): Promise<void> {
+    try {
+      await this.takeInAll(progress);
+    } finally {
+      if (!this.closed) this.poll = setInterval(() => this.lookAgain(), pollInterval);
+    }
+  }
+
+  private async takeInAll(progress: (done: number, total: number) => void): Promise<void> {
     const { removed, added, changed } = await this.parts.history.survey();
     for (const runId of removed) this.forget(runId);
     const grown = new Set([...added, ...changed]);
@@ -48,19 +59,19 @@ export class Supervisor {
       }
     };
     await Promise.all(Array.from({ length: takenInAtOnce }, takeIn));
-    if (this.closed) return;
-    this.poll = setInterval(() => {
-      this.polling ??= this.look().finally(() => {
-        this.polling = null;
-      });
-    }, pollInterval);
+  }
+
+  private lookAgain(): void {
+    this.polling ??= this.look().finally(() => {
+      this.polling = null;
+    });
   }
 
   async close(): Promise<void> {
     this.closed = true;
     if (this.poll) clearInterval(this.poll);
     await this.polling;
-    await Promise.all(this.adding.values());
+    await Promise.allSettled(this.adding.values());
     await Promise.all([...this.followed.values()].map((run) => run.close()));
   }
 
@@ -183,12 +194,16 @@ export class Supervisor {
     this.parts.notices.emit('removed', { runId });
   }
 
-  /** What goes wrong with one run is logged, and keeps nothing else from going on. What is tried again every second is said once. */
+  /**
+   * What goes wrong with one run is logged, and keeps nothing else from going on; what is tried again every second is said once. Throws `disk_full` where
+   * that isn't tried again.
+   */
   private async trying(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
       const full = asDiskFull(error);
+      if (full && !this.poll) throw full;
       const message = error instanceof Error ? error.message : String(error);
       const text = full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`;
       if (this.problems.get(what) !== text && !this.closed) this.parts.log(text);

@@ -102,7 +102,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     [
       'older',
       {
-        version: 0,
+        version: 1,
         preset: 'gone',
         task: 'reinforce',
         iterations: 7,

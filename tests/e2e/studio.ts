@@ -47,7 +47,7 @@ export async function startStudio(): Promise<Studio> {
   };
 }
 
-/** The first web address that core prints, token included. Rejects with what it printed if it ends before. */
+/** The first web address that core prints, sign-in code included. Rejects with what it printed if it ends before. */
 function printedAddress(core: ChildProcess): Promise<string> {
   let output = '';
   return new Promise((resolve, reject) => {

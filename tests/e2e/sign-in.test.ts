@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chromiumPath, type Served, serve } from './studio.ts';
+
+let home: string;
+let served: Served | undefined;
+let browser: Browser;
+let context: BrowserContext;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'starpo-sign-in-'));
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+  context = await browser.newContext();
+  context.setDefaultTimeout(120_000);
+});
+afterEach(async () => {
+  await browser.close();
+  await served?.end();
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+});
+
+const open = async (address: string, where = context) => {
+  const page = await where.newPage();
+  await page.goto(address);
+  return page;
+};
+const isSignedIn = (page: Page) =>
+  page
+    .getByRole('button', { name: /^Start FrozenLake/ })
+    .first()
+    .waitFor();
+const field = (page: Page) => page.getByLabel(/This tab isn't signed in\. Paste the address/);
+/** All that a page from the same origin would find. */
+const left = (page: Page) =>
+  page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+
+test('one address signs a browser in: second tabs, bookmarks and links work, another browser asks for it', async () => {
+  served = await serve(home);
+  const { origin, hash } = new URL(served.address);
+  const first = await open(served.address);
+  await isSignedIn(first);
+  expect(first.url()).toBe(`${origin}/#/start`);
+  await isSignedIn(await open(origin));
+  await isSignedIn(await open(`${origin}/#/start`));
+
+  const other = await open(`${origin}/#/start`, await browser.newContext());
+  await field(other).fill('not an address');
+  await other.getByRole('button', { name: 'Open', exact: true }).click();
+  await other.getByRole('alert').getByText('sign-in').waitFor();
+  await field(other).fill(served.address);
+  await other.getByRole('button', { name: 'Open', exact: true }).click();
+  await isSignedIn(other);
+
+  const token = readFileSync(join(home, 'token'), 'utf8').trim();
+  const found = await left(first);
+  expect(found).toContain(hash.slice('#sign-in='.length));
+  expect(found).not.toContain(token);
+  // Nothing as long as a key is.
+  expect(found).not.toMatch(/[0-9a-f]{64}/);
+  expect(await context.cookies()).toEqual([]);
+});
+
+test('an open page finds a later process on the same port and brings new tabs in; what it leaves opens nothing', async () => {
+  served = await serve(home);
+  const { address } = served;
+  const { origin, port } = new URL(address);
+  const page = await open(address);
+  await isSignedIn(page);
+  await served.end('SIGKILL');
+  await page.getByText('Connection lost.').waitFor();
+
+  // Another user's program on the freed port is told nothing but what is worthless.
+  const heard: string[] = [];
+  const hostile = createServer((request, response) => {
+    heard.push(JSON.stringify(request.headers));
+    request.on('data', (data: Buffer) => heard.push(data.toString()));
+    response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>not ours</title>');
+  });
+  const asked = new Promise<void>((resolve) => {
+    hostile.on('upgrade', (request, socket) => {
+      heard.push(JSON.stringify(request.headers));
+      socket.end('HTTP/1.1 200 OK\r\n\r\n');
+      resolve();
+    });
+  });
+  await new Promise<void>((listening) => hostile.listen(Number(port), '127.0.0.1', listening));
+  await asked;
+  const stolen = await left(await open(origin));
+  hostile.closeAllConnections();
+  await new Promise((closed) => hostile.close(closed));
+  const token = readFileSync(join(home, 'token'), 'utf8').trim();
+  for (const text of [...heard, stolen]) expect(text).not.toContain(token);
+
+  const later = await serve(home, port);
+  served = later;
+  await page.getByText('Connection lost.').waitFor({ state: 'detached' });
+  await isSignedIn(await open(origin));
+  expect(await left(page)).toContain(new URL(later.address).hash.slice('#sign-in='.length));
+  const codes = stolen.match(/[0-9a-f]{32,}/g) ?? [];
+  expect(codes.length).toBeGreaterThan(0);
+  for (const code of codes) {
+    const thief = await open(`${origin}/#sign-in=${code}`, await browser.newContext());
+    await field(thief).waitFor();
+  }
+});
