@@ -170,7 +170,7 @@ function gpuScripts() {
   let calls = 0;
   for (let status: number | null = again; status === again && calls < 40; ++calls)
     status = spawnSync(
-      ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '1']),
+      ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '2']),
       { stdio: ['ignore', 'ignore', 'inherit'] },
     ).status;
   const results = stages.map((stage) => [
