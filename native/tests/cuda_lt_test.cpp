@@ -9,6 +9,7 @@
 #include "engine/cuda/lt/library.h"
 #include "engine/cuda/lt/matmul.h"
 #include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/engine_case.h"
 #include "engine/cuda/selftest/gemm_problem.h"
 #include "repository.h"
 #include "temporary_folder.h"
@@ -154,6 +155,22 @@ TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or
     return result;
   };
   CHECK(bits(exact, 1) == bits(exact, 40));
+}
+
+TEST_CASE("cuBLASLt: an engine says what its products run on, for journals and benchmarks") {
+  const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
+  setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
+  ThreadPool threads(1);
+  const auto choice = [&](const EngineSettings& settings) {
+    const auto engine = make_engine(settings, threads);
+    engine->reserve(EngineCase::needs());
+    return engine->product_choice().value_or("");
+  };
+  CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("run on cuBLASLt 13.2.3 (" + fake("good") + ")") != std::string::npos);
+  CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("exact mode") != std::string::npos);
+  CHECK(choice({"cpu", Precision::fp32, Exactness::exact}) == "");
+  if (before.empty()) unsetenv("STARPO_CUBLASLT");
+  else setenv("STARPO_CUBLASLT", before.c_str(), 1);
 }
 
 TEST_CASE("cuBLASLt: what it doesn't take is named") {

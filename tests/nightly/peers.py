@@ -1,6 +1,6 @@
 """What Hugging Face's transformers makes of a model folder, for tests/nightly/peers.ts. One JSON value on stdin, one on stdout.
 
-peers.py score MODEL_DIR       [[id, ...], ...] -> for each {"logprobs": [...], "entropies": [...]} of every id but the first, at temperature 1, in float64
+peers.py score MODEL_DIR       [[id, ...], ...] -> {"float64": for each {"logprobs": [...], "entropies": [...]} of every id but the first, at temperature 1; "float32": the same}
 peers.py tokenize MODEL_DIR    ["text", ...] -> for each its ids, special tokens recognised and none added
 peers.py versions ANY          of the packages"""
 
@@ -15,9 +15,14 @@ transformers.logging.set_verbosity_error()
 
 
 def score(folder):
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, local_files_only=True).eval()
+    sequences = json.load(sys.stdin)
+    return {name: score_in(getattr(torch, name), folder, sequences) for name in ("float64", "float32")}
+
+
+def score_in(dtype, folder, sequences):
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True).eval()
     answers = []
-    for ids in json.load(sys.stdin):
+    for ids in sequences:
         with torch.inference_mode():
             logs = model(input_ids=torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
         chosen = torch.tensor(ids[1:])[:, None]

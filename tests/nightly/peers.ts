@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { freemem, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import { commandArguments, machine } from '../../benchmarks/machine.ts';
 import { inPeers, preparePeers } from '../../benchmarks/peers.ts';
 import { tokenizerSample } from '../integration/tokenizer-sample.ts';
@@ -38,7 +39,9 @@ function within(name: string, difference: number, limit: number): number {
   return difference;
 }
 
-const largest = (numbers: number[]) => numbers.reduce((a, b) => (b <= a ? a : b), 0);
+const largest = (numbers: number[]) => numbers.map(Math.abs).reduce((a, b) => (b <= a ? a : b), 0);
+const rootMeanSquare = (numbers: number[]) =>
+  Math.sqrt(numbers.reduce((sum, x) => sum + x * x, 0) / numbers.length);
 
 function transformers<T>(command: string, folder: string, input: unknown): T {
   const output = execFileSync(
@@ -81,23 +84,34 @@ async function checkpoint() {
   execFileSync(trainer, ['train', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const model = join(folder, 'checkpoints/000002');
   const { vocab_size } = JSON.parse(readFileSync(join(model, 'config.json'), 'utf8'));
-  const sequences = [2, 5, 40, 200].map((length, row) =>
-    Array.from({ length }, (_, place) => (row * 7919 + place * place * 31 + place * 17) % vocab_size),
+  const random = randomNumbers(1);
+  const sequences = [2, 5, 40, 200, 500].map((length) =>
+    Array.from({ length }, () => Math.floor(random() * vocab_size)),
   );
-  const theirs = transformers<Scores[]>('score', model, sequences);
+  const theirs = transformers<{ float64: Scores[]; float32: Scores[] }>('score', model, sequences);
   const scores = ours<Scores>(
     'score',
     model,
     sequences.map((ids) => ({ ids })),
   );
-  const difference = (name: keyof Scores) =>
-    largest(
-      scores.flatMap((score, row) => score[name].map((value, i) => Math.abs(value - theirs[row]![name][i]!))),
-    );
+  const far = (from: Scores[], name: keyof Scores) =>
+    from.flatMap((score, row) => score[name].map((value, i) => value - theirs.float64[row]![name][i]!));
+  const compare = (name: keyof Scores, called: string) => ({
+    root_mean_square: within(
+      `${called} of a checkpoint, root mean square`,
+      rootMeanSquare(far(scores, name)),
+      1e-5,
+    ),
+    largest: within(`${called} of a checkpoint, largest`, largest(far(scores, name)), 5e-5),
+    transformers_in_float32: {
+      root_mean_square: rootMeanSquare(far(theirs.float32, name)),
+      largest: largest(far(theirs.float32, name)),
+    },
+  });
   return {
     ids: sequences.map((ids) => ids.length),
-    largest_logprob_difference: within('log-probabilities of a checkpoint', difference('logprobs'), 1e-5),
-    largest_entropy_difference: within('entropies of a checkpoint', difference('entropies'), 1e-5),
+    logprob_differences: compare('logprobs', 'log-probabilities'),
+    entropy_differences: compare('entropies', 'entropies'),
   };
 }
 
@@ -156,7 +170,7 @@ function gpuScripts() {
   let calls = 0;
   for (let status: number | null = again; status === again && calls < 40; ++calls)
     status = spawnSync(
-      ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '1']),
+      ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '2']),
       { stdio: ['ignore', 'ignore', 'inherit'] },
     ).status;
   const results = stages.map((stage) => [
