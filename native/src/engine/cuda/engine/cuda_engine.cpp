@@ -26,21 +26,21 @@ class CudaNetwork final : public Network {
     return weights_;
   }
 
-  std::unique_ptr<starpo::Generator> make_generator(int slots, int context) override {
+  std::unique_ptr<Generator> make_generator(int slots, int context) override {
     const EngineNeeds& needs = engine_.needs();
     if (slots > needs.slots || context > needs.context) throw std::logic_error("a generator larger than planned");
     GeneratorShape shape = planned_shape(needs);
     shape.slots = slots;
     shape.context = context;
     Arena arena(engine_.arena());
-    return std::make_unique<Generator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
+    return std::make_unique<CudaGenerator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
   }
 
   std::unique_ptr<NetworkPass> make_pass() override {
     const EngineNeeds& needs = engine_.needs();
     Arena arena(engine_.arena());
     const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, learns_, needs.recompute);
-    return std::make_unique<TrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), buffers, needs.recompute, learns_);
+    return std::make_unique<CudaTrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), buffers, needs.recompute, learns_);
   }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/cuda/engine/device_weights.h"
-#include "engine/cuda/engine/products.h"
+#include "engine/cuda/engine/layer.h"
 #include "engine/cuda/kernels/rope.h"
 #include "engine/cuda/runtime/devices.h"
 #include "engine/engine.h"

@@ -7,26 +7,100 @@
 
 namespace starpo::cuda {
 
+int decode_bucket(int slots) {
+  int bucket = 8;
+  while (bucket < slots) bucket += bucket < 32 ? bucket : 32;
+  return bucket;
+}
+
+GeneratorShape planned_shape(const EngineNeeds& needs) {
+  constexpr int most_prefixes = 64;  // shared prompts that are kept at a time
+  return {needs.slots, std::min(needs.groups, most_prefixes), needs.context};
+}
+
 template <class T>
-Generator<T>::Generator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
+GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
+  const Widths width(model);
+  const std::size_t seats = shape.seats();
+  decode_rows = decode_bucket(shape.slots);
+  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max<std::size_t>(decode_rows, prefill_rows);
+  prefix_slot = arena.take<std::int32_t>(seats);
+  prefix_length = arena.take<std::int32_t>(seats);
+  const std::size_t cache = shape.cache_size(width);
+  for (int i = 0; i < model.num_hidden_layers; ++i) {
+    T* const keys = arena.take<T>(cache);
+    T* const values = arena.take<T>(cache);
+    caches.push_back({keys, values, static_cast<int>(seats), width.kv_heads, shape.cached(), width.head_dim, prefix_slot, prefix_length});
+  }
+
+  layer = {};
+  layer.x = layer.middle = arena.take<float>(n * width.hidden);
+  layer.normed = layer.middle_normed = arena.take<T>(n * width.hidden);
+  layer.qkv = arena.take<T>(n * width.qkv);
+  layer.attended = arena.take<T>(n * width.queries);
+  layer.hidden = arena.take<T>(n * width.intermediate);
+  delta = arena.take<T>(n * width.hidden);
+  logits = arena.take<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
+  for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions}) *each = arena.take<std::int32_t>(prefill_rows);
+
+  row_states = arena.take<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
+  std::int32_t* next = row_states;
+  for (std::int32_t** each : {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
+    *each = next;
+    if (next) next += decode_rows;
+  }
+  choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows), arena.take<std::int32_t>(decode_rows)};
+  const std::size_t noted = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
+  log = {arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted), kStepsPerCall};
+  sampler = arena.take<SamplerSettings>(1);
+  stop_ids = arena.take<std::int32_t>(kMostStopIds);
+  const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
+  key_partials = arena.take<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached(), nullptr)));
+}
+
+KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
+
+HostBuffers::HostBuffers(int rows)
+    : decode_rows(rows), row_states(static_cast<std::size_t>(kRowStates) * rows), sampler(1), stop_ids(kMostStopIds), ids(static_cast<std::size_t>(rows) * kStepsPerCall),
+      logprobs(ids.size()), entropies(ids.size()) {}
+
+// In the order in which GeneratorBuffers lays them out.
+void HostBuffers::set_row(int index, const HostRow& row) {
+  std::int32_t* place = row_states.data() + index;
+  for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state), row.logged, row.slot, row.episode}) {
+    *place = value;
+    place += decode_rows;
+  }
+}
+
+HostRow HostBuffers::row(int index) const {
+  const auto at = [&](int which) { return row_states[static_cast<std::size_t>(which) * decode_rows + index]; };
+  return {at(0), at(1), at(2), static_cast<RowState>(at(3)), at(4), at(5), at(6)};
+}
+
+template struct GeneratorBuffers<Bf16>;
+template struct GeneratorBuffers<float>;
+
+template <class T>
+CudaGenerator<T>::CudaGenerator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
                         const GeneratorShape& shape, bool exact)
     : stream_(stream), weights_(weights), products_(products), rotary_(rotary), buffers_(buffers), shape_(shape), exact_(exact), seats_(shape.slots + shape.prefixes),
       prefixes_(shape.prefixes), host_(buffers.decode_rows) {}
 
 template <class T>
-void Generator<T>::reset() {
-  std::fill(seats_.begin(), seats_.end(), Seat{});
+void CudaGenerator<T>::reset() {
+  std::fill(seats_.begin(), seats_.end(), CachedSequence{});
   std::fill(prefixes_.begin(), prefixes_.end(), Prefix{});
   prefixes_changed_ = true;
 }
 
 template <class T>
-void Generator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
+void CudaGenerator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
   if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("no such slot");
   if (prompt.empty()) throw std::invalid_argument("a prompt has a token at least");
   check_tokens(prompt);
   end(slot);
-  Seat& seat = seats_[slot];
+  CachedSequence& seat = seats_[slot];
   seat.episode = episode;
   check_room(slot, prompt.size());
   const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
@@ -42,7 +116,7 @@ void Generator<T>::begin(int slot, std::span<const std::int32_t> prompt, int gro
 }
 
 template <class T>
-int Generator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
+int CudaGenerator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
   int free = -1;
   for (int i = 0; i < shape_.prefixes; ++i) {
     if (prefixes_[i].group == group && std::ranges::equal(prefixes_[i].prompt, prompt)) return shape_.slots + i;
@@ -50,14 +124,14 @@ int Generator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
   }
   if (free < 0) return -1;
   prefixes_[free] = {group, {prompt.begin(), prompt.end()}, 0};
-  Seat& seat = seats_[shape_.slots + free];
+  CachedSequence& seat = seats_[shape_.slots + free];
   seat = {};
   seat.pending.assign(prompt.begin(), prompt.end() - 1);
   return shape_.slots + free;
 }
 
 template <class T>
-void Generator<T>::append(int slot, std::span<const std::int32_t> tokens) {
+void CudaGenerator<T>::append(int slot, std::span<const std::int32_t> tokens) {
   check_room(slot, tokens.size());
   check_tokens(tokens);
   auto& pending = seats_.at(slot).pending;
@@ -65,8 +139,8 @@ void Generator<T>::append(int slot, std::span<const std::int32_t> tokens) {
 }
 
 template <class T>
-void Generator<T>::end(int slot) {
-  Seat& seat = seats_.at(slot);
+void CudaGenerator<T>::end(int slot) {
+  CachedSequence& seat = seats_.at(slot);
   if (seat.prefix >= 0) {
     --prefixes_[seat.prefix - shape_.slots].users;
     prefixes_changed_ = true;
@@ -75,20 +149,20 @@ void Generator<T>::end(int slot) {
 }
 
 template <class T>
-void Generator<T>::check_room(int seat, std::size_t more) const {
-  const Seat& at = seats_.at(seat);
+void CudaGenerator<T>::check_room(int seat, std::size_t more) const {
+  const CachedSequence& at = seats_.at(seat);
   if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context)) throw std::out_of_range("tokens beyond the context");
 }
 
 // What isn't in the embedding's table would be read from beyond it.
 template <class T>
-void Generator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
+void CudaGenerator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
   const int vocab = weights_.width().vocab;
   if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; })) throw std::out_of_range("token outside the vocabulary");
 }
 
 template <class T>
-void Generator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
+void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
   if (requests.empty()) return choices.clear();
   if (draws.stop_ids.size() > kMostStopIds) throw std::invalid_argument("too many stop ids");
   int longest = 1;
@@ -115,7 +189,7 @@ void Generator<T>::generate(std::span<const ReplyRequest> requests, const DrawSe
 }
 
 template <class T>
-void Generator<T>::upload_prefixes() {
+void CudaGenerator<T>::upload_prefixes() {
   std::vector<std::int32_t> slot(seats_.size(), 0), length(seats_.size(), 0);
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].prefix < 0) continue;
@@ -129,7 +203,7 @@ void Generator<T>::upload_prefixes() {
 
 // Everything pending goes into the cache, but for each slot's last token, whose logits the decode step draws from. Prompts that slots borrow come first.
 template <class T>
-void Generator<T>::prefill() {
+void CudaGenerator<T>::prefill() {
   const std::size_t most = std::min<std::size_t>(kPrefillRows, seats_.size() * shape_.context);
   std::vector<std::int32_t> slots, tokens, positions;
   const auto flush = [&] {
@@ -138,7 +212,7 @@ void Generator<T>::prefill() {
   };
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const auto index = static_cast<int>((i + shape_.slots) % seats_.size());
-    Seat& seat = seats_[index];
+    CachedSequence& seat = seats_[index];
     const std::size_t stays = index < shape_.slots ? 1 : 0, count = seat.pending.size() > stays ? seat.pending.size() - stays : 0;
     for (std::size_t t = 0; t < count; ++t) {
       slots.push_back(index);
@@ -152,7 +226,7 @@ void Generator<T>::prefill() {
 }
 
 template <class T>
-void Generator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions) {
+void CudaGenerator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions) {
   upload(stream_, buffers_.row_slots, slots);
   upload(stream_, buffers_.row_tokens, tokens);
   upload(stream_, buffers_.row_positions, positions);
@@ -160,7 +234,7 @@ void Generator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<c
 }
 
 template <class T>
-void Generator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding) {
+void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
   const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
@@ -177,7 +251,7 @@ void Generator<T>::run_layers(int rows, const std::int32_t* tokens, const std::i
 
 // What is recorded: from each row's last token to its next.
 template <class T>
-void Generator<T>::decode_step(int rows, int stop_count) {
+void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
   const DecodeRows& state = buffers_.rows;
@@ -192,10 +266,10 @@ void Generator<T>::decode_step(int rows, int stop_count) {
 
 // From pinned memory, which is free again since the last collect() has waited for the stream.
 template <class T>
-void Generator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettings& draws) {
+void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettings& draws) {
   for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const Seat& seat = seats_[requests[i].slot];
+    const CachedSequence& seat = seats_[requests[i].slot];
     host_.set_row(static_cast<int>(i), {seat.pending.front(), seat.length, std::min(requests[i].limit, shape_.context - seat.length), RowState::running, 0, requests[i].slot,
                                         static_cast<std::int32_t>(seat.episode)});
   }
@@ -207,7 +281,7 @@ void Generator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettin
 }
 
 template <class T>
-void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
+void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
   const auto fetch = [&](auto& to, const auto* from, std::size_t count) { copy_to_host(stream_, to.data(), from, count * sizeof to[0]); };
   const std::size_t noted = static_cast<std::size_t>(rows) * kStepsPerCall;
   fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
@@ -221,14 +295,14 @@ void Generator<T>::collect(std::span<const ReplyRequest> requests, int rows, std
     choices[i].clear();
     for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at) choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
     if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
-    Seat& seat = seats_[requests[i].slot];
+    CachedSequence& seat = seats_[requests[i].slot];
     seat.length += row.logged;
     seat.pending.assign(1, choices[i].back().id);
     if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
   }
 }
 
-template class Generator<Bf16>;
-template class Generator<float>;
+template class CudaGenerator<Bf16>;
+template class CudaGenerator<float>;
 
 }  // namespace starpo::cuda

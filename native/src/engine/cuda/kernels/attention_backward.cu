@@ -1,6 +1,4 @@
-#include "engine/cuda/kernels/attention_engines.cuh"
-#include "engine/cuda/kernels/attention_gradient_plain.cuh"
-#include "engine/cuda/kernels/attention_gradient_tensor.cuh"
+#include "engine/cuda/kernels/attention_gradient.cuh"
 
 namespace starpo::cuda {
 

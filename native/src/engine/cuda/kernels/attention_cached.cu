@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/cuda/kernels/attention_engines.cuh"
+#include "engine/cuda/kernels/attention.cuh"
 
 namespace starpo::cuda {
 
