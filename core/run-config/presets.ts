@@ -43,7 +43,7 @@ const tasks: Task[] = [
     title: 'FrozenLake, slippery',
     summary:
       'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
-    expects: 'success rising from about 25 % to about 33 %; 48 % is the best possible',
+    expects: 'success rising slowly, how far not measured yet; 48 % is the best possible',
     environments: [slipperyLake],
     changes: {},
   },

@@ -28,7 +28,7 @@ void env_protocol(std::string_view input) {
   const auto environment = environments()[static_cast<unsigned char>(input[0]) % environments().size()]->clone();
   std::istringstream requests{std::string(input.substr(1))};
   std::ostringstream answers;
-  serve_environment(*environment, requests, answers);
+  serve_environment(*environment, std::nullopt, requests, answers);
   std::istringstream lines(answers.str());
   for (std::string line; std::getline(lines, line);) {
     const auto answer = nlohmann::json::parse(line, nullptr, false);

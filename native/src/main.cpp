@@ -102,9 +102,11 @@ int main(int argc, char** argv) {
   inspect->add_option("MODEL_DIR", path)->required();
   inspect->add_flag("--json", json);
 
-  auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config); });
-  env->add_option("NAME", type, "frozen-lake, bandit or sokoban")->required();
+  std::optional<std::uint32_t> noise_seed;
+  auto* env = add("env", "An environment on standard input and output, as JSON lines", [&] { return starpo::env_command(type, config, noise_seed); });
+  env->add_option("NAME", type, "as environments[].type in run.json")->required();
   env->add_option("--config", config, "its configuration keys as a JSON object")->required();
+  env->add_option("--noise", noise_seed, "seed of slips and payouts that no level shows; else they are the reference's");
 
   try {
     app.parse(argc, argv);

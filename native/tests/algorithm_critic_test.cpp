@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "algorithm/advantage.h"
-#include "algorithm/gae.h"
 #include "algorithm/value_loss.h"
 #include "algorithm/statistics.h"
 
@@ -54,17 +53,26 @@ TEST_CASE("lambda 1 gives the discounted return less the value, lambda 0 the res
 
 TEST_CASE("whitened advantages have mean 0 and deviation 1 over all tokens, equal ones 0") {
   std::vector<std::vector<double>> advantages{{1, 2}, {4}, {-3, 0.5, 7}}, equal{{0.1, 0.1}, {0.1}}, one{{0.7}};
-  whiten(advantages);
+  const std::vector<int> one_environment(3, 0);
+  whiten(advantages, one_environment);
   std::vector<double> all;
   for (const auto& part : advantages) all.insert(all.end(), part.begin(), part.end());
   CHECK(mean(all) == doctest::Approx(0).epsilon(1e-12));
   CHECK(standard_deviation(all) == doctest::Approx(1).epsilon(1e-6));
   CHECK(advantages[2][2] > advantages[1][0]);
-  whiten(equal);
+  whiten(equal, one_environment);
   for (const auto& part : equal)
     for (const double advantage : part) CHECK(std::abs(advantage) < 1e-10);
-  whiten(one);
+  whiten(one, one_environment);
   CHECK(one[0][0] == 0.7);
+}
+
+TEST_CASE("each environment's advantages are whitened by themselves, so that none is drowned by another's larger rewards") {
+  std::vector<std::vector<double>> mixed{{10, -20}, {0.1}, {30}, {-0.1, 0.2}}, large{{10, -20}, {30}}, small{{0.1}, {-0.1, 0.2}};
+  whiten(mixed, std::vector<int>{0, 1, 0, 1});
+  whiten(large, std::vector<int>{0, 0});
+  whiten(small, std::vector<int>{1, 1});
+  CHECK(mixed == std::vector<std::vector<double>>{large[0], small[0], large[1], small[1]});
 }
 
 TEST_CASE("the value loss counts the larger error, and no gradient passes where that is the clipped one") {

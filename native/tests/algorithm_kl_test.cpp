@@ -45,6 +45,17 @@ TEST_CASE("the KL term's loss and gradient, by every estimator") {
   }
 }
 
+TEST_CASE("k3 is cut at 10, beyond which it pulls no more, and a token that overflowed stays seen") {
+  const auto near = kl_estimate(KlEstimator::k3, -5, -2.5), far = kl_estimate(KlEstimator::k3, -5, -2), farther = kl_estimate(KlEstimator::k3, -800, -1);
+  CHECK(near.value == doctest::Approx(std::exp(2.5) - 3.5));
+  CHECK(near.gradient == doctest::Approx(1 - std::exp(2.5)));
+  for (const auto& cut : {far, farther, kl_estimate(KlEstimator::k3, -1, -13)}) {
+    CHECK(cut.value == 10);
+    CHECK(cut.gradient == 0);
+  }
+  CHECK(std::isnan(kl_estimate(KlEstimator::k3, std::nan(""), -1).value));
+}
+
 TEST_CASE("the KL term's gradient is added to the policy loss's") {
   double loss = 1;
   std::vector<float> gradient{2};

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "algorithm/advantage.h"
@@ -29,49 +30,113 @@ TEST_CASE("the Wilson interval of 8 of 10") {
   CHECK(interval.high == doctest::Approx(0.9433178).epsilon(1e-6));
 }
 
+namespace {
+
+using Scores = std::vector<double>;
+
+std::vector<ScoredGroup> groups_in(int environment, const std::vector<Scores>& groups) {
+  std::vector<ScoredGroup> result;
+  for (const auto& scores : groups) result.push_back({environment, scores});
+  return result;
+}
+
+std::vector<bool> kept(const std::vector<Scores>& groups, FilterStrategy strategy, double keep) { return filter_groups(groups_in(0, groups), {strategy, keep}).kept; }
+
+// Ten steps of Sokoban at -0.1 that fall on turns in several ways, each turn's rewards added up before they are added to the score: equal scores that aren't.
+Scores ten_failed_steps() {
+  Scores scores;
+  for (const std::vector<int>& turns : std::vector<std::vector<int>>{{2, 2, 2, 2, 2}, {5, 5}, {1, 4, 5}, {3, 3, 4}, {4, 1, 5}}) {
+    double score = 0;
+    for (const int steps : turns) {
+      double reward = 0;
+      for (int i = 0; i < steps; ++i) reward += -0.1;
+      score += reward;
+    }
+    scores.push_back(score);
+  }
+  return scores;
+}
+
+}  // namespace
+
+TEST_CASE("scores that differ by the order of their additions alone are the same") {
+  const Scores failed = ten_failed_steps();
+  REQUIRE(standard_deviation(failed) > 0);
+  CHECK(score_spread(failed) == 0);
+  for (const auto estimator : {AdvantageEstimator::grpo, AdvantageEstimator::dr_grpo, AdvantageEstimator::rloo})
+    for (const double advantage : group_advantages(failed, estimator)) CHECK(advantage == 0);
+
+  const auto none = filter_groups(groups_in(0, {failed, failed}), {FilterStrategy::top_p, 0.9});
+  CHECK(none.kept == std::vector<bool>{false, false});
+  CHECK(none.warnings.size() == 1);
+  CHECK(kept({failed, {-1, -1, -1, -1, -1.1}}, FilterStrategy::top_p, 0.9) == std::vector<bool>{false, true});
+
+  // The box came upon the target after ten steps, at a score of 0 but for the rounding.
+  Scores around_zero;
+  for (const double score : failed) around_zero.push_back(score + 1);
+  CHECK(score_spread(around_zero) == 0);
+  CHECK(score_spread(Scores{0, 1e-6}) > 0);
+  CHECK(score_spread(Scores{1e9, 1e9 + 1e-6}) == 0);
+  CHECK(score_spread(Scores{1e9, 1e9 + 10}) > 0);
+}
+
 TEST_CASE("the filter keeps the groups whose scores spread most") {
-  // Spreads of four groups of two: 0, 1/sqrt 2, 0, sqrt 2.
-  const std::vector<double> scores{1, 1, 0, 1, 0, 0, 0, 2};
+  // Spreads: 0, 1/sqrt 2, 0, sqrt 2.
+  const std::vector<Scores> scores{{1, 1}, {0, 1}, {0, 0}, {0, 2}};
 
   SUBCASE("a fraction, by rank") {
-    const auto half = filter_groups(scores, 2, FilterStrategy::fraction, 0.5);
+    const auto half = filter_groups(groups_in(0, scores), {FilterStrategy::fraction, 0.5});
     CHECK(half.kept == std::vector<bool>{false, true, false, true});
-    CHECK(half.warning.empty());
-    CHECK(filter_groups(scores, 2, FilterStrategy::fraction, 0.25).kept == std::vector<bool>{false, false, false, true});
-    CHECK(filter_groups(scores, 2, FilterStrategy::fraction, 0.01).kept == std::vector<bool>{false, false, false, true});
+    CHECK(half.warnings.empty());
+    CHECK(kept(scores, FilterStrategy::fraction, 0.25) == std::vector<bool>{false, false, false, true});
+    CHECK(kept(scores, FilterStrategy::fraction, 0.01) == std::vector<bool>{false, false, false, true});
   }
   SUBCASE("a fraction fills its quota with groups of no spread, earlier ones first, and says so") {
-    const auto result = filter_groups(scores, 2, FilterStrategy::fraction, 0.75);
+    const auto result = filter_groups(groups_in(0, scores), {FilterStrategy::fraction, 0.75});
     CHECK(result.kept == std::vector<bool>{true, true, false, true});
-    CHECK_FALSE(result.warning.empty());
+    CHECK(result.warnings.size() == 1);
+  }
+  SUBCASE("a fraction is as many groups as it says: 0.29 of 100 is a little less than 29 in doubles") {
+    const std::vector<Scores> hundred(100, {0, 1});
+    const auto result = kept(hundred, FilterStrategy::fraction, 0.29);
+    CHECK(std::ranges::count(result, true) == 29);
   }
   SUBCASE("top-p, by summed spread, never keeps a group without any") {
-    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 0.5).kept == std::vector<bool>{false, false, false, true});
-    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 1).kept == std::vector<bool>{false, true, false, true});
-    CHECK(filter_groups(scores, 2, FilterStrategy::top_p, 0).kept == std::vector<bool>{false, false, false, true});
-    const auto none = filter_groups(std::vector<double>{1, 1, 0, 0}, 2, FilterStrategy::top_p, 0.9);
+    CHECK(kept(scores, FilterStrategy::top_p, 0.5) == std::vector<bool>{false, false, false, true});
+    CHECK(kept(scores, FilterStrategy::top_p, 1) == std::vector<bool>{false, true, false, true});
+    CHECK(kept(scores, FilterStrategy::top_p, 0) == std::vector<bool>{false, false, false, true});
+    const auto none = filter_groups(groups_in(0, {{1, 1}, {0, 0}}), {FilterStrategy::top_p, 0.9});
     CHECK(none.kept == std::vector<bool>{false, false});
-    CHECK_FALSE(none.warning.empty());
+    CHECK(none.warnings.size() == 1);
   }
   SUBCASE("groups of one are all kept, with a warning") {
-    const auto result = filter_groups(scores, 1, FilterStrategy::fraction, 0.25);
+    const auto result = filter_groups(groups_in(0, std::vector<Scores>(8, {1})), {FilterStrategy::fraction, 0.25});
     CHECK(result.kept == std::vector<bool>(8, true));
-    CHECK_FALSE(result.warning.empty());
+    CHECK(result.warnings.size() == 1);
   }
-  SUBCASE("equal spreads keep their order") {
-    CHECK(filter_groups(std::vector<double>{0, 1, 0, 1, 1, 0}, 2, FilterStrategy::fraction, 0.34).kept == std::vector<bool>{true, false, false});
-  }
+  SUBCASE("equal spreads keep their order") { CHECK(kept({{0, 1}, {0, 1}, {1, 0}}, FilterStrategy::fraction, 0.34) == std::vector<bool>{true, false, false}); }
+}
+
+TEST_CASE("each environment's groups are filtered among themselves, whatever the scale of its rewards") {
+  auto groups = groups_in(0, {{0, 11}, {0, 10}, {0, 0}, {0, 9}});
+  for (const auto& group : groups_in(1, {{0.1, 0.1}, {0, 0.1}})) groups.push_back(group);
+  CHECK(filter_groups(groups, {FilterStrategy::fraction, 0.5}).kept == std::vector<bool>{true, true, false, false, false, true});
+  CHECK(filter_groups(groups, {FilterStrategy::top_p, 0.9}).kept == std::vector<bool>{true, true, false, true, false, true});
+  groups[5].scores = {0.1, 0.1};
+  const auto result = filter_groups(groups, {FilterStrategy::top_p, 0.9});
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0].environment == 1);
 }
 
 TEST_CASE("group-relative advantages") {
-  const std::vector<double> scores{0, 0, 0, 1, 0.5, 0.5, 0.5, 0.5};
-  const auto grpo = group_advantages(scores, 4, AdvantageEstimator::grpo);
+  const Scores scores{0, 0, 0, 1}, equal{0.5, 0.5, 0.5, 0.5};
+  const auto grpo = group_advantages(scores, AdvantageEstimator::grpo);
   CHECK(grpo[0] == doctest::Approx(-0.25 / (0.5 + 1e-6)));
   CHECK(grpo[3] == doctest::Approx(0.75 / (0.5 + 1e-6)));
-  for (int i = 4; i < 8; ++i) CHECK(grpo[i] == 0);
-  const auto dr_grpo = group_advantages(scores, 4, AdvantageEstimator::dr_grpo);
+  CHECK(group_advantages(equal, AdvantageEstimator::grpo) == Scores{0, 0, 0, 0});
+  const auto dr_grpo = group_advantages(scores, AdvantageEstimator::dr_grpo);
   CHECK(dr_grpo[3] == doctest::Approx(0.75));
-  const auto rloo = group_advantages(scores, 4, AdvantageEstimator::rloo);
+  const auto rloo = group_advantages(scores, AdvantageEstimator::rloo);
   CHECK(rloo[3] == doctest::Approx(1));         // the others have 0
   CHECK(rloo[0] == doctest::Approx(-1.0 / 3));  // the others have (0 + 0 + 1) / 3
 }

@@ -35,8 +35,8 @@ double shared_drift(double p, AdvantageEstimator estimator) {
   double drift = 0;
   for (int risky = 0; risky <= members; ++risky) {
     const double chance = binomial(members, risky, p);
-    drift += chance * pays * step(group_advantages(group(risky, risky), members, estimator), risky, p);
-    drift += chance * (1 - pays) * step(group_advantages(group(risky, 0), members, estimator), risky, p);
+    drift += chance * pays * step(group_advantages(group(risky, risky), estimator), risky, p);
+    drift += chance * (1 - pays) * step(group_advantages(group(risky, 0), estimator), risky, p);
   }
   return drift;
 }
@@ -45,7 +45,7 @@ double independent_drift(double p, AdvantageEstimator estimator) {
   double drift = 0;
   for (int risky = 0; risky <= members; ++risky)
     for (int paid = 0; paid <= risky; ++paid)
-      drift += binomial(members, risky, p) * binomial(risky, paid, pays) * step(group_advantages(group(risky, paid), members, estimator), risky, p);
+      drift += binomial(members, risky, p) * binomial(risky, paid, pays) * step(group_advantages(group(risky, paid), estimator), risky, p);
   return drift;
 }
 
@@ -54,16 +54,13 @@ double filtered_drift(double keep) {
   constexpr int groups = 16, risky = members / 2;
   double drift = 0;
   for (int paid_groups = 0; paid_groups <= groups; ++paid_groups) {
-    std::vector<double> scores;
-    for (int g = 0; g < groups; ++g) {
-      const auto each = group(risky, g < paid_groups ? risky : 0);
-      scores.insert(scores.end(), each.begin(), each.end());
-    }
-    const auto kept = filter_groups(scores, members, FilterStrategy::fraction, keep).kept;
+    std::vector<ScoredGroup> scored;
+    for (int g = 0; g < groups; ++g) scored.push_back({0, group(risky, g < paid_groups ? risky : 0)});
+    const auto kept = filter_groups(scored, {FilterStrategy::fraction, keep}).kept;
     double sum = 0, count = 0;
     for (int g = 0; g < groups; ++g) {
       if (!kept[g]) continue;
-      sum += step(group_advantages(std::span(scores).subspan(g * members, members), members, AdvantageEstimator::grpo), risky, 0.5);
+      sum += step(group_advantages(scored[g].scores, AdvantageEstimator::grpo), risky, 0.5);
       ++count;
     }
     drift += binomial(groups, paid_groups, pays) * sum / count;

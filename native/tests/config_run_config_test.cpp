@@ -45,7 +45,7 @@ const json& field_of(const json& fields, const std::string& path) {
 
 // The paths of every value of a configuration, as the schema spells them.
 void collect_paths(const json& value, const std::string& path, std::set<std::string>& paths) {
-  if (value.is_object() && !path.ends_with(".config"))
+  if (value.is_object() && !value.empty() && !path.ends_with(".config"))
     for (const auto& [key, inner] : value.items()) collect_paths(inner, path.empty() ? key : path + "." + key, paths);
   else if (value.is_array()) paths.insert(path), collect_paths(value.at(0), path + "[]", paths);
   else paths.insert(path);
@@ -226,6 +226,9 @@ TEST_CASE("settings that are rarely meant give warnings") {
     return run_config_warnings(parse_run_config(config.dump())).size();
   };
   CHECK(warnings("/rollout/top_p", 0.9) == 1);
+  json small_share = example()["environments"][0];
+  small_share.update({{"label", "small"}, {"share", 0.01}});
+  CHECK(warnings("/environments/1", small_share) == 1);
   CHECK(warnings("/rollout/group_size", 1) == 1);
   CHECK(warnings("/exactness", "fast") == 1);
   CHECK(warnings("/optimizer/recompute", "block") == 1);

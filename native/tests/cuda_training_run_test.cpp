@@ -296,8 +296,9 @@ TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on
   };
   const auto update_with = [](double advantage) {
     return [advantage](TrainerState& state, NetworkPass& pass, const auto& roll_out) {
+      const std::vector<Episode> episodes = roll_out();
       std::vector<Sequence> sequences;
-      for (const Episode& episode : roll_out()) {
+      for (const Episode& episode : episodes) {
         sequences.push_back(make_sequence(episode));
         sequences.back().advantages.assign(sequences.back().targets.size(), advantage);
       }

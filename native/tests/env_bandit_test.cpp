@@ -60,7 +60,8 @@ TEST_CASE("noise changes the payouts and not the order of the arms") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Bandit shared(config_of("Phoenix", "Dragon")), noisy(config_of("Phoenix", "Dragon"));
     shared.reset(seed, 0);
-    noisy.reset(seed, 1234);
+    const NoiseStream noise = level_noise(1234, seed);
+    noisy.reset(seed, &noise);
     CHECK(shared.arms() == noisy.arms());
     const auto clone = noisy.clone();
     const double reward = noisy.step("Dragon").reward;

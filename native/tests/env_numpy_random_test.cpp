@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "env/noise.h"
 #include "env/reference/numpy_random.h"
 #include "env/reference/python_number.h"
 #include "vectors.h"
@@ -31,11 +32,24 @@ TEST_CASE("NumpyRandom draws again where Lemire's method rejects") {
   for (const std::uint32_t expected : {275895278u, 578019063u, 762820035u, 584216872u, 2581085717u, 1875275178u, 126913354u, 1070096069u}) CHECK(random.integers(3u << 30) == expected);
 }
 
-TEST_CASE("noise mixed with a seed gives another stream for each") {
-  CHECK(NumpyRandom(1, 2).random() == NumpyRandom(1, 2).random());
-  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(1, 3).random());
-  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(2, 2).random());
-  CHECK(NumpyRandom(1, 2).random() != NumpyRandom(1).random());
+TEST_CASE("a noise stream is uniform, goes on in its copies, and differs by key and place") {
+  const Philox random{1, RandomStream::environment_noise};
+  NoiseStream stream(random, {2, 3, 0});
+  double sum = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const double value = stream.draw();
+    CHECK(value >= 0);
+    CHECK(value < 1);
+    sum += value;
+  }
+  CHECK(sum / 4000 == doctest::Approx(0.5).epsilon(0.03));
+  NoiseStream copy = stream;
+  CHECK(copy.draw() == stream.draw());
+  const double first = NoiseStream(random, {2, 3, 0}).draw();
+  CHECK(first == NoiseStream(random, {2, 3, 0}).draw());
+  for (NoiseStream other : {NoiseStream({2, RandomStream::environment_noise}, {2, 3, 0}), NoiseStream({1, RandomStream::evaluation_noise}, {2, 3, 0}), NoiseStream(random, {1, 3, 0}),
+                            NoiseStream(random, {2, 4, 0}), NoiseStream(random, {2, 3, 1})})
+    CHECK(other.draw() != first);
 }
 
 TEST_CASE("numbers are printed as Python prints them") {

@@ -76,7 +76,7 @@ TEST_CASE("RAGEN's Sokoban: levels, texts, rewards and ends") {
       CHECK(result.success == step[3].get<bool>());
       CHECK(result.done == step[4].get<bool>());
       CHECK(result.valid);
-      CHECK_FALSE(result.slipped);
+      CHECK_FALSE(result.fact("slipped"));
     }
     check_same_level(sokoban.level(), level_of(vector.at("fixed"), vector.at("final_state")));
     CHECK(sokoban.observation() == vector.at("final_obs").get<std::string>());
@@ -167,9 +167,9 @@ TEST_CASE("a step says when a box is lost: from then on there is no solution, wh
     for (int i = 0; i < 40; ++i) {
       const auto step = sokoban.step(sokoban.actions()[(seed + i * i / 5) % 4]);
       if (step.done) break;
-      CHECK(step.dead_end >= lost);
-      if (step.dead_end && !lost) CHECK(shortest_solution(sokoban).empty());
-      lost = step.dead_end;
+      CHECK(step.fact("dead_end") >= lost);
+      if (step.fact("dead_end") && !lost) CHECK(shortest_solution(sokoban).empty());
+      lost = step.fact("dead_end");
     }
     dead_ends += lost;
   }
@@ -177,8 +177,8 @@ TEST_CASE("a step says when a box is lost: from then on there is no solution, wh
 
   Sokoban sokoban(simple_sokoban());
   sokoban.reset(1, 0);  // its box is pushed up to the target, past which there is a wall
-  CHECK_FALSE(sokoban.step("Up").dead_end);
-  CHECK_FALSE(sokoban.step("Up").dead_end);
+  CHECK_FALSE(sokoban.step("Up").fact("dead_end"));
+  CHECK_FALSE(sokoban.step("Up").fact("dead_end"));
   CHECK(sokoban.success());
   CHECK(shortest_solution(sokoban).empty());
 }

@@ -68,6 +68,10 @@ TEST_CASE("a box off its target costs what it brought") {
       const auto result = sokoban.step(names[(seed * 31 + i * i * 7 + i / 3) % 4]);
       const int after = 2 - targets_without_box(sokoban.level());
       CHECK(result.reward == doctest::Approx(-0.1 + (after - before) + (after == 2 ? 10 : 0)));
+      double terms = 0;
+      for (const RewardTerm& term : result.terms) terms += term.value;
+      CHECK(terms == result.reward);
+      CHECK(result.terms.front().name == "step");
       fell += after < before;
       if (result.done) break;
     }
@@ -104,7 +108,8 @@ TEST_CASE("Sokoban ends after max_steps, and unknown actions take none") {
 TEST_CASE("noise changes nothing in Sokoban, and a clone goes its own way") {
   Sokoban sokoban(simple_sokoban()), noisy(simple_sokoban());
   sokoban.reset(11, 0);
-  noisy.reset(11, 99);
+  const NoiseStream noise = level_noise(99, 11);
+  noisy.reset(11, &noise);
   CHECK(noisy.observation() == sokoban.observation());
   sokoban.step("Up");
   noisy.step("Up");

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
+#include "rollout/episode_json.h"
 #include "tiny_policy.h"
 
 using namespace starpo;
@@ -51,6 +54,61 @@ TEST_CASE("an action that reaches the goal ends the episode with its reward") {
   CHECK(episode.turns[0].think_tokens == static_cast<int>(game.state->tokenizer.encode("left it is").size()));
   CHECK(episode.turns[0].executed.size() == 1);
   CHECK(episode.initial == "__GP\nOO__\n_OO_\nO___");
+}
+
+namespace {
+
+// Repeat what was shown, in whatever words: no names of actions, no board, no facts but its own.
+class Echo final : public Environment {
+ public:
+  std::unique_ptr<Environment> clone() const override { return std::make_unique<Echo>(*this); }
+  void reset(std::uint64_t, const NoiseStream*) override { success_ = false; }
+  StepResult step(std::string_view action) override {
+    success_ = action == "one || two";
+    StepResult result{.done = true, .effective = true, .valid = true, .success = success_};
+    result.add_reward("words", success_ ? 2 : 0);
+    result.add_reward("length", -0.25);
+    result.facts.push_back({"polite", true});
+    return result;
+  }
+  std::string observation() const override { return "one || two"; }
+  std::vector<std::string> actions() const override { return {}; }
+  bool success() const override { return success_; }
+
+ private:
+  bool success_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("where an environment names no actions an answer is one action, as it stands; its reward's terms and facts are its own") {
+  const Game game(talkative());
+  EpisodePlayer player(game.state->rules[0], std::make_unique<Echo>(), {0, 0, 0, 0, std::nullopt});
+  game.reply(player, "</think><answer> one || two </answer>");
+  REQUIRE(player.finished());
+  const Episode episode = player.take();
+  CHECK(episode.success);
+  CHECK(episode.score == 1.75);
+  REQUIRE(episode.turns[0].executed.size() == 1);
+  CHECK(episode.turns[0].executed[0].action == "one || two");
+  const auto line = nlohmann::json::parse(episode_json(episode, {"id", 1, "train", true, {}, {}}, game.state->config.environments[0], game.state->tokenizer));
+  CHECK(line.at("reward_terms") == nlohmann::json{{"words", 2}, {"length", -0.25}});
+  CHECK(line.at("steps")[0].at("executed")[0].at("polite") == true);
+  CHECK(line.at("steps")[0].at("executed")[0].at("slipped") == false);
+}
+
+TEST_CASE("an episode's terms add up to its score, penalties among them") {
+  const Game game(talkative());
+  auto player = game.player(0);
+  game.reply(player, "no answer");
+  game.reply(player, "</think><answer>jump || Left</answer>");
+  REQUIRE(player.finished());
+  const Episode episode = player.take();
+  REQUIRE(episode.terms.size() == 2);
+  CHECK(episode.terms[0].name == "format");
+  CHECK(episode.terms[0].value == 2 * game.state->config.reward.format_penalty);
+  CHECK(episode.terms[1].name == "goal");
+  CHECK(episode.terms[0].value + episode.terms[1].value == doctest::Approx(episode.score));
 }
 
 TEST_CASE("unknown names are dropped at the cost of one penalty, case doesn't matter, and what stands beyond the limit is ignored") {

@@ -69,9 +69,11 @@ TEST_CASE_FIXTURE(Fixture, "in-reward KL is taken from every token on, after a g
   config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   const auto sequences = estimate({true, true, true});
-  std::vector<double> scores;
-  for (const Episode& episode : episodes) scores.push_back(episode.score);
-  const auto group_relative = group_advantages(scores, 4, AdvantageEstimator::grpo);
+  std::vector<double> group_relative;
+  for (const auto group : groups_of(episodes)) {
+    CHECK(group.size() == 4);
+    for (const double advantage : group_advantages(scores_of(group), AdvantageEstimator::grpo)) group_relative.push_back(advantage);
+  }
   double sum = 0, tokens = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const Sequence& sequence = sequences[i];

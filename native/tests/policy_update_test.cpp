@@ -124,3 +124,40 @@ TEST_CASE("without advantages and entropy bonus only weight decay moves the weig
   CHECK(still.weights == state_of(state->policy->parameters()));
   CHECK(update(config, folder.path(), 1).weights != still.weights);
 }
+
+TEST_CASE("an environment that is only validated has no part in the length that fixed_length divides by") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  RunConfig config = small_run_config();
+  config.policy_loss.average = LossAverage::fixed_length;
+  const auto alone = update(config, folder.path());
+  config.environments.push_back(config.environments[0]);
+  config.environments[1].label = "validated";
+  config.environments[1].share = 0;
+  config.environments[1].max_turns = 50;
+  CHECK(update(config, folder.path()).weights == alone.weights);
+}
+
+TEST_CASE("every mini-batch of a mixed run holds its share of each environment, and one environment's groups stay in order") {
+  // "a0 a0 a1 a1": environment and group of each sequence.
+  const auto mixed = [](const std::vector<int>& environments) {
+    std::vector<Episode> episodes;
+    for (std::size_t g = 0; g < environments.size(); ++g)
+      for (int member = 0; member < 2; ++member) episodes.emplace_back().spec = {environments[g], static_cast<int>(g), member, 0, std::nullopt};
+    std::vector<Sequence> sequences;
+    for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
+    mix_environments(sequences);
+    std::string text;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const EpisodeSpec& spec = sequences[i].episode->spec;
+      CHECK(spec.member == static_cast<int>(i % 2));
+      if (i % 2 == 0) text += std::string(text.empty() ? "" : " ") + "abc"[spec.environment] + std::to_string(spec.group);
+    }
+    return text;
+  };
+  CHECK(mixed({0, 0, 0}) == "a0 a1 a2");
+  CHECK(mixed({0, 0, 0, 1, 1, 1}) == "a0 b3 a1 b4 a2 b5");
+  CHECK(mixed({0, 0, 0, 0, 0, 0, 1, 1}) == "a0 a1 b6 a2 a3 a4 b7 a5");
+  CHECK(mixed({0, 1, 2}) == "a0 b1 c2");
+  CHECK(mixed({}) == "");
+}

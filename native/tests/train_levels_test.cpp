@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "env/frozen_lake/frozen_lake.h"
 #include "tiny_policy.h"
 #include "train/warm_start/demonstrations.h"
@@ -24,12 +26,47 @@ TEST_CASE("level seeds follow the iteration and the group, and a pool makes them
   CHECK(fixed[5].seed == 128);
 }
 
-TEST_CASE("shared noise is the level's own, independent noise differs by member") {
+namespace {
+
+// The first numbers of every episode's noise.
+std::vector<double> luck(const std::vector<EpisodeSpec>& episodes) {
+  std::vector<double> draws;
+  for (const EpisodeSpec& episode : episodes) draws.push_back(NoiseStream(episode.noise.value()).draw());
+  return draws;
+}
+
+}  // namespace
+
+TEST_CASE("a group's luck is shared or each member's own, and a level that comes again from the pool brings other luck") {
   RunConfig config = small_run_config();
-  CHECK(training_episodes(config, 1)[3].noise == 0);
+  config.levels.pool = 3;
+  const auto first = training_episodes(config, 1), second = training_episodes(config, 2);
+  REQUIRE(first[0].seed == second[0].seed);
+  const auto shared = luck(first);
+  for (int i = 0; i < 4; ++i) CHECK(shared[i] == shared[0]);
+  CHECK(shared[4] != shared[0]);
+  CHECK(luck(second)[0] != shared[0]);
+  config.seed += 1;
+  CHECK(luck(training_episodes(config, 1))[0] != shared[0]);
+
   config.environments[0].noise = Noise::independent;
-  const auto episodes = training_episodes(config, 1);
-  CHECK(episodes[0].noise != episodes[1].noise);
+  const auto independent = luck(training_episodes(config, 1));
+  CHECK(std::set<double>(independent.begin(), independent.end()).size() == independent.size());
+  config.environments[0].noise = Noise::reference;
+  for (const EpisodeSpec& episode : training_episodes(config, 1)) CHECK_FALSE(episode.noise.has_value());
+}
+
+TEST_CASE("an evaluation's luck belongs to validation seed and level: neither to the run's seed nor to training") {
+  RunConfig config = small_run_config();
+  const auto fixed = luck(evaluation_episodes(config, 0));
+  config.seed += 1;
+  CHECK(luck(evaluation_episodes(config, 0)) == fixed);
+  config.environments[0].noise = Noise::independent;
+  CHECK(luck(evaluation_episodes(config, 0)) == fixed);
+  config.levels.validation_seed += 1;
+  CHECK(luck(evaluation_episodes(config, 0))[0] != fixed[1]);
+  config.environments[0].noise = Noise::reference;
+  CHECK_FALSE(evaluation_episodes(config, 0)[0].noise.has_value());
 }
 
 TEST_CASE("environments share the groups by largest remainder") {
@@ -39,7 +76,7 @@ TEST_CASE("environments share the groups by largest remainder") {
   config.environments[1].share = 0.3;
   config.environments[2].share = 0;
   config.rollout.groups = 8;
-  CHECK(groups_by_environment(config) == std::vector<int>{5, 3, 0});
+  CHECK(groups_by_environment(config.environments, config.rollout.groups) == std::vector<int>{5, 3, 0});
 }
 
 TEST_CASE("warm-up and schedules of the learning rate") {

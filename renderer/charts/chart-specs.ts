@@ -101,6 +101,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       low: 0,
       lines: [
         { metric: 'rollout/reward_std_in_group', label: 'std', color: 'chart-2' },
+        { metric: 'rollout/reward_std_by_action', label: 'by choice', color: 'chart-3' },
         { metric: 'rollout/zero_std_groups', label: 'zero', color: 'chart-4', dashed: true },
       ],
     },

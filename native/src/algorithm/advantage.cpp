@@ -1,6 +1,7 @@
 #include "algorithm/advantage.h"
 
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 #include "algorithm/statistics.h"
@@ -14,34 +15,49 @@ void describe(FieldVisitor& v, AdvantageConfig& c) {
   v.boolean("whiten", c.whiten);
 }
 
-std::vector<double> group_advantages(std::span<const double> scores, int group_size, AdvantageEstimator estimator) {
-  std::vector<double> advantages(scores.size());
-  for (std::size_t start = 0; start < scores.size(); start += group_size) {
-    const auto group = scores.subspan(start, group_size);
-    const double centre = mean(group), spread = standard_deviation(group);
-    for (int member = 0; member < group_size; ++member) {
-      // A group of equal scores has no advantage, whatever the rounding of its mean.
-      const double difference = spread == 0 && group_size > 1 ? 0 : group[member] - centre;
-      switch (estimator) {
-        case AdvantageEstimator::grpo: advantages[start + member] = difference / (spread + 1e-6); break;
-        case AdvantageEstimator::dr_grpo: advantages[start + member] = difference; break;
-        case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation compares no group");
-        case AdvantageEstimator::rloo: advantages[start + member] = group_size > 1 ? difference * group_size / (group_size - 1) : group[member]; break;
-      }
+std::vector<double> group_advantages(std::span<const double> scores, AdvantageEstimator estimator) {
+  const double centre = mean(scores), spread = score_spread(scores), members = static_cast<double>(scores.size());
+  std::vector<double> advantages;
+  for (const double score : scores) {
+    // A group of equal scores has no advantage, whatever the rounding of its mean and of the scores.
+    const double difference = spread == 0 && scores.size() > 1 ? 0 : score - centre;
+    switch (estimator) {
+      case AdvantageEstimator::grpo: advantages.push_back(difference / (spread + 1e-6)); break;
+      case AdvantageEstimator::dr_grpo: advantages.push_back(difference); break;
+      case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation compares no group");
+      case AdvantageEstimator::rloo: advantages.push_back(scores.size() > 1 ? difference * members / (members - 1) : score); break;
     }
   }
   return advantages;
 }
 
-void whiten(std::span<std::vector<double>> advantages) {
-  std::vector<double> all;
-  for (const auto& part : advantages) all.insert(all.end(), part.begin(), part.end());
-  if (all.size() < 2) return;
-  const double centre = mean(all), spread = standard_deviation(all);
-  // The constant is small beside any variance that matters and keeps equal advantages at 0.
-  const double scale = 1 / std::sqrt(spread * spread + 1e-8);
-  for (auto& part : advantages)
-    for (double& advantage : part) advantage = (advantage - centre) * scale;
+void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda, std::span<double> advantages) {
+  double next_value = 0, next_advantage = 0;
+  for (std::size_t t = rewards.size(); t-- > 0;) {
+    const double error = rewards[t] + gamma * next_value - values[t];  // the temporal difference residual, equation 9
+    next_advantage = advantages[t] = error + gamma * lambda * next_advantage;
+    next_value = values[t];
+  }
+}
+
+void returns_to_go(std::span<const double> rewards, double gamma, std::span<double> returns) {
+  double sum = 0;
+  for (std::size_t t = rewards.size(); t-- > 0;) returns[t] = sum = rewards[t] + gamma * sum;
+}
+
+void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments) {
+  std::map<int, std::vector<double>> all;
+  for (std::size_t i = 0; i < advantages.size(); ++i) all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());
+  for (const auto& [environment, values] : all) {
+    if (values.size() < 2) continue;
+    const double centre = mean(values), spread = standard_deviation(values);
+    // The constant is small beside any variance that matters and keeps equal advantages at 0.
+    const double scale = 1 / std::sqrt(spread * spread + 1e-8);
+    for (std::size_t i = 0; i < advantages.size(); ++i) {
+      if (environments[i] != environment) continue;
+      for (double& advantage : advantages[i]) advantage = (advantage - centre) * scale;
+    }
+  }
 }
 
 }  // namespace starpo

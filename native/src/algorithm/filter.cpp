@@ -1,47 +1,65 @@
 #include "algorithm/filter.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <map>
 
 #include "algorithm/statistics.h"
 
 namespace starpo {
+namespace {
+
+// How many of an environment's groups a fraction keeps. The product of two doubles may fall just short of the whole number that was meant: 0.29 of 100 is 29.
+int quota(double keep, std::size_t groups) {
+  constexpr double rounding = 1e-9;
+  return std::max(1, static_cast<int>(std::floor(keep * static_cast<double>(groups) + rounding)));
+}
+
+// Keeps some of an environment's groups, which `order` names by falling spread. Returns what is to be said of it.
+std::string keep_fraction(const std::vector<int>& order, double keep, FilterResult& result) {
+  const int wanted = quota(keep, order.size());
+  for (int rank = 0; rank < wanted; ++rank) result.kept[order[rank]] = true;
+  return result.spread[order[wanted - 1]] > 0 ? "" : "fewer groups with reward spread than the filter keeps: groups without spread fill its quota";
+}
+
+std::string keep_top_p(const std::vector<int>& order, double keep, FilterResult& result) {
+  double total = 0, sum = 0;
+  for (const int group : order) total += result.spread[group];
+  for (const int group : order) {
+    if (result.spread[group] == 0 || (sum > 0 && sum >= keep * total)) break;
+    result.kept[group] = true;
+    sum += result.spread[group];
+  }
+  return sum > 0 ? "" : "no group has reward spread: the filter keeps none, and nothing is learned from them";
+}
+
+}  // namespace
 
 void describe(FieldVisitor& v, FilterConfig& c) {
   v.choice("strategy", c.strategy, {"none", "fraction", "top_p"});
   v.number("keep", c.keep, 0, 1);
 }
 
-FilterResult filter_groups(std::span<const double> scores, int group_size, FilterStrategy strategy, double keep) {
-  const int groups = static_cast<int>(scores.size()) / group_size;
-  FilterResult result{std::vector<bool>(groups, false), std::vector<double>(groups), {}};
-  for (int g = 0; g < groups; ++g) result.spread[g] = standard_deviation(scores.subspan(static_cast<std::size_t>(g) * group_size, group_size));
-
-  if (strategy == FilterStrategy::none || group_size == 1) {
-    result.kept.assign(groups, true);
-    if (strategy != FilterStrategy::none) result.warning = "the filter is off: groups of one episode have no spread";
-    return result;
+FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig& config) {
+  FilterResult result{std::vector<bool>(groups.size(), config.strategy == FilterStrategy::none), {}, {}};
+  std::map<int, std::vector<int>> by_environment;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    result.spread.push_back(score_spread(groups[g].scores));
+    by_environment[groups[g].environment].push_back(static_cast<int>(g));
   }
+  if (config.strategy == FilterStrategy::none) return result;
 
-  std::vector<int> order(groups);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return result.spread[a] > result.spread[b]; });
-
-  if (strategy == FilterStrategy::fraction) {
-    const int quota = std::max(1, static_cast<int>(keep * groups));
-    for (int rank = 0; rank < quota; ++rank) result.kept[order[rank]] = true;
-    if (result.spread[order[quota - 1]] == 0) result.warning = "fewer groups with reward spread than the filter keeps: groups without spread fill its quota";
-    return result;
+  for (auto& [environment, order] : by_environment) {
+    std::string warning;
+    if (groups[order.front()].scores.size() == 1) {
+      for (const int group : order) result.kept[group] = true;
+      warning = "the filter is off: groups of one episode have no spread";
+    } else {
+      std::ranges::stable_sort(order, std::greater{}, [&](int group) { return result.spread[group]; });
+      warning = config.strategy == FilterStrategy::fraction ? keep_fraction(order, config.keep, result) : keep_top_p(order, config.keep, result);
+    }
+    if (!warning.empty()) result.warnings.push_back({environment, warning});
   }
-
-  const double wanted = keep * std::accumulate(result.spread.begin(), result.spread.end(), 0.0);
-  double sum = 0;
-  for (int group : order) {
-    if (result.spread[group] == 0 || (sum > 0 && sum >= wanted)) break;
-    result.kept[group] = true;
-    sum += result.spread[group];
-  }
-  if (sum == 0) result.warning = "no group has reward spread: the filter keeps none and the iteration makes no update";
   return result;
 }
 

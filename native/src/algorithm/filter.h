@@ -16,18 +16,29 @@ struct FilterConfig {
 };
 void describe(FieldVisitor&, FilterConfig&);
 
+// The raw scores of the episodes that began in one initial state.
+struct ScoredGroup {
+  int environment = 0;
+  std::vector<double> scores;
+};
+
+struct FilterWarning {
+  int environment;
+  std::string text;
+};
+
 struct FilterResult {
   std::vector<bool> kept;      // [groups]
-  std::vector<double> spread;  // [groups] unbiased standard deviation of the raw scores
-  std::string warning;         // empty when there is nothing to say
+  std::vector<double> spread;  // [groups] score_spread of the raw scores
+  std::vector<FilterWarning> warnings;
 };
 
 // StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keep the initial states whose episodes disagree most, since a group without spread
-// carries no learning signal.
+// carries no learning signal. Each environment's groups are filtered among themselves: spreads of different rewards don't compare.
 //   fraction: the floor(keep * groups) groups of largest spread, at least one. Ties go to the earlier group; groups without spread come last and only
 //             fill the quota.
 //   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2), at least one; groups without spread never.
-// scores: [groups * group_size], group by group. With group_size 1 nothing is filtered and a warning is given.
-FilterResult filter_groups(std::span<const double> scores, int group_size, FilterStrategy, double keep);
+// Groups of one episode are all kept, with a warning.
+FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 
 }  // namespace starpo

@@ -40,7 +40,10 @@ enum class KlEstimator { k1, k2, k3 };
 // Estimators of KL(policy || reference) from one sampled token (Schulman, "Approximating KL Divergence", 2020), with log-ratio d = log policy - log reference:
 //   k1: d                 unbiased, but its gradient is on average that of nothing: for the reward
 //   k2: d^2 / 2           biased, with the gradient of the divergence
-//   k3: exp(-d) - 1 + d   unbiased and never negative
+//   k3: exp(-d) - 1 + d   unbiased and never negative; at most 10, as in verl, and without gradient where it is cut (d below -2.6 or above 11), so that no single
+//                         token that the reference likes far better is the whole update
+inline constexpr double largest_k3 = 10;
+
 struct KlEstimate {
   double value;
   double gradient;  // d(value)/d(log policy)
@@ -50,7 +53,9 @@ STARPO_HOST_DEVICE inline KlEstimate kl_estimate(KlEstimator estimator, double l
   if (estimator == KlEstimator::k1) return {d, 1};
   if (estimator == KlEstimator::k2) return {d * d / 2, d};
   const double ratio = loss_exp(-d);
-  return {ratio - 1 + d, 1 - ratio};
+  const double value = ratio - 1 + d;
+  if (value > largest_k3) return {largest_k3, 0};
+  return {value, 1 - ratio};
 }
 
 }  // namespace starpo

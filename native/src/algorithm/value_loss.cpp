@@ -22,7 +22,7 @@ double value_loss(std::span<const float> values, std::span<const float> old_valu
 }
 
 std::optional<double> explained_variance(std::span<const double> values, std::span<const double> returns) {
-  const double spread = standard_deviation(returns);
+  const double spread = score_spread(returns);
   if (spread == 0) return std::nullopt;
   std::vector<double> errors(returns.size());
   for (std::size_t i = 0; i < errors.size(); ++i) errors[i] = returns[i] - values[i];

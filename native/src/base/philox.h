@@ -14,6 +14,7 @@ enum class RandomStream : std::uint32_t {
   evaluation_sampling = 3,
   demonstrations = 4,
   environment_noise = 5,
+  evaluation_noise = 6,
 };
 
 // Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit counter, in place.

@@ -87,9 +87,9 @@ int tokenize_command(const std::filesystem::path& model_folder) {
   return 0;
 }
 
-int env_command(const std::string& type, const std::string& config_json) {
+int env_command(const std::string& type, const std::string& config_json, std::optional<std::uint32_t> noise_seed) {
   const auto environment = make_environment(type, config_json);
-  serve_environment(*environment, std::cin, std::cout);
+  serve_environment(*environment, noise_seed, std::cin, std::cout);
   return 0;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "engine/engine.h"
@@ -13,6 +15,6 @@ int schema_command();
 int status_command(const std::filesystem::path& run_directory, bool json);
 int score_command(const std::filesystem::path& model_folder, const EngineSettings&);
 int tokenize_command(const std::filesystem::path& model_folder);
-int env_command(const std::string& type, const std::string& config_json);
+int env_command(const std::string& type, const std::string& config_json, std::optional<std::uint32_t> noise_seed);
 
 }  // namespace starpo

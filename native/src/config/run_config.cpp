@@ -129,6 +129,10 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
     warnings.push_back("optimizer.recompute saves nothing on the device cpu: a processor keeps everything");
   if (config.task == Task::warm_start) return warnings;
+  const auto groups = groups_by_environment(config.environments, rollout.groups);
+  for (std::size_t e = 0; e < groups.size(); ++e)
+    if (groups[e] == 0 && config.environments[e].share > 0)
+      warnings.push_back("environments[" + std::to_string(e) + "].share rounds to none of the " + std::to_string(rollout.groups) + " groups: " + config.environments[e].label + " isn't trained");
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
     warnings.push_back("rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of the whole one: the update is biased");
   if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo && config.advantage.estimator != AdvantageEstimator::gae)

@@ -8,7 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "env/demonstration.h"
+#include "env/noise.h"
+
 namespace starpo {
+
+// A named part of a reward, such as "step" or "goal".
+struct RewardTerm {
+  std::string name;
+  double value;
+};
+
+// Something that an environment has to say of an action, such as "slipped" or "dead_end".
+struct Fact {
+  std::string name;
+  bool holds;
+};
 
 // What one action did.
 struct StepResult {
@@ -17,9 +32,21 @@ struct StepResult {
   bool done = false;
   bool effective = false;  // the action changed the state
   bool valid = false;      // the action has a name that the environment knows
-  bool slipped = false;    // another move than the intended one was executed
   bool success = false;
-  bool dead_end = false;   // success can't be had any more, as far as the environment sees
+  std::vector<RewardTerm> terms = {};  // add up to the reward, in their order
+  std::vector<Fact> facts = {};        // the environment's own
+
+  void add_reward(std::string name, double value) {
+    reward = terms.empty() ? value : reward + value;
+    terms.push_back({std::move(name), value});
+  }
+
+  // False for what the environment doesn't speak of.
+  bool fact(std::string_view name) const {
+    for (const Fact& each : facts)
+      if (each.name == name) return each.holds;
+    return false;
+  }
 };
 
 // A small pure state machine: what happens is a function of reset's arguments and the actions since.
@@ -28,19 +55,24 @@ class Environment {
   virtual ~Environment() = default;
   virtual std::unique_ptr<Environment> clone() const = 0;
 
-  // The level is a function of seed. noise: 0 = the reference's own stream (all members of a group alike); otherwise the slips and payouts
-  // (not the level, not the arm order) come from a PCG64 seeded by mixing seed and noise. Errors: level_not_found (Sokoban).
-  virtual void reset(std::uint64_t seed, std::uint64_t noise) = 0;
+  // The level is a function of seed. noise: where slips and payouts come from (not the level, not the arm order); null: from the level's own random numbers,
+  // as in the reference. Errors: level_not_found (Sokoban).
+  virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
   // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after the end).
   virtual StepResult step(std::string_view action) = 0;
 
-  virtual std::string observation() const = 0;            // what the model reads
-  virtual std::optional<std::string> board() const = 0;   // text grid for replay; none for Bandit
-  virtual std::vector<std::string> actions() const = 0;   // names a reply may use
-  virtual std::vector<std::pair<std::string, std::string>> placeholders() const = 0;  // further prompt placeholders: Bandit's arm_1, arm_2
-  virtual std::vector<std::string> arms() const = 0;      // Bandit: names in the order shown; else empty
+  virtual std::string observation() const = 0;           // what the model reads
+  virtual std::vector<std::string> actions() const = 0;  // names a reply may use; none: an answer is free text, and as a whole one action
   virtual bool success() const = 0;
+
+  // What not every environment has.
+  virtual std::optional<std::string> board() const { return std::nullopt; }                        // text grid for replay
+  virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }  // further prompt placeholders: Bandit's arm_1, arm_2
+  virtual std::vector<std::string> arms() const { return {}; }                                     // names of a choice between arms, in the order shown
+
+  // What a teacher would reply now; nothing where there are no demonstrations.
+  virtual std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const { return std::nullopt; }
 };
 
 // `type` is a registered name (frozen-lake, bandit, sokoban), `config_json` its configuration keys, all of them. Errors: config_invalid.

@@ -15,11 +15,17 @@ Json malformed(const std::string& message) { return {{"error", {{"code", "malfor
 
 Json refused(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
 
-Json answer_reset(Environment& environment, const Json& seed) {
+Json answer_reset(Environment& environment, const Json& seed, std::optional<std::uint32_t> noise_seed) {
   const bool whole = seed.is_number_unsigned() && seed.get<std::uint64_t>() <= 0x7fffffffffffffffull;
   if (!whole) return malformed("reset takes a whole number from 0 to 2^63-1");
   try {
-    environment.reset(seed.get<std::uint64_t>(), 0);
+    const auto level = seed.get<std::uint64_t>();
+    if (noise_seed) {
+      const NoiseStream noise = level_noise(*noise_seed, level);
+      environment.reset(level, &noise);
+    } else {
+      environment.reset(level, nullptr);
+    }
   } catch (const Error& error) {
     return refused(error);
   }
@@ -34,10 +40,8 @@ Json answer_step(Environment& environment, const Json& action) {
     const auto result = environment.step(action.get<std::string>());
     Json reward = result.reward;
     if (result.reward_is_integer) reward = static_cast<std::int64_t>(result.reward);
-    return {{"observation", environment.observation()},
-            {"reward", reward},
-            {"done", result.done},
-            {"info", {{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.slipped}}}};
+    const Json info{{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.fact("slipped")}};
+    return {{"observation", environment.observation()}, {"reward", reward}, {"done", result.done}, {"info", info}};
   } catch (const Error& error) {
     return refused(error);
   }
@@ -45,12 +49,12 @@ Json answer_step(Environment& environment, const Json& action) {
 
 }  // namespace
 
-void serve_environment(Environment& environment, std::istream& requests, std::ostream& answers) {
+void serve_environment(Environment& environment, std::optional<std::uint32_t> noise_seed, std::istream& requests, std::ostream& answers) {
   for (std::string line; std::getline(requests, line);) {
     const auto request = Json::parse(line, nullptr, false);
     Json answer;
     if (!request.is_object() || request.size() != 1) answer = malformed("a line is one of {\"reset\": seed}, {\"step\": \"action\"} and {\"close\": true}");
-    else if (request.contains("reset")) answer = answer_reset(environment, request["reset"]);
+    else if (request.contains("reset")) answer = answer_reset(environment, request["reset"], noise_seed);
     else if (request.contains("step")) answer = answer_step(environment, request["step"]);
     else if (request.contains("close") && request["close"] == true) return;
     else answer = malformed("there are the requests reset, step and close");

@@ -11,6 +11,7 @@ inline constexpr std::string_view rollout_success_rate = "rollout/success_rate";
 inline constexpr std::string_view rollout_reward_mean = "rollout/reward_mean";
 inline constexpr std::string_view rollout_reward_max_in_group = "rollout/reward_max_in_group";
 inline constexpr std::string_view rollout_reward_std_in_group = "rollout/reward_std_in_group";
+inline constexpr std::string_view rollout_reward_std_by_action = "rollout/reward_std_by_action";
 inline constexpr std::string_view rollout_zero_std_groups = "rollout/zero_std_groups";
 inline constexpr std::string_view rollout_zero_std_solved = "rollout/zero_std_solved";
 inline constexpr std::string_view rollout_zero_std_failed = "rollout/zero_std_failed";
@@ -69,7 +70,8 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_reward_mean, "reward", "mean episode score, penalties included"},
     Description{rollout_reward_max_in_group, "reward", "mean over groups of the best score"},
     Description{rollout_reward_std_in_group, "reward", "mean over groups of the unbiased standard deviation of scores; absent for group size 1"},
-    Description{rollout_zero_std_groups, "share", "groups whose scores are all equal; absent for group size 1, as the next two are"},
+    Description{rollout_reward_std_by_action, "reward", "Bandit: as above, but of scores that are replaced by the mean of the rollout's scores for the same choice (the arm, or none): the spread that is the choice's, without the luck of payouts; absent without arms and for group size 1"},
+    Description{rollout_zero_std_groups, "share", "groups whose scores are all the same, but for the rounding of their sums (1e-9 of the larger of 1 and their size); absent for group size 1, as the next two are"},
     Description{rollout_zero_std_solved, "share", "of all groups: zero-spread ones where all succeeded"},
     Description{rollout_zero_std_failed, "share", "of all groups: zero-spread ones where none did"},
     Description{rollout_pass_at_n, "share", "groups with at least one success"},
@@ -87,7 +89,7 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_logprob_gap, "nats", "mean absolute difference of the update's log-probability, before its first step, and the rollout's, over the tokens of the first mini-batch; 0 on a processor, and on a GPU with `exactness` `exact`"},
     Description{rollout_logprob_gap_max, "nats", "the largest of those differences"},
     Description{rollout_logprob_gap_kl, "nats", "Kullback-Leibler divergence of the rollout's policy from the update's, estimated on those tokens (k3)"},
-    Description{filter_kept_groups, "groups", "groups that were trained on"},
+    Description{filter_kept_groups, "groups", "groups that were trained on, of all environments together"},
     Description{filter_kept_reward_std, "reward", "mean over kept groups; absent for group size 1"},
     Description{actor_loss, "", "mean over optimiser steps"},
     Description{actor_entropy, "nats", "mean over trained tokens"},

@@ -1,5 +1,7 @@
 #include "rollout/episode.h"
 
+#include <algorithm>
+
 namespace starpo {
 
 const char* name_of(Ended ended) {
@@ -10,6 +12,12 @@ const char* name_of(Ended ended) {
     case Ended::context: return "context";
   }
   return "";
+}
+
+void Episode::add_term(const std::string& name, double value) {
+  const auto term = std::ranges::find(terms, name, &RewardTerm::name);
+  if (term == terms.end()) terms.push_back({name, value});
+  else term->value += value;
 }
 
 int Episode::sampled_tokens() const {
@@ -28,6 +36,22 @@ int Episode::total_tokens() const {
   int sum = 0;
   for (const Turn& turn : turns) sum += static_cast<int>(turn.context_ids.size() + turn.ids.size());
   return sum;
+}
+
+std::vector<std::span<const Episode>> groups_of(std::span<const Episode> episodes) {
+  std::vector<std::span<const Episode>> groups;
+  for (std::size_t start = 0; start < episodes.size(); start += groups.back().size()) {
+    const auto rest = episodes.subspan(start);
+    const auto end = std::ranges::find_if(rest, [&](const Episode& episode) { return episode.spec.group != rest.front().spec.group; });
+    groups.push_back(rest.first(static_cast<std::size_t>(end - rest.begin())));
+  }
+  return groups;
+}
+
+std::vector<double> scores_of(std::span<const Episode> episodes) {
+  std::vector<double> scores;
+  for (const Episode& episode : episodes) scores.push_back(episode.score);
+  return scores;
 }
 
 }  // namespace starpo

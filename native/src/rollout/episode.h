@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "env/environment.h"
 
 namespace starpo {
 
@@ -12,15 +15,16 @@ struct EpisodeSpec {
   int environment;      // index into the run's environments
   int group;
   int member;
-  std::uint64_t seed;   // of the level
-  std::uint64_t noise;  // 0: the level's own noise, shared by the group
+  std::uint64_t seed;                // of the level
+  std::optional<NoiseStream> noise;  // nothing: the reference's, which the level's own random numbers go on into
 };
 
 struct ExecutedAction {
   std::string action;
   double reward;
   std::string board;
-  bool effective, valid, slipped, done, success, dead_end;
+  bool effective, valid, done, success;
+  std::vector<Fact> facts = {};  // the environment's own
 };
 
 struct Turn {
@@ -51,13 +55,21 @@ struct Episode {
   std::string initial;  // board, or the text shown
   std::vector<std::string> arms;
   std::vector<Turn> turns;
-  double score = 0;  // rewards and penalties
+  double score = 0;                      // rewards and penalties
+  std::vector<RewardTerm> terms = {};  // what it is made of: each term's sum, in the order of their first appearance; penalties are "format"
   bool success = false;
   Ended ended = Ended::done;
+
+  void add_term(const std::string& name, double value);
 
   int sampled_tokens() const;
   int executed_actions() const;
   int total_tokens() const;
 };
+
+// The groups of a rollout's episodes, which stand group by group.
+std::vector<std::span<const Episode>> groups_of(std::span<const Episode>);
+
+std::vector<double> scores_of(std::span<const Episode>);
 
 }  // namespace starpo

@@ -45,9 +45,12 @@ json tokens_json(const Turn& turn, const EpisodeRecord& record, std::size_t firs
 
 json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
   json executed = json::array();
-  for (const ExecutedAction& action : turn.executed)
-    executed.push_back({{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective}, {"valid", action.valid},
-                        {"slipped", action.slipped}, {"done", action.done}, {"success", action.success}, {"dead_end", action.dead_end}});
+  for (const ExecutedAction& action : turn.executed) {
+    json line{{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective},
+              {"valid", action.valid},   {"done", action.done},     {"success", action.success}, {"slipped", false}, {"dead_end", false}};
+    for (const Fact& fact : action.facts) line[fact.name] = fact.holds;
+    executed.push_back(std::move(line));
+  }
   return {{"state", turn.state},
           {"response", turn.response},
           {"think", optional_text(turn.think)},
@@ -94,6 +97,8 @@ std::string episode_json(const Episode& episode, const EpisodeRecord& record, co
   line["config"] = json::parse(environment.config);
   if (!episode.arms.empty()) line["arms"] = episode.arms;
   line["initial"] = episode.initial;
+  json& terms = line["reward_terms"] = json::object();
+  for (const RewardTerm& term : episode.terms) terms[term.name] = term.value;
   line["prompt_text"] = tokenizer.decode(episode.turns.front().context_ids);
   line["prompt_ids"] = packed(episode.turns.front().context_ids);
   json& turns = line["steps"] = json::array();

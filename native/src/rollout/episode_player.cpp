@@ -28,7 +28,7 @@ int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_
 
 EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment, const EpisodeSpec& spec)
     : rules_(rules), environment_(std::move(environment)) {
-  environment_->reset(spec.seed, spec.noise);
+  environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
   episode_.arms = environment_->arms();
   episode_.initial = environment_->board().value_or(environment_->observation());
@@ -108,6 +108,7 @@ void EpisodePlayer::finish_turn() {
   turn.think = std::move(reply.think);
   turn.answer = std::move(reply.answer);
   turn.actions = std::move(reply.actions);
+  if (environment_->actions().empty() && turn.answer && !turn.answer->empty()) turn.actions = {*turn.answer};
   execute(turn);
   episode_.score += turn.reward + turn.penalty;
 }
@@ -119,9 +120,12 @@ void EpisodePlayer::execute(Turn& turn) {
   const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
   std::vector<std::string> valid;
   for (std::size_t i = 0; i < limit; ++i)
-    if (find_action(turn.actions[i], names)) valid.push_back(turn.actions[i]);
+    if (names.empty() || find_action(turn.actions[i], names)) valid.push_back(turn.actions[i]);
   turn.action_valid = !valid.empty() && valid.size() == limit;
-  if (!turn.action_valid) turn.penalty = rules_.reward.format_penalty;
+  if (!turn.action_valid) {
+    turn.penalty = rules_.reward.format_penalty;
+    episode_.add_term("format", turn.penalty);
+  }
 
   for (const auto& action : valid) {
     if (environment_done_ || executed_ >= rules_.environment.max_actions) break;
@@ -130,8 +134,8 @@ void EpisodePlayer::execute(Turn& turn) {
     environment_done_ = step.done;
     turn.reward += step.reward;
     turn.reward_is_integer &= step.reward_is_integer;
-    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()), step.effective, step.valid, step.slipped,
-                             step.done, step.success, step.dead_end});
+    for (const RewardTerm& term : step.terms) episode_.add_term(term.name, term.value);
+    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()), step.effective, step.valid, step.done, step.success, step.facts});
   }
 }
 

@@ -1,8 +1,40 @@
 #include "rollout/settings.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "env/registry.h"
 
 namespace starpo {
+
+const char* name_of(Noise noise) {
+  switch (noise) {
+    case Noise::shared: return "shared";
+    case Noise::independent: return "independent";
+    case Noise::reference: return "reference";
+  }
+  return "";
+}
+
+std::vector<int> groups_by_environment(std::span<const EnvironmentConfig> environments, int groups) {
+  double total = 0;
+  for (const auto& environment : environments) total += environment.share;
+
+  std::vector<int> result;
+  std::vector<double> remainders;
+  for (const auto& environment : environments) {
+    const double exact = groups * environment.share / total;
+    result.push_back(static_cast<int>(std::floor(exact)));
+    remainders.push_back(exact - std::floor(exact));
+  }
+  std::vector<std::size_t> order(result.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  int missing = groups - std::accumulate(result.begin(), result.end(), 0);
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++result[order[i]];
+  return result;
+}
 
 void describe(FieldVisitor& v, PromptConfig& c) {
   v.text("system", c.system);
@@ -16,7 +48,7 @@ void describe(FieldVisitor& v, EnvironmentConfig& c) {
   v.object("config", c.config, [&](FieldVisitor& keys) { find_environment_type(c.type)->describe_config(keys); });
   v.number("share", c.share, 0, 1);
   v.boolean("validate", c.validate);
-  v.choice("noise", c.noise, {"shared", "independent"});
+  v.choice("noise", c.noise, {"shared", "independent", "reference"});
   v.integer("max_turns", c.max_turns, 1, 100);
   v.integer("max_actions_per_turn", c.max_actions_per_turn, 1, 100);
   v.integer("max_actions", c.max_actions, 1, 1000);
@@ -43,6 +75,9 @@ void describe(FieldVisitor& v, LevelsConfig& c) {
   v.integer("pool", c.pool, 0, 1000000000);
 }
 
-void describe(FieldVisitor& v, RewardConfig& c) { v.number("format_penalty", c.format_penalty, -100, 0); }
+void describe(FieldVisitor& v, RewardConfig& c) {
+  v.number("format_penalty", c.format_penalty, -100, 0);
+  v.object("terms", c.terms, [](FieldVisitor&) {});
+}
 
 }  // namespace starpo

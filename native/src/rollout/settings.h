@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "fields/field_visitor.h"
 
@@ -13,7 +15,10 @@ inline constexpr std::int64_t largest_seed = 4294967295;
 // What the update takes for one sample; by turn is reserved.
 enum class Samples { episode };
 
-enum class Noise { shared, independent };
+// Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own; reference: the level's own random numbers, as
+// in RAGEN, which makes them the same in every iteration, and a policy can learn to read them off the level.
+enum class Noise { shared, independent, reference };
+const char* name_of(Noise);
 
 struct PromptConfig {
   std::string system, first, next;
@@ -54,7 +59,11 @@ struct LevelsConfig {
 
 struct RewardConfig {
   double format_penalty = 0;
+  std::string terms;  // JSON text of weights by name; reserved: none
 };
+
+// How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first on ties.
+std::vector<int> groups_by_environment(std::span<const EnvironmentConfig>, int groups);
 
 void describe(FieldVisitor&, PromptConfig&);
 void describe(FieldVisitor&, EnvironmentConfig&);

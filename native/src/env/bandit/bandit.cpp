@@ -23,11 +23,11 @@ Bandit::Bandit(const BanditConfig& config) : config_(config), random_(0) {}
 
 std::unique_ptr<Environment> Bandit::clone() const { return std::make_unique<Bandit>(*this); }
 
-void Bandit::reset(std::uint64_t seed, std::uint64_t noise) {
+void Bandit::reset(std::uint64_t seed, const NoiseStream* noise) {
   random_ = NumpyRandom(seed);
   const bool low_first = random_.random() < 0.5;
   high_ = {!low_first, low_first};
-  if (noise != 0) random_ = NumpyRandom(seed, noise);
+  noise_ = noise ? std::optional(*noise) : std::nullopt;
   observation_.clear();
   success_ = false;
   active_ = true;
@@ -41,10 +41,26 @@ StepResult Bandit::step(std::string_view action) {
 
   success_ = high_[*index];
   double reward = config_.lo_arm_score;
-  if (success_) reward = random_.random() < config_.hi_arm_hiscore_prob ? config_.hi_arm_hiscore : config_.hi_arm_loscore;
+  if (success_) {
+    const double draw = noise_ ? noise_->draw() : random_.random();
+    reward = draw < config_.hi_arm_hiscore_prob ? config_.hi_arm_hiscore : config_.hi_arm_loscore;
+  }
   observation_ = names[*index] + ": " + format_python_number(reward, false) + " points";
   active_ = false;
-  return {.reward = reward, .reward_is_integer = false, .done = true, .effective = true, .valid = true, .slipped = false, .success = success_};
+  StepResult result{.done = true, .effective = true, .valid = true, .success = success_};
+  result.add_reward("payout", reward);
+  return result;
+}
+
+std::optional<Demonstration> Bandit::demonstrate(const DemonstrationRequest& request) const {
+  const auto names = arms();
+  const std::string arm = names[request.draws.below(static_cast<int>(names.size()))];
+  switch (request.style) {
+    case DemonstrationStyle::plain: return Demonstration{"I try " + arm + ".", {arm}};
+    case DemonstrationStyle::positions: return Demonstration{arm + " pays more.", {arm}};
+    case DemonstrationStyle::careful: return Demonstration{"choose the arm: " + arm + " pays more.", {arm}};
+  }
+  return std::nullopt;
 }
 
 std::string Bandit::observation() const { return observation_; }

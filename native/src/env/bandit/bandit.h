@@ -28,18 +28,19 @@ class Bandit final : public Environment {
   explicit Bandit(const BanditConfig&);
 
   std::unique_ptr<Environment> clone() const override;
-  void reset(std::uint64_t seed, std::uint64_t noise) override;
+  void reset(std::uint64_t seed, const NoiseStream* noise) override;
   StepResult step(std::string_view action) override;
   std::string observation() const override;  // empty before the pull: the prompt names the arms
-  std::optional<std::string> board() const override { return std::nullopt; }
   std::vector<std::string> actions() const override { return arms(); }
   std::vector<std::pair<std::string, std::string>> placeholders() const override;
   std::vector<std::string> arms() const override;
   bool success() const override { return success_; }
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
  private:
   BanditConfig config_;
-  NumpyRandom random_;
+  NumpyRandom random_;                // the arms' order, and the payouts where there is no noise
+  std::optional<NoiseStream> noise_;  // the payouts
   std::array<bool, 2> high_{false, true};  // by the order shown
   std::string observation_;
   bool success_ = false;

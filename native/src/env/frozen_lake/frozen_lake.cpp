@@ -24,10 +24,11 @@ FrozenLake::FrozenLake(const FrozenLakeConfig& config) : config_(config), random
 
 std::unique_ptr<Environment> FrozenLake::clone() const { return std::make_unique<FrozenLake>(*this); }
 
-void FrozenLake::reset(std::uint64_t seed, std::uint64_t noise) {
+void FrozenLake::reset(std::uint64_t seed, const NoiseStream* noise) {
   level_ = generate_frozen_lake(config_.size, config_.p, seed);
-  random_ = noise == 0 ? NumpyRandom(seed) : NumpyRandom(seed, noise);
+  random_ = NumpyRandom(seed);
   random_.random();  // Gymnasium spends one draw on the start cell, of which there is only one
+  noise_ = noise ? std::optional(*noise) : std::nullopt;
   player_ = level_.start;
   active_ = true;
 }
@@ -38,18 +39,15 @@ StepResult FrozenLake::step(std::string_view action) {
   if (!index) return {.reward_is_integer = true};
 
   const auto outcomes = frozen_lake_outcomes(level_, player_, static_cast<Direction>(*index), config_.is_slippery, config_.success_rate);
-  const int outcome = sample_outcome(outcomes, random_);
+  const int outcome = sample_outcome(outcomes, noise_ ? noise_->draw() : random_.random());
   const int next = outcomes.items[outcome].cell;
   const bool effective = next != player_;
   player_ = next;
   active_ = !ends_episode(level_, player_);
-  return {.reward = success() ? 1.0 : 0.0,
-          .reward_is_integer = true,
-          .done = !active_,
-          .effective = effective,
-          .valid = true,
-          .slipped = outcome != outcomes.intended,
-          .success = success()};
+  StepResult result{.reward_is_integer = true, .done = !active_, .effective = effective, .valid = true, .success = success()};
+  result.add_reward("goal", success() ? 1 : 0);
+  result.facts.push_back({"slipped", outcome != outcomes.intended});
+  return result;
 }
 
 bool FrozenLake::success() const { return level_.size > 0 && player_ == level_.goal; }

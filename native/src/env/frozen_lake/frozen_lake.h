@@ -28,14 +28,13 @@ class FrozenLake final : public Environment {
   explicit FrozenLake(const FrozenLakeConfig&);
 
   std::unique_ptr<Environment> clone() const override;
-  void reset(std::uint64_t seed, std::uint64_t noise) override;
+  void reset(std::uint64_t seed, const NoiseStream* noise) override;
   StepResult step(std::string_view action) override;
   std::string observation() const override;
   std::optional<std::string> board() const override;  // P _ O G; X: player in a hole; √: player on the goal
   std::vector<std::string> actions() const override;
-  std::vector<std::pair<std::string, std::string>> placeholders() const override { return {}; }
-  std::vector<std::string> arms() const override { return {}; }
   bool success() const override;
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const FrozenLakeLevel& level() const { return level_; }
   int player() const { return player_; }  // cell
@@ -45,7 +44,8 @@ class FrozenLake final : public Environment {
 
   FrozenLakeConfig config_;
   FrozenLakeLevel level_;
-  NumpyRandom random_;
+  NumpyRandom random_;                // goes on where the reference's level left it: the slips where there is no noise
+  std::optional<NoiseStream> noise_;  // the slips
   int player_ = 0;
   bool active_ = false;
 };

@@ -63,8 +63,7 @@ Outcomes frozen_lake_outcomes(const FrozenLakeLevel& level, int cell, Direction 
   return {.items = {{{slip, turned(3)}, {success_rate, turned(0)}, {slip, turned(1)}}}, .count = 3, .intended = 1};
 }
 
-int sample_outcome(const Outcomes& outcomes, NumpyRandom& random) {
-  const double draw = random.random();
+int sample_outcome(const Outcomes& outcomes, double draw) {
   double sum = 0;
   for (int i = 0; i < outcomes.count; ++i) {
     sum += outcomes.items[i].probability;

@@ -50,7 +50,7 @@ bool ends_episode(const FrozenLakeLevel&, int cell);
 // Gymnasium's transition table. Goal and holes are absorbing.
 Outcomes frozen_lake_outcomes(const FrozenLakeLevel&, int cell, Direction, bool is_slippery, double success_rate);
 
-// The index that Gymnasium's sampling picks: the first whose running sum exceeds one uniform draw, which is spent even on a certain outcome.
-int sample_outcome(const Outcomes&, NumpyRandom&);
+// The index that Gymnasium's sampling picks: the first whose running sum exceeds the draw, one of [0, 1) that is spent even on a certain outcome.
+int sample_outcome(const Outcomes&, double draw);
 
 }  // namespace starpo

@@ -67,9 +67,6 @@ NumpyRandom::NumpyRandom(std::span<const std::uint32_t> entropy) {
 // A seed below 2^32 is one word to numpy, but a missing word of the pool counts as 0.
 NumpyRandom::NumpyRandom(std::uint64_t seed) : NumpyRandom(std::array{low_half(seed), high_half(seed)}) {}
 
-NumpyRandom::NumpyRandom(std::uint64_t seed, std::uint64_t noise)
-    : NumpyRandom(std::array{low_half(seed), high_half(seed), low_half(noise), high_half(noise)}) {}
-
 std::uint64_t NumpyRandom::next64() {
   state_ = state_ * multiplier + increment_;
   const auto high = static_cast<std::uint64_t>(state_ >> 64), low = static_cast<std::uint64_t>(state_);

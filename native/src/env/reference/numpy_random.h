@@ -9,8 +9,7 @@ namespace starpo {
 // as in Gymnasium and RAGEN.
 class NumpyRandom {
  public:
-  explicit NumpyRandom(std::uint64_t seed);                    // default_rng(seed)
-  NumpyRandom(std::uint64_t seed, std::uint64_t noise);        // the four 32-bit halves as one entropy array
+  explicit NumpyRandom(std::uint64_t seed);  // default_rng(seed)
   explicit NumpyRandom(std::span<const std::uint32_t> entropy);
 
   double random();  // [0, 1), 53 bits

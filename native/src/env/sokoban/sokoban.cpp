@@ -40,7 +40,7 @@ Sokoban::Sokoban(const SokobanConfig& config) : config_(config) {}
 
 std::unique_ptr<Environment> Sokoban::clone() const { return std::make_unique<Sokoban>(*this); }
 
-void Sokoban::reset(std::uint64_t seed, std::uint64_t) {
+void Sokoban::reset(std::uint64_t seed, const NoiseStream*) {
   const SokobanSize size{.rows = config_.dim_x, .columns = config_.dim_y, .boxes = config_.num_boxes, .search_depth = config_.search_depth};
   level_ = generate_sokoban(size, seed).level;
   live_cells_ = live_cells(level_);
@@ -57,20 +57,15 @@ StepResult Sokoban::step(std::string_view action) {
   const bool moved = push(level_, static_cast<SokobanDirection>(*index)).player;
   const int boxes_before = boxes_on_targets_;
   boxes_on_targets_ = config_.num_boxes - targets_without_box(level_);
-  // Added in the reference's order, which decides the last bits of the sum.
-  double reward = -0.1;
-  if (boxes_on_targets_ > boxes_before) reward += 1;
-  if (boxes_on_targets_ < boxes_before) reward -= 1;
-  if (success()) reward += 10;
   active_ = !success() && ++steps_ < config_.max_steps;
-  return {.reward = reward,
-          .reward_is_integer = false,
-          .done = !active_,
-          .effective = moved,
-          .valid = true,
-          .slipped = false,
-          .success = success(),
-          .dead_end = has_lost_box(level_, live_cells_)};
+  StepResult result{.done = !active_, .effective = moved, .valid = true, .success = success()};
+  // In the reference's order, which decides the last bits of the sum.
+  result.add_reward("step", -0.1);
+  if (boxes_on_targets_ > boxes_before) result.add_reward("box", 1);
+  if (boxes_on_targets_ < boxes_before) result.add_reward("box", -1);
+  if (success()) result.add_reward("solved", 10);
+  result.facts.push_back({"dead_end", has_lost_box(level_, live_cells_)});
+  return result;
 }
 
 bool Sokoban::success() const { return config_.num_boxes > 0 && boxes_on_targets_ == config_.num_boxes; }

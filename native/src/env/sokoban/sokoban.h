@@ -29,14 +29,13 @@ class Sokoban final : public Environment {
   explicit Sokoban(const SokobanConfig&);
 
   std::unique_ptr<Environment> clone() const override;
-  void reset(std::uint64_t seed, std::uint64_t noise) override;  // errors: level_not_found
+  void reset(std::uint64_t seed, const NoiseStream* noise) override;  // errors: level_not_found
   StepResult step(std::string_view action) override;
   std::string observation() const override;           // in the symbols of grid_lookup
   std::optional<std::string> board() const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
   std::vector<std::string> actions() const override;
-  std::vector<std::pair<std::string, std::string>> placeholders() const override { return {}; }
-  std::vector<std::string> arms() const override { return {}; }
   bool success() const override;
+  std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const SokobanLevel& level() const { return level_; }
 

@@ -176,7 +176,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"temperature", config.evaluation.temperature},
               {"metrics", evaluation_metrics(episodes, environment.label)}};
   Json shown{{"label", environment.label}, {"type", environment.type}, {"config", Json::parse(environment.config)}};
-  shown.update({{"noise", environment.noise == Noise::shared ? "shared" : "independent"},
+  shown.update({{"noise", name_of(environment.noise)},
                 {"max_turns", environment.max_turns},
                 {"max_actions_per_turn", environment.max_actions_per_turn},
                 {"max_actions", environment.max_actions},

@@ -1,32 +1,25 @@
 #include "train/run/levels.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 namespace starpo {
+namespace {
 
-std::vector<int> groups_by_environment(const RunConfig& config) {
-  double total = 0;
-  for (const auto& environment : config.environments) total += environment.share;
+// The third word of a training stream's place: whose it is.
+constexpr std::uint32_t of_group = 0, of_episode = 1;
 
-  std::vector<int> groups;
-  std::vector<double> remainders;
-  for (const auto& environment : config.environments) {
-    const double exact = config.rollout.groups * environment.share / total;
-    groups.push_back(static_cast<int>(std::floor(exact)));
-    remainders.push_back(exact - std::floor(exact));
+std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, std::uint32_t iteration, int group, std::size_t episode) {
+  const Philox random{config.seed, RandomStream::environment_noise};
+  switch (noise) {
+    case Noise::shared: return NoiseStream(random, {iteration, static_cast<std::uint32_t>(group), of_group});
+    case Noise::independent: return NoiseStream(random, {iteration, static_cast<std::uint32_t>(episode), of_episode});
+    case Noise::reference: break;
   }
-  std::vector<std::size_t> order(groups.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  int missing = config.rollout.groups - std::accumulate(groups.begin(), groups.end(), 0);
-  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++groups[order[i]];
-  return groups;
+  return std::nullopt;
 }
 
+}  // namespace
+
 std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration) {
-  const auto groups = groups_by_environment(config);
+  const auto groups = groups_by_environment(config.environments, config.rollout.groups);
   std::vector<EpisodeSpec> episodes;
   int group = 0;
   for (std::size_t e = 0; e < groups.size(); ++e) {
@@ -34,7 +27,7 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
       std::uint64_t offset = static_cast<std::uint64_t>(iteration - 1) * config.rollout.groups + group;
       if (config.levels.pool > 0) offset %= config.levels.pool;
       for (int member = 0; member < config.rollout.group_size; ++member) {
-        const std::uint64_t noise = config.environments[e].noise == Noise::shared ? 0 : member + 1;
+        const auto noise = training_noise(config, config.environments[e].noise, static_cast<std::uint32_t>(iteration), group, episodes.size());
         episodes.push_back({static_cast<int>(e), group, member, config.levels.train_seed + offset, noise});
       }
     }
@@ -44,9 +37,19 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
 
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig& config, int environment) {
   std::vector<EpisodeSpec> episodes;
-  for (int i = 0; i < config.evaluation.levels; ++i)
-    episodes.push_back({environment, i, 0, static_cast<std::uint64_t>(config.levels.validation_seed) + i, 0});
+  for (int i = 0; i < config.evaluation.levels; ++i) {
+    const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + i;
+    EpisodeSpec& episode = episodes.emplace_back(EpisodeSpec{environment, i, 0, seed, std::nullopt});
+    if (config.environments[environment].noise != Noise::reference) episode.noise = level_noise(config.levels.validation_seed, seed);
+  }
   return episodes;
+}
+
+EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std::uint32_t index) {
+  constexpr std::uint64_t first_level = 1ull << 40;
+  constexpr std::uint32_t before_training = 0;  // iterations count from 1
+  const auto noise = training_noise(config, config.environments[environment].noise, before_training, static_cast<int>(index), index);
+  return {environment, static_cast<int>(index), 0, first_level + index, noise};
 }
 
 }  // namespace starpo

@@ -7,13 +7,14 @@
 
 namespace starpo {
 
-// How many of the training groups each environment has: its share by largest remainder, earlier environments first on ties.
-std::vector<int> groups_by_environment(const RunConfig&);
-
 // The episodes of iteration t: group g plays level train_seed + (t - 1) * groups + g, seeds repeating after levels.pool. Groups of one environment stand together.
+// Slips and payouts are drawn for the iteration and the group (or the episode, where they are independent), so that a level that comes again brings other luck.
 std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration);
 
-// One episode on each of an environment's fixed levels.
+// One episode on each of an environment's fixed levels, with luck that belongs to the level: every evaluation plays the same, and two can be compared in pairs.
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig&, int environment);
+
+// Level and luck of demonstration number `index`: levels that lie far from the training and validation seeds.
+EpisodeSpec demonstration_episode(const RunConfig&, int environment, std::uint32_t index);
 
 }  // namespace starpo

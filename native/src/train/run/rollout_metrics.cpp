@@ -1,9 +1,11 @@
 #include "train/run/rollout_metrics.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "algorithm/statistics.h"
+#include "env/action_name.h"
 #include "journal/metric_names.h"
 
 namespace starpo {
@@ -42,27 +44,26 @@ void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& me
   set(metrics, metric::rollout_empty_think_rate, empty_think);
 }
 
-void add_group_metrics(std::span<const Episode> episodes, int group_size, bool think, Metrics& metrics) {
+void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
   Average best, spread, zero, zero_solved, zero_failed, solved, distinct;
-  for (std::size_t start = 0; start < episodes.size(); start += group_size) {
-    const auto group = episodes.subspan(start, group_size);
+  for (const auto group : groups_of(episodes)) {
     std::vector<double> scores;
     std::set<std::string> thoughts;
-    int successes = 0;
+    std::size_t successes = 0;
     for (const Episode& episode : group) {
       scores.push_back(episode.score);
       successes += episode.success;
       thoughts.insert(episode.turns.front().think.value_or(episode.turns.front().response));
     }
-    const double deviation = standard_deviation(scores);
+    const double deviation = score_spread(scores);
     best.add(*std::max_element(scores.begin(), scores.end()));
     solved.add(successes > 0);
-    if (group_size == 1) continue;
+    if (group.size() == 1) continue;
     spread.add(deviation);
     zero.add(deviation == 0);
-    zero_solved.add(deviation == 0 && successes == group_size);
+    zero_solved.add(deviation == 0 && successes == group.size());
     zero_failed.add(deviation == 0 && successes == 0);
-    if (think) distinct.add(static_cast<double>(thoughts.size()) / group_size);
+    if (think) distinct.add(static_cast<double>(thoughts.size()) / static_cast<double>(group.size()));
   }
   set(metrics, metric::rollout_reward_max_in_group, best);
   set(metrics, metric::rollout_pass_at_n, solved);
@@ -73,9 +74,31 @@ void add_group_metrics(std::span<const Episode> episodes, int group_size, bool t
   set(metrics, metric::rollout_distinct_first_thoughts, distinct);
 }
 
+// How far the choice of an arm alone spreads a group's scores: each score is replaced by the mean of the rollout's scores for that choice, in which luck averages
+// out. A group whose members all pulled one arm has none, however their payouts differ.
+void add_choice_metric(std::span<const Episode> episodes, Metrics& metrics) {
+  using Choice = std::pair<int, std::optional<int>>;  // environment, and arm where one was pulled
+  const auto choice = [](const Episode& episode) {
+    Choice made{episode.spec.environment, std::nullopt};
+    for (const Turn& turn : episode.turns)
+      for (const ExecutedAction& action : turn.executed) made.second = find_action(action.action, episode.arms);
+    return made;
+  };
+  std::map<Choice, Average> by_choice;
+  for (const Episode& episode : episodes) by_choice[choice(episode)].add(episode.score);
+  Average spread;
+  for (const auto group : groups_of(episodes)) {
+    if (group.size() == 1 || group.front().arms.empty()) continue;
+    std::vector<double> expected;
+    for (const Episode& episode : group) expected.push_back(by_choice[choice(episode)].sum / static_cast<double>(by_choice[choice(episode)].count));
+    spread.add(score_spread(expected));
+  }
+  set(metrics, metric::rollout_reward_std_by_action, spread);
+}
+
 }  // namespace
 
-Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool think) {
+Metrics rollout_metrics(std::span<const Episode> episodes, bool think) {
   Metrics metrics;
   Average success, reward, turns, actions, tokens;
   for (const Episode& episode : episodes) {
@@ -91,7 +114,8 @@ Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool 
   set(metrics, metric::rollout_actions, actions);
   set(metrics, metric::rollout_response_tokens, tokens);
   add_turn_metrics(episodes, think, metrics);
-  add_group_metrics(episodes, group_size, think, metrics);
+  add_group_metrics(episodes, think, metrics);
+  add_choice_metric(episodes, metrics);
   return metrics;
 }
 
@@ -104,7 +128,7 @@ Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const 
     const auto end = std::find_if(start, episodes.end(), [&](const Episode& episode) { return environment_of(episode) != environment; });
     if (start == episodes.begin() && end == episodes.end()) return {};
     const std::string label = config.environments[environment].label;
-    for (const auto& [name, value] : rollout_metrics({start, end}, config.rollout.group_size, config.rollout.think))
+    for (const auto& [name, value] : rollout_metrics({start, end}, config.rollout.think))
       metrics[metric::of_environment(name, label)] = value;
     start = end;
   }

@@ -9,8 +9,8 @@
 
 namespace starpo {
 
-// The rollout/* metrics of docs/formats/metrics.md. episodes: group by group, group_size each.
-Metrics rollout_metrics(std::span<const Episode> episodes, int group_size, bool think);
+// The rollout/* metrics of docs/formats/metrics.md. episodes: group by group.
+Metrics rollout_metrics(std::span<const Episode> episodes, bool think);
 
 // The same of each environment's episodes alone, as rollout/<label>/*; empty where one environment has all of them.
 Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig&);

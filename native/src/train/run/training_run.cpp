@@ -202,26 +202,17 @@ void TrainingRun::train_iteration() {
 
 void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const RunConfig& config = state_->config;
-  const int group_size = config.rollout.group_size;
-  auto episodes = roll_out(metrics);
+  const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
-  std::vector<double> scores;
-  for (const Episode& episode : episodes) scores.push_back(episode.score);
-  const auto filter = filter_groups(scores, group_size, config.filter.strategy, config.filter.keep);
-  if (!filter.warning.empty()) journal_.warning("iteration " + std::to_string(iteration_) + ": " + filter.warning);
-  std::vector<double> kept_spread;
-  for (std::size_t group = 0; group < filter.kept.size(); ++group)
-    if (filter.kept[group]) kept_spread.push_back(filter.spread[group]);
-  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
-  if (!kept_spread.empty() && group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
-
-  const auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), episodes, filter.kept, metrics, [&] {
+  const auto filter = filter_episodes(*episodes, metrics);
+  auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), *episodes, filter.kept, metrics, [&] {
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
-  write_training_episodes(std::move(episodes), filter.kept, kept);
+  write_training_episodes(episodes, filter.kept, kept);
+  mix_environments(kept);
   auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
     journal_.phase("update", iteration_, done, total);
     control_.poll();
@@ -229,11 +220,27 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
-  for (const Sequence& sequence : kept) tokens += static_cast<double>(sequence.tokens.size());
+  for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::time_write) = tell_of_written();
   const double seconds = update.seconds();
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+}
+
+FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
+  std::vector<ScoredGroup> groups;
+  for (const auto group : groups_of(episodes)) groups.push_back({group.front().spec.environment, scores_of(group)});
+  const auto result = filter_groups(groups, state_->config.filter);
+  for (const auto& [environment, text] : result.warnings) {
+    const std::string label = state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
+    journal_.warning("iteration " + std::to_string(iteration_) + ": " + label + text);
+  }
+  std::vector<double> kept_spread;
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    if (result.kept[group]) kept_spread.push_back(result.spread[group]);
+  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
+  if (!kept_spread.empty() && state_->config.rollout.group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+  return result;
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
@@ -249,7 +256,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   control_.poll_discardable();
   const auto episodes = run_rollout(*generator_, request);
 
-  metrics = rollout_metrics(episodes, rollout.group_size, rollout.think);
+  metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
@@ -279,21 +286,21 @@ void TrainingRun::evaluate() {
 }
 
 // The update goes on meanwhile.
-void TrainingRun::write_training_episodes(std::vector<Episode> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
-  std::vector<TrainedValues> trained(episodes.size());
+void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  std::vector<TrainedValues> trained(episodes->size());
   auto sequence = kept_sequences.begin();
-  for (std::size_t i = 0; i < episodes.size(); ++i) {
-    if (!kept_groups[i / state_->config.rollout.group_size]) continue;
+  for (std::size_t i = 0; i < episodes->size(); ++i) {
+    if (!kept_groups[(*episodes)[i].spec.group]) continue;
     trained[i] = {true, sequence->advantages, sequence->values};
     ++sequence;
   }
   writing_ = std::async(std::launch::async, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)] {
     const auto start = std::chrono::steady_clock::now();
     RolloutWriter writer(directory_, iteration, training_split);
-    for (std::size_t i = 0; i < episodes.size(); ++i) {
+    for (std::size_t i = 0; i < episodes->size(); ++i) {
       const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
-      const EnvironmentConfig& environment = state_->config.environments[episodes[i].spec.environment];
-      writer.add(episode_json(episodes[i], record, environment, state_->tokenizer), episode_summary_json(episodes[i], record, environment));
+      const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
+      writer.add(episode_json((*episodes)[i], record, environment, state_->tokenizer), episode_summary_json((*episodes)[i], record, environment));
     }
     const RolloutFiles files = writer.finish();
     return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithm/filter.h"
 #include "rollout/rollout_writer.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
@@ -40,9 +41,10 @@ class TrainingRun {
   void train_iteration();
   void reinforce(Metrics&, Updates&);
   std::vector<Episode> roll_out(Metrics&);
+  FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
-  void write_training_episodes(std::vector<Episode>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
   double tell_of_written();
   void tell_of(const RolloutFiles&, const std::string& split);
 

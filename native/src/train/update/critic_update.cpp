@@ -13,7 +13,6 @@ namespace starpo {
 CriticUpdate::CriticUpdate(TrainerState& state, int iteration) : state_(state), iteration_(iteration) {}
 
 void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
-  mini_batch_ = mini_batch;
   std::size_t tokens = 0;
   for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
   weight_ = 1.0 / static_cast<double>(tokens);
@@ -21,14 +20,13 @@ void CriticUpdate::begin(std::span<const Sequence> mini_batch) {
   if (state_.critic) state_.critic->parameters().clear_gradients();
 }
 
-void CriticUpdate::accumulate(const MicroBatch& micro, const NetworkPass& policy) {
+void CriticUpdate::accumulate(std::span<const Sequence> micro_batch, const PackedBatch& batch, const NetworkPass& policy) {
   if (!state_.critic) return;
-  values_.resize(micro.batch.targets.size());
+  values_.resize(batch.targets.size());
   value_gradients_.resize(values_.size());
-  state_.critic->forward(micro.batch, policy, values_);
+  state_.critic->forward(batch, policy, values_);
   std::size_t offset = 0;
-  for (int i = micro.first; i < micro.first + micro.count; ++i) {
-    const Sequence& sequence = mini_batch_[i];
+  for (const Sequence& sequence : micro_batch) {
     const std::size_t n = sequence.targets.size();
     loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns, state_.config.critic.value_clip, weight_,
                         std::span(value_gradients_).subspan(offset, n));

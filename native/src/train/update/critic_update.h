@@ -17,7 +17,7 @@ class CriticUpdate {
   void begin(std::span<const Sequence> mini_batch);
 
   // After the policy's pass has gone over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
-  void accumulate(const MicroBatch&, const NetworkPass& policy);
+  void accumulate(std::span<const Sequence> micro_batch, const PackedBatch&, const NetworkPass& policy);
 
   // Errors: those of critic_step.
   void step();
@@ -27,7 +27,6 @@ class CriticUpdate {
  private:
   TrainerState& state_;
   int iteration_;
-  std::span<const Sequence> mini_batch_;
   double weight_ = 0, loss_ = 0;
   std::vector<float> values_, value_gradients_;
   std::vector<double> losses_, norms_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "algorithm/advantage.h"
-#include "algorithm/gae.h"
 #include "algorithm/kl.h"
 #include "algorithm/statistics.h"
 #include "algorithm/value_loss.h"
@@ -16,14 +15,16 @@ double& at(Metrics& metrics, std::string_view name) { return metrics[std::string
 
 // Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
 template <class Forward>
-void evaluate(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
-  for (const MicroBatch& micro : pack(sequences, micro_batch_tokens)) {
-    std::vector<float> results(micro.batch.targets.size());
-    forward(micro.batch, std::span(results));
+void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
+  for (const MicroBatch& micro : cut_into_micro_batches(sequences, micro_batch_tokens)) {
+    const auto own = std::span(sequences).subspan(micro.first, micro.count);
+    const PackedBatch batch = pack(own);
+    std::vector<float> results(batch.targets.size());
+    forward(batch, std::span(results));
     auto next = results.begin();
-    for (int i = micro.first; i < micro.first + micro.count; ++i) {
-      const auto end = next + static_cast<std::ptrdiff_t>(sequences[i].targets.size());
-      (sequences[i].*member).assign(next, end);
+    for (Sequence& sequence : own) {
+      const auto end = next + static_cast<std::ptrdiff_t>(sequence.targets.size());
+      (sequence.*member).assign(next, end);
       next = end;
     }
     progress();
@@ -31,14 +32,14 @@ void evaluate(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vec
 }
 
 void read_reference(const TrainerState& state, NetworkPass& reference, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
+  forward_all(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
     std::vector<float> entropies(logprobs.size());
     reference.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
   });
 }
 
 void read_values(const TrainerState& state, NetworkPass& policy, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  evaluate(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
+  forward_all(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
     if (state.critic->reads_policy()) {
       std::vector<float> logprobs(values.size()), entropies(values.size());
       policy.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
@@ -77,17 +78,17 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
 std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& policy, NetworkPass* reference, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics& metrics, const std::function<void()>& progress) {
   const AdvantageConfig& config = state.config.advantage;
-  const int group_size = state.config.rollout.group_size;
-  std::vector<double> scores, group_relative;
-  for (const Episode& episode : episodes) scores.push_back(episode.score);
-  if (config.estimator != AdvantageEstimator::gae) group_relative = group_advantages(scores, group_size, config.estimator);
-
   std::vector<Sequence> sequences;
-  std::vector<std::size_t> episode_of;
-  for (std::size_t i = 0; i < episodes.size(); ++i) {
-    if (!kept_groups[i / group_size]) continue;
-    sequences.push_back(make_sequence(episodes[i]));
-    episode_of.push_back(i);
+  std::vector<double> scores, group_relative;  // [sequences]
+  const auto groups = groups_of(episodes);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!kept_groups[g]) continue;
+    const auto own = scores_of(groups[g]);
+    for (const Episode& episode : groups[g]) sequences.push_back(make_sequence(episode));
+    scores.insert(scores.end(), own.begin(), own.end());
+    if (config.estimator == AdvantageEstimator::gae) continue;
+    const auto advantages = group_advantages(own, config.estimator);
+    group_relative.insert(group_relative.end(), advantages.begin(), advantages.end());
   }
   if (sequences.empty()) return sequences;
 
@@ -96,18 +97,20 @@ std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& poli
   if (state.critic) read_values(state, policy, sequences, progress);
 
   std::vector<std::vector<double>> advantages(sequences.size());
+  std::vector<int> environments;
   std::vector<double> all;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
+    environments.push_back(sequences[i].episode->spec.environment);
     std::vector<double>& own = advantages[i];
     own.resize(rewards[i].size());
     if (config.estimator == AdvantageEstimator::gae) {
-      rewards[i].back() += scores[episode_of[i]];
+      rewards[i].back() += scores[i];
       generalised_advantages(rewards[i], sequences[i].values, config.gamma, config.lambda, own);
       sequences[i].returns.resize(own.size());
       for (std::size_t t = 0; t < own.size(); ++t) sequences[i].returns[t] = own[t] + sequences[i].values[t];
     } else {
       returns_to_go(rewards[i], config.gamma, own);
-      for (double& advantage : own) advantage += group_relative[episode_of[i]];
+      for (double& advantage : own) advantage += group_relative[i];
     }
     all.insert(all.end(), own.begin(), own.end());
   }
@@ -115,7 +118,7 @@ std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& poli
   at(metrics, metric::advantage_std) = standard_deviation(all);
   if (state.critic) add_value_metrics(sequences, metrics);
 
-  if (config.whiten) whiten(advantages);
+  if (config.whiten) whiten(advantages, environments);
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
   return sequences;
 }

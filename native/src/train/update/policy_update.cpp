@@ -44,7 +44,7 @@ class PolicyUpdate {
     state_.policy->parameters().clear_gradients();
     critic_.begin(mini_batch);
     PolicyLossSums sums;
-    for (const MicroBatch& micro : pack(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
+    for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
       accumulate(micro, mini_batch, weights, sums);
       if (!std::isfinite(sums.loss)) throw Error("non_finite_loss", "the policy loss is not finite", "lower optimizer.learning_rate and go on from the last checkpoint");
       progress_(steps_done_, steps_in_total_);
@@ -59,21 +59,22 @@ class PolicyUpdate {
   }
 
   void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights, PolicyLossSums& sums) {
-    logprobs_.resize(micro.batch.targets.size());
+    const auto sequences = mini_batch.subspan(micro.first, micro.count);
+    const PackedBatch batch = pack(sequences);
+    logprobs_.resize(batch.targets.size());
     entropies_.resize(logprobs_.size());
     const auto temperature = static_cast<float>(state_.config.rollout.temperature);
-    const auto sequences = mini_batch.subspan(micro.first, micro.count);
     if (trains_policy_) {
       BatchLoss loss{Objective::policy, state_.config.policy_loss, {}, {}};
       if (state_.config.kl.placement == KlPlacement::loss) loss.kl = state_.config.kl;
       for (int i = 0; i < micro.count; ++i)
         loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages, sequences[i].reference_logprobs, weights[micro.first + i]});
-      pass_.learn(micro.batch, temperature, loss, logprobs_, entropies_, sums);
+      pass_.learn(batch, temperature, loss, logprobs_, entropies_, sums);
       if (norms_.empty()) measure_gap(sequences);
     } else if (state_.critic->reads_policy()) {
-      pass_.forward(micro.batch, temperature, logprobs_, entropies_);
+      pass_.forward(batch, temperature, logprobs_, entropies_);
     }
-    critic_.accumulate(micro, pass_);
+    critic_.accumulate(sequences, batch, pass_);
   }
 
   void measure_gap(std::span<const Sequence> sequences) {
@@ -84,7 +85,8 @@ class PolicyUpdate {
 
   int longest_trajectory() const {
     int turns = 0;
-    for (const auto& environment : state_.config.environments) turns = std::max(turns, environment.max_turns);
+    for (const auto& environment : state_.config.environments)
+      if (environment.share > 0) turns = std::max(turns, environment.max_turns);  // the others are only validated
     return turns * state_.config.rollout.max_response_tokens;
   }
 

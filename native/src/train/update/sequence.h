@@ -9,10 +9,10 @@
 
 namespace starpo {
 
-// One trajectory as the update sees it: all ids, which of them were chosen, and what is known of the chosen ones.
+// One trajectory as the update sees it: which of its episode's ids were chosen, and what is known of the chosen ones. The ids stay where they are.
 struct Sequence {
-  std::vector<std::int32_t> tokens;
-  std::vector<std::int32_t> targets;      // ascending indices of the trained tokens
+  const Episode* episode = nullptr;       // outlives it
+  std::vector<std::int32_t> targets;      // ascending indices of the trained tokens, among all of the episode's
   std::vector<float> rollout_logprobs;    // [targets], as the rest
   std::vector<double> advantages;
   std::vector<float> reference_logprobs;  // with a KL term
@@ -22,14 +22,20 @@ struct Sequence {
 
 Sequence make_sequence(const Episode&);
 
-// Consecutive sequences that one forward and backward takes.
+// Puts whole groups into the order in which they are learned from: each environment's are spread evenly over the whole, so that every mini-batch holds a share of
+// all of them rather than the last one's alone. One environment's groups stay as they are.
+void mix_environments(std::vector<Sequence>&);
+
+// Consecutive sequences that one forward and backward takes: [first, first + count).
 struct MicroBatch {
-  PackedBatch batch;
-  int first;  // sequences [first, first + count)
+  int first;
   int count;
 };
 
 // Cuts sequences, in order, into micro-batches of at most `tokens` (one sequence at least).
-std::vector<MicroBatch> pack(std::span<const Sequence>, int tokens);
+std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence>, int tokens);
+
+// The ids of sequences end to end, as an engine takes them.
+PackedBatch pack(std::span<const Sequence>);
 
 }  // namespace starpo

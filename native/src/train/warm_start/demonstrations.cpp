@@ -1,46 +1,30 @@
 #include "train/warm_start/demonstrations.h"
 
 #include "base/error.h"
-#include "train/warm_start/demonstration_replies.h"
+#include "train/run/levels.h"
 
 namespace starpo {
 namespace {
 
-// Demonstration levels lie far from the training and validation seeds.
-constexpr std::uint64_t first_level_seed = 1ull << 40;
-
-Style draw_style(const WarmStartConfig& config, Draws& draws) {
+DemonstrationStyle draw_style(const WarmStartConfig& config, DemonstrationDraws& draws) {
   const double u = draws.uniform() * (config.plain + config.positions + config.careful);
-  return u < config.plain ? Style::plain : u < config.plain + config.positions ? Style::positions : Style::careful;
+  return u < config.plain ? DemonstrationStyle::plain : u < config.plain + config.positions ? DemonstrationStyle::positions : DemonstrationStyle::careful;
 }
 
-Reply bandit_reply(const Environment& bandit, Style style, Draws& draws) {
-  const auto arms = bandit.arms();
-  const std::string arm = arms[draws.below(static_cast<int>(arms.size()))];
-  switch (style) {
-    case Style::plain: return {"I try " + arm + ".", {arm}};
-    case Style::positions: return {arm + " pays more.", {arm}};
-    case Style::careful: return {"choose the arm: " + arm + " pays more.", {arm}};
-  }
-  return {};
-}
-
-Reply reply_to(const Environment& environment, const WarmStartConfig& config, int limit, Draws& draws) {
-  const Style style = draw_style(config, draws);
+Demonstration reply_to(const Environment& environment, const WarmStartConfig& config, int limit, DemonstrationDraws& draws) {
+  const DemonstrationStyle style = draw_style(config, draws);
   const bool mistake = draws.uniform() < config.mistakes;
-  if (const auto* lake = dynamic_cast<const FrozenLake*>(&environment)) return lake_reply(*lake, style, mistake, limit, draws);
-  if (const auto* sokoban = dynamic_cast<const Sokoban*>(&environment)) return sokoban_reply(*sokoban, style, mistake, limit, draws);
-  if (!environment.arms().empty()) return bandit_reply(environment, style, draws);
-  throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "use frozen-lake, sokoban or bandit");
+  if (auto reply = environment.demonstrate({style, mistake, limit, draws})) return *std::move(reply);
+  throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "train it with the task reinforce");
 }
 
-std::string text_of(const Reply& reply, bool think) {
+std::string text_of(const Demonstration& reply, bool think) {
   std::string answer;
   for (const auto& action : reply.actions) answer += (answer.empty() ? "" : " || ") + action;
   return think ? reply.thought + "</think><answer>" + answer + "</answer>" : answer + "</answer>";
 }
 
-int draw_environment(const RunConfig& config, Draws& draws) {
+int draw_environment(const RunConfig& config, DemonstrationDraws& draws) {
   double total = 0;
   for (const auto& environment : config.environments) total += environment.share;
   double u = draws.uniform() * total;
@@ -54,12 +38,11 @@ int draw_environment(const RunConfig& config, Draws& draws) {
 }  // namespace
 
 Episode play_demonstration(const TrainerState& state, std::uint32_t index) {
-  Draws draws(state.config.seed, index);
+  DemonstrationDraws draws(state.config.seed, index);
   const int e = draw_environment(state.config, draws);
-  const EpisodeSpec spec{e, static_cast<int>(index), 0, first_level_seed + index, 0};
-  EpisodePlayer player(state.rules[e], state.prototypes[e]->clone(), spec);
+  EpisodePlayer player(state.rules[e], state.prototypes[e]->clone(), demonstration_episode(state.config, e, index));
   while (!player.finished()) {
-    const Reply reply = reply_to(player.environment(), state.config.warm_start, state.config.environments[e].max_actions_per_turn, draws);
+    const Demonstration reply = reply_to(player.environment(), state.config.warm_start, state.config.environments[e].max_actions_per_turn, draws);
     auto ids = state.tokenizer.encode(text_of(reply, state.config.rollout.think));
     ids.push_back(state.chat.turn_end());
     for (const auto id : ids) {

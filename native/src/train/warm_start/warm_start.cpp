@@ -14,22 +14,24 @@
 namespace starpo {
 namespace {
 
-std::vector<Sequence> demonstration_batch(TrainerState& state, std::uint32_t first) {
-  std::vector<Sequence> sequences(state.config.warm_start.batch);
-  state.threads.parallel_for(state.config.warm_start.batch, [&](int i) { sequences[i] = make_sequence(play_demonstration(state, first + i)); });
-  return sequences;
+std::vector<Episode> demonstration_batch(TrainerState& state, std::uint32_t first) {
+  std::vector<Episode> episodes(state.config.warm_start.batch);
+  state.threads.parallel_for(state.config.warm_start.batch, [&](int i) { episodes[i] = play_demonstration(state, first + i); });
+  return episodes;
 }
 
 // Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
-double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<Episode>& demonstrations, const std::function<void()>& progress) {
+  std::vector<Sequence> sequences;
   double targets = 0;
-  for (const Sequence& sequence : sequences) targets += static_cast<double>(sequence.targets.size());
+  for (const Episode& episode : demonstrations) targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
   PolicyLossSums sums;
-  for (const MicroBatch& micro : pack(sequences, state.config.optimizer.micro_batch_tokens)) {
-    std::vector<float> logprobs(micro.batch.targets.size()), entropies(logprobs.size());
+  for (const MicroBatch& micro : cut_into_micro_batches(sequences, state.config.optimizer.micro_batch_tokens)) {
+    const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
+    std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
     BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
     for (SequenceLoss& sequence : loss.sequences) sequence.weight = 1 / targets;
-    pass.learn(micro.batch, 1, loss, logprobs, entropies, sums);
+    pass.learn(batch, 1, loss, logprobs, entropies, sums);
     progress();
   }
   return sums.loss;
@@ -43,9 +45,9 @@ UpdateResult warm_start_iteration(TrainerState& state, NetworkPass& pass, int it
   double rate = 0;
   for (int step = 0; step < config.steps_per_iteration; ++step) {
     const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
-    const auto sequences = demonstration_batch(state, index);
+    const auto demonstrations = demonstration_batch(state, index);
     state.policy->parameters().clear_gradients();
-    const double loss = cross_entropy(state, pass, sequences, [&] { progress(step, config.steps_per_iteration); });
+    const double loss = cross_entropy(state, pass, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
     rate = learning_rate(state.config, iteration, state.policy->parameters().steps());
     norms.push_back(optimizer_step(state, iteration));

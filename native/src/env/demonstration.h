@@ -1,19 +1,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/philox.h"
-#include "env/frozen_lake/frozen_lake.h"
-#include "env/sokoban/sokoban.h"
 
 namespace starpo {
 
 // The random choices of one demonstration, in order.
-class Draws {
+class DemonstrationDraws {
  public:
-  Draws(std::uint32_t seed, std::uint32_t index) : random_{seed, RandomStream::demonstrations}, index_(index) {}
+  DemonstrationDraws(std::uint32_t seed, std::uint32_t index) : random_{seed, RandomStream::demonstrations}, index_(index) {}
   float uniform() { return uniform_open(random_(index_, 0, 0, next_++)[0]); }
   int below(int count) { return std::min(count - 1, static_cast<int>(uniform() * static_cast<float>(count))); }
 
@@ -24,20 +23,33 @@ class Draws {
 
 // plain: a thought that names no position, and a greedy plan; positions: it reads them, the plan is greedy all the same;
 // careful: it reads all that matters and follows the solver's plan step by step.
-enum class Style { plain, positions, careful };
+enum class DemonstrationStyle { plain, positions, careful };
 
-struct Reply {
-  std::string thought;
-  std::vector<std::string> actions;
+struct DemonstrationRequest {
+  DemonstrationStyle style;
+  bool mistake;  // the plan is random
+  int limit;     // most actions
+  DemonstrationDraws& draws;
 };
 
 using Plan = std::vector<std::string>;  // action names
 
+struct Demonstration {
+  std::string thought;
+  Plan actions;
+};
+
+// What environments on a grid with Up, Down, Left and Right demonstrate with.
+
 // Two to four actions without aim.
-Plan random_plan(const std::vector<std::string>& names, Draws&);
+Plan random_plan(const std::vector<std::string>& names, DemonstrationDraws&);
 
 // Straight: all vertical moves, then all horizontal ones. `down` and `right` in cells, negative for the other way.
 Plan straight_plan(int down, int right);
+
+void horizontal_first(Plan&);
+
+void cut(Plan&, int limit);
 
 // " 2,0": row and column of a cell.
 std::string place(int cell, int columns);
@@ -45,8 +57,10 @@ std::string place(int cell, int columns);
 // " Down 2 Right 1": the plan's moves, counted.
 std::string counted(const Plan&);
 
-// A reply of at most `limit` actions; with `mistake` its plan is random.
-Reply lake_reply(const FrozenLake&, Style, bool mistake, int limit, Draws&);
-Reply sokoban_reply(const Sokoban&, Style, bool mistake, int limit, Draws&);
+// The place of an action's name among them all.
+template <typename Way>
+Way direction_of(const std::string& action, const std::vector<std::string>& names) {
+  return static_cast<Way>(std::ranges::find(names, action) - names.begin());
+}
 
 }  // namespace starpo

@@ -1,0 +1,102 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "env/frozen_lake/frozen_lake.h"
+
+// What can be reached on slippery ice, exactly: by a policy that doesn't know which moves will slip, and by one that has read it off the level.
+using namespace starpo;
+
+namespace {
+
+constexpr FrozenLakeConfig slippery{.size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3, .observation_format = LakeObservation::grid};
+constexpr int levels = 256, first_level = 123, actions = 10;
+
+FrozenLakeLevel level_of(int i) { return generate_frozen_lake(slippery.size, slippery.p, first_level + i); }
+
+Outcomes outcomes_of(const FrozenLakeLevel& level, int cell, int direction) { return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, slippery.success_rate); }
+
+// The chance to reach the goal in ten actions, each chosen when the one before has been seen: value iteration.
+double best_without_knowledge(const FrozenLakeLevel& level) {
+  std::vector<double> value(level.holes.size(), 0.0);
+  value[level.goal] = 1;
+  for (int left = 0; left < actions; ++left) {
+    auto next = value;
+    for (int cell = 0; cell < static_cast<int>(value.size()); ++cell) {
+      if (ends_episode(level, cell)) continue;
+      for (int direction = 0; direction < 4; ++direction) {
+        const auto outcomes = outcomes_of(level, cell, direction);
+        double expected = 0;
+        for (const auto& outcome : outcomes.items) expected += outcome.probability * value[outcome.cell];
+        next[cell] = std::max(next[cell], expected);
+      }
+    }
+    value = next;
+  }
+  return value[level.start];
+}
+
+// Whether some ten actions reach the goal when the slips come in this order: one draw an action.
+bool reachable(const FrozenLakeLevel& level, const std::array<double, actions>& draws) {
+  std::vector<bool> here(level.holes.size(), false);
+  here[level.start] = true;
+  for (const double draw : draws) {
+    std::vector<bool> next(here.size(), false);
+    for (int cell = 0; cell < static_cast<int>(here.size()); ++cell) {
+      if (!here[cell] || ends_episode(level, cell)) {
+        next[cell] = next[cell] || (here[cell] && cell == level.goal);
+        continue;
+      }
+      for (int direction = 0; direction < 4; ++direction) {
+        const auto outcomes = outcomes_of(level, cell, direction);
+        next[outcomes.items[sample_outcome(outcomes, draw)].cell] = true;
+      }
+    }
+    here = next;
+  }
+  return here[level.goal];
+}
+
+}  // namespace
+
+TEST_CASE("on Gymnasium's ice 48 % is the best that a policy can do which can't know the slips") {
+  double sum = 0;
+  for (int i = 0; i < levels; ++i) sum += best_without_knowledge(level_of(i));
+  CHECK(sum / levels == doctest::Approx(0.48).epsilon(0.02));
+}
+
+TEST_CASE("the reference's slips are a function of the level, and whoever knows them goes where it wants") {
+  int reached = 0;
+  for (int i = 0; i < levels; ++i) {
+    NumpyRandom random(first_level + i);
+    random.random();  // the start cell
+    std::array<double, actions> draws;
+    for (double& draw : draws) draw = random.random();
+    reached += reachable(level_of(i), draws);
+
+    FrozenLake lake(slippery);
+    lake.reset(first_level + i, nullptr);
+    for (int action = 0; action < actions && !ends_episode(lake.level(), lake.player()); ++action) {
+      const auto outcomes = outcomes_of(lake.level(), lake.player(), 0);
+      const int expected = outcomes.items[sample_outcome(outcomes, draws[action])].cell;
+      lake.step("Left");
+      CHECK(lake.player() == expected);
+    }
+  }
+  CHECK(reached > 0.9 * levels);
+}
+
+TEST_CASE("noise of its own is no function of the level: its slips are what they were meant to be on every level") {
+  int slipped = 0, moves = 0;
+  for (int i = 0; i < 2000; ++i) {
+    FrozenLake lake(slippery);
+    const NoiseStream noise({1, RandomStream::environment_noise}, {static_cast<std::uint32_t>(i), 0, 0});
+    lake.reset(first_level, &noise);
+    slipped += lake.step("Left").fact("slipped");
+    ++moves;
+  }
+  CHECK(slipped > 0.6 * moves);
+  CHECK(slipped < 0.73 * moves);
+}
