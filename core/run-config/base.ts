@@ -30,7 +30,7 @@ const written = {
     samples: 'episode',
   },
   levels: { train_seed: 10000, validation_seed: 123, pool: 0 },
-  reward: { format_penalty: -0.1 },
+  reward: { format_penalty: -0.1, terms: {} },
   filter: { strategy: 'fraction', keep: 0.5 },
   advantage: { estimator: 'grpo', gamma: 1, lambda: 1, whiten: false },
   policy_loss: {

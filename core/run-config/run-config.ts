@@ -6,7 +6,7 @@ export interface EnvironmentConfig {
   config: Record<string, unknown>;
   share: number;
   validate: boolean;
-  noise: 'shared' | 'independent';
+  noise: 'shared' | 'independent' | 'reference';
   max_turns: number;
   max_actions_per_turn: number;
   max_actions: number;
@@ -60,6 +60,7 @@ export interface RunConfig {
   };
   reward: {
     format_penalty: number;
+    terms: Record<string, unknown>;
   };
   filter: {
     strategy: 'none' | 'fraction' | 'top_p';

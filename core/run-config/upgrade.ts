@@ -4,11 +4,12 @@ import type { Tree } from './tree.ts';
 /** How older run.json become today's, in memory: the trainer does the same by the same table (options.json), and a test compares the two. */
 
 type Change = { path: string } & ({ set: unknown } | { rename: string });
-type Condition = { path: string } & ({ is: unknown } | { longer_than: number });
+type Condition = { path: string } & ({ is: unknown } | { above: number } | { longer_than: number });
 interface Upgrade {
   to: number;
   changes: readonly Change[];
-  notes: readonly { when: Condition; text: string }[];
+  /** A sentence is said where all of its conditions hold. */
+  notes: readonly { when: readonly Condition[]; text: string }[];
 }
 
 const upgrades = options.upgrades as unknown as readonly Upgrade[];
@@ -29,7 +30,8 @@ export function upgradeConfig(value: unknown): Upgraded {
   if (!isObject(config)) return { config, notes };
   for (const upgrade of upgrades) {
     if (config.version !== upgrade.to - 1) continue;
-    for (const { when, text } of upgrade.notes) if (holds(when, config)) notes.push(text);
+    for (const { when, text } of upgrade.notes)
+      if (when.every((condition) => holds(condition, config))) notes.push(text);
     for (const change of upgrade.changes) apply(change, config);
     config.version = upgrade.to;
   }
@@ -50,9 +52,9 @@ function apply(change: Change, config: Tree): void {
 function holds(condition: Condition, config: Tree): boolean {
   return holders(config, condition.path).some(([holder, key]) => {
     const value = holder[key];
-    return 'is' in condition
-      ? value === condition.is
-      : Array.isArray(value) && value.length > condition.longer_than;
+    if ('is' in condition) return value === condition.is;
+    if ('above' in condition) return typeof value === 'number' && value > condition.above;
+    return Array.isArray(value) && value.length > condition.longer_than;
   });
 }
 

@@ -45,7 +45,7 @@ const json& field_of(const json& fields, const std::string& path) {
 
 // The paths of every value of a configuration, as the schema spells them.
 void collect_paths(const json& value, const std::string& path, std::set<std::string>& paths) {
-  if (value.is_object() && !path.ends_with(".config"))
+  if (value.is_object() && !value.empty() && !path.ends_with(".config"))
     for (const auto& [key, inner] : value.items()) collect_paths(inner, path.empty() ? key : path + "." + key, paths);
   else if (value.is_array()) paths.insert(path), collect_paths(value.at(0), path + "[]", paths);
   else paths.insert(path);
@@ -273,8 +273,8 @@ TEST_CASE("the schema holds every key of the example and no other") {
 TEST_CASE("the schema says types, ranges, choices and patterns") {
   const auto schema = json::parse(run_config_schema());
   const auto& fields = schema.at("fields");
-  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"}, {"type", "integer"}, {"nullable", false}, {"minimum", 1}, {"maximum", 4096}});
-  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"}, {"type", "number"}, {"nullable", false}, {"minimum", 0.01}, {"maximum", 10}});
+  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"}, {"type", "integer"}, {"nullable", false}, {"minimum", 1}, {"maximum", 4096}, {"meaning", "P, initial states an iteration"}});
+  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"}, {"type", "number"}, {"nullable", false}, {"minimum", 0.01}, {"maximum", 10}, {"meaning", "of the distribution that is sampled from"}});
   CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit", "sokoban"});
   CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
   CHECK(field_of(fields, "rollout.think").at("type") == "boolean");

@@ -83,11 +83,14 @@ TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
   ControlReader reader(run.path());
   send(read_text(test::repository() / "docs/formats/examples/control.jsonl"));
   const auto commands = reader.poll(journal);
-  REQUIRE(commands.size() == 4);
+  REQUIRE(commands.size() == 6);
   CHECK(commands[0].command == Command::pause);
   CHECK(commands[1].command == Command::resume);
   CHECK(commands[2].command == Command::checkpoint);
   CHECK(commands[3].command == Command::stop);
+  CHECK(commands[4].command == Command::pin);
+  CHECK(commands[4].iteration == 2);
+  CHECK(commands[5].command == Command::unpin);
   CHECK(events().empty());
 }
 

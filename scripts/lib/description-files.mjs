@@ -160,6 +160,7 @@ function shown(value, indent = '  ') {
 function inOneLine(value) {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Object.keys(value).length === 0) return '{}';
   return `{ ${Object.entries(value)
     .map(([key, part]) => `${JSON.stringify(key)}: ${inOneLine(part)}`)
     .join(', ')} }`;

@@ -21,9 +21,24 @@ describe('a run.json of version 1', () => {
     expect(config.parent).toEqual({ run: '', iteration: 0 });
   });
 
-  test('says what goes on differently, where something does', () => {
-    expect(upgradeConfig(configOf('frozen-lake')).notes).toEqual([]);
-    expect(upgradeConfig(configOf('frozen-lake-slippery')).notes).toHaveLength(1);
+  test.each([
+    ['frozen-lake', []],
+    ['frozen-lake-slippery', ['slips']],
+    ['sokoban', ['scored alike']],
+    ['bandit', ['payouts']],
+    ['mixed', ['payouts', 'mini-batches']],
+  ])('of %s says what goes on differently: %j', (name, words) => {
+    const { notes } = upgradeConfig(configOf(name));
+    expect(notes).toHaveLength(words.length);
+    for (const [index, word] of words.entries()) expect(notes[index]).toContain(word);
+  });
+
+  test('says of settings only what concerns them', () => {
+    const config = configOf('frozen-lake');
+    Object.assign(config.kl, { estimator: 'k3', coefficient: 0 });
+    expect(upgradeConfig(config).notes).toEqual([]);
+    config.kl.coefficient = 0.1;
+    expect(upgradeConfig(config).notes.join()).toContain('k3');
   });
 
   test.each([null, 3, [], {}, { version: 1 }, { version: 1, start: 3, environments: {} }])(

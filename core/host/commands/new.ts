@@ -65,5 +65,5 @@ const usage = (message: string) =>
   new Failure(
     'usage_invalid',
     message,
-    'Give a preset, --from RUN, --from RUN@ITERATION (with --keep-optimizer) or --config FILE.',
+    'Give a preset, --from RUN, --from RUN@ITERATION or --config FILE; `starpo new --help` explains them.',
   );

@@ -1,5 +1,6 @@
 #include "config/upgrade.h"
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -45,14 +46,15 @@ void apply(const Json& change, Json& config) {
   });
 }
 
-// {path, is}: some key there has this value. {path, longer_than}: the list there has more elements.
+// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more elements.
 bool holds(const Json& condition, Json& config) {
   bool any = false;
   each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
     const auto found = holder.find(key);
     if (found == holder.end()) return;
-    const auto length = condition.find("longer_than");
-    any = any || (length == condition.end() ? *found == condition.at("is") : found->is_array() && found->size() > length->get<std::size_t>());
+    if (condition.contains("is")) any = any || *found == condition["is"];
+    if (condition.contains("above")) any = any || (found->is_number() && *found > condition["above"]);
+    if (condition.contains("longer_than")) any = any || (found->is_array() && found->size() > condition["longer_than"].get<std::size_t>());
   });
   return any;
 }
@@ -68,7 +70,7 @@ std::vector<std::string> upgrade_run_config(Json& config) {
     const int to = upgrade.at("to");
     if (config["version"] != to - 1) continue;
     for (const Json& note : upgrade.at("notes"))
-      if (holds(note.at("when"), config)) notes.push_back(note.at("text"));
+      if (std::ranges::all_of(note.at("when"), [&](const Json& condition) { return holds(condition, config); })) notes.push_back(note.at("text"));
     for (const Json& change : upgrade.at("changes")) apply(change, config);
     config["version"] = to;
   }

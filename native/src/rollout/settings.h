@@ -59,6 +59,7 @@ struct LevelsConfig {
 
 struct RewardConfig {
   double format_penalty = 0;
+  std::string terms;  // JSON text of weights by name; reserved: none
 };
 
 // How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first on ties.

@@ -198,7 +198,6 @@ void TrainingRun::train_iteration() {
 
 void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const RunConfig& config = state_->config;
-  // The thread that writes them and the update read them at once.
   const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
 
   const Stopwatch update(control_);
@@ -283,23 +282,21 @@ void TrainingRun::evaluate() {
 }
 
 // The update goes on meanwhile.
-void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> played, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
-  const std::vector<Episode>& episodes = *played;
-  std::vector<TrainedValues> trained(episodes.size());
+void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+  std::vector<TrainedValues> trained(episodes->size());
   auto sequence = kept_sequences.begin();
-  for (std::size_t i = 0; i < episodes.size(); ++i) {
-    if (!kept_groups[episodes[i].spec.group]) continue;
+  for (std::size_t i = 0; i < episodes->size(); ++i) {
+    if (!kept_groups[(*episodes)[i].spec.group]) continue;
     trained[i] = {true, sequence->advantages, sequence->values};
     ++sequence;
   }
-  writing_ = std::async(std::launch::async, [this, iteration = iteration_, played = std::move(played), trained = std::move(trained)] {
-    const std::vector<Episode>& episodes = *played;
+  writing_ = std::async(std::launch::async, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)] {
     const auto start = std::chrono::steady_clock::now();
     RolloutWriter writer(directory_, iteration, training_split);
-    for (std::size_t i = 0; i < episodes.size(); ++i) {
+    for (std::size_t i = 0; i < episodes->size(); ++i) {
       const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
-      const EnvironmentConfig& environment = state_->config.environments[episodes[i].spec.environment];
-      writer.add(episode_json(episodes[i], record, environment, state_->tokenizer), episode_summary_json(episodes[i], record, environment));
+      const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
+      writer.add(episode_json((*episodes)[i], record, environment, state_->tokenizer), episode_summary_json((*episodes)[i], record, environment));
     }
     const RolloutFiles files = writer.finish();
     return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

@@ -1,0 +1,42 @@
+// Applies tests/patches/new-option.patch to a copy of the checkout, builds the trainer there, makes what is generated, checks the types, and asks both sides for a run.json that was
+// made without the option and for one that sets it.
+// Usage: npm run nightly:new-option
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fail, root, run, SetupError } from './lib/process.mjs';
+
+const copy = mkdtempSync(join(tmpdir(), 'starpo-option-'));
+const build = join(copy, 'native/build');
+
+/** @param {string} program @param {string[]} args */
+async function mustRun(program, args) {
+  const { status } = await run(program, args, { cwd: copy, show: true });
+  if (status !== 0) throw new SetupError(`${program} ${args[0]} failed.`, 'See its messages above.');
+}
+
+try {
+  await mustRun('git', ['clone', '--quiet', root, '.']);
+  await mustRun('git', ['apply', join(root, 'tests/patches/new-option.patch')]);
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  await mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release']);
+  await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-trainer']);
+  await mustRun(process.execPath, ['scripts/describe.mjs']);
+  await mustRun(process.execPath, [
+    'node_modules/typescript/bin/tsc',
+    '-p',
+    'tsconfig.node.json',
+    '--noEmit',
+  ]);
+
+  const trainer = join(build, 'starpo-trainer');
+  await mustRun(trainer, ['validate', join(root, 'docs/formats/examples/run.json')]);
+  const example = JSON.parse(readFileSync(join(copy, 'docs/formats/examples/run.json'), 'utf8'));
+  example.rollout_files.keep_first = 5;
+  writeFileSync(join(copy, 'set.json'), JSON.stringify(example));
+  await mustRun(trainer, ['validate', 'set.json']);
+} catch (error) {
+  fail(error);
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
