@@ -58,6 +58,8 @@ async function cudaToolkit(release, mirror) {
   // nvcc looks beside itself, where a link would lead it elsewhere.
   copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
   writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
+  // CMake looks for libdevice below it.
+  symlinkSync('../usr/lib/nvidia-cuda-toolkit', join(part, 'toolkit/nvvm'));
   symlinkSync('../usr/include', join(part, 'toolkit/include'));
   symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
   renameSync(part, folder);
