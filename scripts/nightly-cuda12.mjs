@@ -33,16 +33,18 @@ async function cudaToolkit(release, mirror) {
   const files = await downloadPackages({
     release,
     components: ['main', 'contrib', 'non-free'],
-    packages: ['nvidia-cuda-toolkit', 'libnvvm4', 'nvidia-cuda-dev', 'libcu++-dev'],
+    packages: ['nvidia-cuda-toolkit', 'libnvvm4', 'libcudart12', 'nvidia-cuda-dev', 'libcu++-dev'],
     mirror,
   });
-  const [compiler, optimizer, ...headers] = /** @type {[string, string, ...string[]]} */ (files);
+  const [compiler, optimizer, runtime, ...headers] = /** @type {[string, string, string, ...string[]]} */ (
+    files
+  );
   const folder = join(cacheFolder, basename(compiler, '.deb'));
   if (existsSync(folder)) return folder;
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   await extractPackage(compiler, part, ['./usr/bin/*', './usr/lib/nvidia-cuda-toolkit/*']);
-  await extractPackage(optimizer, part, ['./usr/lib/*']);
+  for (const file of [optimizer, runtime]) await extractPackage(file, part, ['./usr/lib/*']);
   for (const file of headers)
     await extractPackage(file, part, [
       './usr/include/*',
@@ -58,6 +60,8 @@ async function cudaToolkit(release, mirror) {
   // nvcc looks beside itself, where a link would lead it elsewhere.
   copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
   writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
+  // CMake looks for libdevice below it.
+  symlinkSync('../usr/lib/nvidia-cuda-toolkit', join(part, 'toolkit/nvvm'));
   symlinkSync('../usr/include', join(part, 'toolkit/include'));
   symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
   renameSync(part, folder);
