@@ -21,6 +21,30 @@ using Fixture = TinyRun;
 
 }  // namespace
 
+TEST_CASE_FIXTURE(Fixture, "an iteration is told of when its episodes are whole") {
+  REQUIRE(train() == 0);
+  std::vector<json> written;
+  for (const auto& event : events("rollout"))
+    if (event.at("split") == "train") written.push_back(event);
+  const auto iterations = events("iteration");
+  REQUIRE(written.size() == iterations.size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    CHECK(written[i].at("seq").get<int>() + 1 == iterations[i].at("seq").get<int>());
+    CHECK(std::filesystem::exists(run.path() / written[i].at("file").get<std::string>()));
+    const auto& metrics = iterations[i].at("metrics");
+    CHECK(metrics.at("time/write").get<double>() > 0);
+    CHECK(metrics.at("time/rollout").get<double>() + metrics.at("time/update").get<double>() <= metrics.at("time/iteration").get<double>());
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "episodes that can't be written end the run") {
+  config["environments"][0]["validate"] = false;
+  write_text(run.path() / "rollouts", "in the way");
+  CHECK(train() == 1);
+  CHECK(events("failed").size() == 1);
+  CHECK(listed("iteration", "type") == "");
+}
+
 TEST_CASE_FIXTURE(Fixture, "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do when started again") {
   json bandit = config["environments"][0];
   bandit.update(json{{"label", "bandit"},

@@ -48,11 +48,9 @@ describe('a half-done run of version 1 goes on', () => {
     ['mixed', ['payouts', 'mini-batches']],
   ])('as %s to its end, with the word of what changed', async (name, words) => {
     const { warnings } = await resumed(name);
-    expect(warnings).toHaveLength(words.length);
-    for (const [index, word] of words.entries()) {
-      expect(warnings[index]).toContain('made by an earlier version');
-      expect(warnings[index]).toContain(word);
-    }
+    const changed = warnings.filter((warning) => String(warning).startsWith('made by an earlier version'));
+    expect(changed).toHaveLength(words.length);
+    for (const [index, word] of words.entries()) expect(changed[index]).toContain(word);
   });
 });
 
