@@ -20,7 +20,7 @@ struct Game {
     state = tiny_state(config, folder.path());
   }
 
-  EpisodePlayer player(std::uint64_t seed) const { return EpisodePlayer(state->rules[0], state->prototypes[0]->clone(), {0, 0, 0, seed, 0}); }
+  EpisodePlayer player(std::uint64_t seed) const { return EpisodePlayer(state->rules[0], state->prototypes[0]->clone(), {0, 0, 0, seed, std::nullopt}); }
 
   // Lets the player hear a whole reply.
   void reply(EpisodePlayer& player, const std::string& text) const {
@@ -169,7 +169,7 @@ TEST_CASE("another stop id of the model ends a reply, and the next turn begins w
   const std::int32_t end_of_text = tokenizer.token_id("<|endoftext|>");
   const ChatFormat chat(tokenizer, true, {end_of_text});
   const EpisodeRules rules{game.state->config.environments[0], game.state->config.rollout, game.state->config.reward, tokenizer, chat};
-  EpisodePlayer player(rules, game.state->prototypes[0]->clone(), {0, 0, 0, 0, 0});
+  EpisodePlayer player(rules, game.state->prototypes[0]->clone(), {0, 0, 0, 0, std::nullopt});
   for (const auto id : tokenizer.encode("</think><answer>Right</answer>")) player.accept(id, -1, 1);
   const auto context = player.accept(end_of_text, -1, 1);
   REQUIRE(context.size() > 1);
