@@ -5,7 +5,15 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +31,22 @@ const { values } = parseArgs({
 
 /** Beside Qwen2.5-0.5B's own shape one with its vocabulary and a tenth of a billion weights. */
 const shapes: Record<string, object> = {
-  '0.1B': { hidden_size: 512, intermediate_size: 2048, num_hidden_layers: 12, num_attention_heads: 8, num_key_value_heads: 2, head_dim: 64 },
-  '0.5B': { hidden_size: 896, intermediate_size: 4864, num_hidden_layers: 24, num_attention_heads: 14, num_key_value_heads: 2, head_dim: 64 },
+  '0.1B': {
+    hidden_size: 512,
+    intermediate_size: 2048,
+    num_hidden_layers: 12,
+    num_attention_heads: 8,
+    num_key_value_heads: 2,
+    head_dim: 64,
+  },
+  '0.5B': {
+    hidden_size: 896,
+    intermediate_size: 4864,
+    num_hidden_layers: 24,
+    num_attention_heads: 14,
+    num_key_value_heads: 2,
+    head_dim: 64,
+  },
 };
 
 function makeRun(folder: string, shape: object): string {
@@ -38,7 +60,13 @@ function makeRun(folder: string, shape: object): string {
     copyFileSync(join(starter, file), join(model, file));
   const settings = JSON.parse(readFileSync(join(root, 'docs/formats/examples/run.json'), 'utf8'));
   Object.assign(settings.start, { model, weights: 'random', sha256: '' });
-  Object.assign(settings.rollout, { groups: 1, group_size: 2, max_response_tokens: 4, context: 400, slots: 2 });
+  Object.assign(settings.rollout, {
+    groups: 1,
+    group_size: 2,
+    max_response_tokens: 4,
+    context: 400,
+    slots: 2,
+  });
   Object.assign(settings.policy_loss, { mini_batch: 2 });
   Object.assign(settings.optimizer, { micro_batch_tokens: 400 });
   Object.assign(settings.evaluation, { every: 0, levels: 1 });
@@ -75,7 +103,9 @@ async function watch(run: string, marks: (event: Event) => boolean, ends: (event
   let marked: { peak: number; size: number } | undefined;
   let peak = 0;
   while (child.exitCode === null) {
-    const status = existsSync(`/proc/${child.pid}/status`) ? readFileSync(`/proc/${child.pid}/status`, 'utf8') : '';
+    const status = existsSync(`/proc/${child.pid}/status`)
+      ? readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      : '';
     const bytes = (name: string) => Number(status.match(new RegExp(`${name}:\\s+(\\d+)`))?.[1] ?? 0) * 1024;
     peak = Math.max(peak, bytes('VmHWM'));
     const seen = events(run).slice(before);
@@ -98,13 +128,18 @@ async function measure(name: string) {
   try {
     const run = makeRun(folder, shapes[name] ?? {});
     const never = () => false;
-    const step = await watch(run, (event) => event.type === 'phase' && event.name === 'checkpoint' && event.iteration === 1, never);
+    const step = await watch(
+      run,
+      (event) => event.type === 'phase' && event.name === 'checkpoint' && event.iteration === 1,
+      never,
+    );
     const plan = events(run).find(({ type }) => type === 'memory_plan');
     const settings = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8'));
     writeFileSync(join(run, 'run.json'), JSON.stringify({ ...settings, iterations: 2 }));
     const loaded = (event: Event) => event.type === 'started';
     const resume = await watch(run, loaded, loaded);
-    if (!step.marked || !resume.marked) throw new Error('the journal says nothing of a checkpoint or a start');
+    if (!step.marked || !resume.marked)
+      throw new Error('the journal says nothing of a checkpoint or a start');
     return {
       planned: mebibytes(plan?.total_bytes ?? 0),
       afterStep: mebibytes(step.marked.peak),
