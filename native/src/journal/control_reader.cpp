@@ -93,12 +93,16 @@ ControlReader::ControlReader(const std::filesystem::path& run_directory) : file_
 std::vector<ControlCommand> ControlReader::poll(Journal& journal) {
   std::vector<ControlCommand> commands;
   const auto size = size_of(file_);
-  if (size < offset_) offset_ = 0;
+  if (size < offset_) {
+    shortened_ = true;
+    offset_ = 0;
+  }
   if (size <= offset_) return commands;
   const auto begun = offset_;
   offset_ += static_cast<std::int64_t>(for_each_line(read_range(file_, begun, size), [&](const nlohmann::json& line) {
     const auto id = text_of(line, "id");
-    if (!id.empty() && !heard_.insert(id).second) return;
+    const bool heard = !heard_.insert(id).second;
+    if (shortened_ && heard && !id.empty()) return;
     if (auto command = parse(line, journal)) commands.push_back(std::move(*command));
   }));
   return commands;

@@ -30,6 +30,7 @@ class ControlReader {
  private:
   std::filesystem::path file_;
   std::int64_t offset_ = 0;
+  bool shortened_ = false;
   std::set<std::string, std::less<>> heard_;  // ids
 };
 

@@ -22,7 +22,7 @@ const times: Record<MemoryPart['lifetime'], string> = {
   update: 'while updating',
 };
 
-/** What the trainer planned to take of a GPU's memory; nothing where it planned none. */
+/** What the trainer planned to take of the device's memory; nothing where it planned none, as older trainers did on a processor. */
 export function MemoryPanel() {
   const plan = useRun((state) => state.memoryPlan);
   if (!plan) return null;
