@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from './trainer-process.ts';
+
+/** An environment is added by its three rooms and a registration in each: this patch does, in a copy of the checkout. */
+const patch = join(root, 'tests/patches/toy-environment.patch');
+const build = join(root, 'native/build');
+const copied = [
+  'core',
+  'renderer',
+  'electron',
+  'native/src',
+  'package.json',
+  'tsconfig*',
+  '*.config.ts',
+  'docs/formats/examples',
+];
+
+let copy: string;
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'starpo-toy-'));
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...copied];
+  for (const file of execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)) {
+    mkdirSync(join(copy, dirname(file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  execFileSync('git', ['apply', patch], { cwd: copy });
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+test('it touches nothing but its rooms and the registries', () => {
+  const files = [...readFileSync(patch, 'utf8').matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, file]) => file!);
+  const rooms = /^(native\/src\/env|core\/environments|renderer\/environments)\/corridor[./]/;
+  expect(files.filter((file) => !rooms.test(file))).toEqual([
+    'native/src/env/registry.cpp',
+    'core/environments/registry.ts',
+    'renderer/environments/registry.ts',
+  ]);
+});
+
+test('core replays its episodes, and the pages are built with its board', { timeout: 120_000 }, () => {
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { findEnvironment } from './core/environments/registry.ts';
+    import { toReplay } from './core/environments/replay.ts';
+    import { episode } from './core/run-directory/episode.ts';
+    const recorded = JSON.parse(readFileSync('docs/formats/examples/episode.json', 'utf8'));
+    const replay = toReplay(episode.parse({ ...recorded, type: 'corridor' }));
+    console.log(JSON.stringify({ preset: findEnvironment('corridor').preset.config, type: replay.type, frames: replay.frames.length }));
+  `;
+  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: copy });
+  expect(JSON.parse(said.toString())).toMatchObject({ preset: { length: 6 }, type: 'corridor' });
+  const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: copy, stdio: 'pipe' });
+  run('node_modules/typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.renderer.json');
+  run('node_modules/electron-vite/bin/electron-vite.js', 'build');
+  const built = readFileSync(join(copy, 'out/renderer/index.html'), 'utf8');
+  const [, bundle] = /src="\.\/(assets\/[^"]+\.js)"/.exec(built)!;
+  expect(readFileSync(join(copy, 'out/renderer', bundle!), 'utf8')).toContain('Walk to the end.');
+});
+
+describe('the trainer that is linked with it', { timeout: 600_000 }, () => {
+  let trainer: string;
+  /** What the patch changes is compiled as main.cpp is, and put before the library that has everything else. */
+  beforeAll(() => {
+    const commands: { file: string; command: string }[] = JSON.parse(
+      readFileSync(join(build, 'compile_commands.json'), 'utf8'),
+    );
+    const { command } = commands.find(({ file }) => file.endsWith('/src/main.cpp'))!;
+    const flags = command
+      .replace(/ -o \S+ -c \S+$/, '')
+      .replaceAll(join(root, 'native/src'), join(copy, 'native/src'));
+    const objects = ['corridor/corridor', 'registry'].map((name) => {
+      const object = join(copy, `${name.replace('/', '-')}.o`);
+      const source = join(copy, `native/src/env/${name}.cpp`);
+      execFileSync('sh', ['-c', `${flags} -o ${object} -c ${source}`], { cwd: build });
+      return object;
+    });
+    trainer = join(copy, 'starpo-trainer');
+    const link = execFileSync('ninja', ['-t', 'commands', 'starpo-trainer'], { cwd: build, encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .at(-1)!;
+    const ours = link.replace(
+      '-o starpo-trainer',
+      `-o ${trainer} -Wl,--allow-multiple-definition ${objects.join(' ')}`,
+    );
+    execFileSync('sh', ['-c', ours], { cwd: build });
+  });
+
+  test('describes its configuration', () => {
+    const schema = JSON.parse(execFileSync(trainer, ['schema'], { encoding: 'utf8' }));
+    expect(schema.environments.corridor).toMatchObject([{ path: 'length', minimum: 2, maximum: 32 }]);
+  });
+
+  test('plays it', () => {
+    const requests = [
+      '{"reset": 3}',
+      '{"step": "Left"}',
+      '{"step": "right"}',
+      '{"step": "Right"}',
+      '{"step": "Right"}',
+    ];
+    const said = execFileSync(trainer, ['env', 'corridor', '--config', '{"length": 6}'], {
+      input: `${requests.join('\n')}\n`,
+      encoding: 'utf8',
+    });
+    const answers = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ observation }) => observation)).toEqual([
+      '___P_G',
+      '__P__G',
+      '___P_G',
+      '____PG',
+      '_____√',
+    ]);
+    expect(answers.map(({ info }) => info.turned_back)).toEqual([undefined, true, false, false, false]);
+    expect(answers.at(-1)).toMatchObject({ reward: 1, done: true, info: { success: true } });
+  });
+});
