@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/config.h"
 #include "engine/cpu/decoder.h"
 #include "engine/cpu/model.h"
+#include "model/config.h"
 
 namespace starpo {
 namespace {

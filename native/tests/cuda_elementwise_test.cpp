@@ -6,12 +6,12 @@
 #include "algorithm/kl.h"
 #include "algorithm/policy_loss.h"
 #include "base/thread_pool.h"
+#include "engine/cpu/cpu_trainable.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/kernels/adamw.h"
 #include "engine/cuda/kernels/loss.h"
 #include "engine/cuda/selftest/arrays.h"
 #include "engine/cuda/selftest/self_test.h"
-#include "engine/cpu/cpu_trainable.h"
 
 namespace starpo::cuda {
 std::vector<Check> norm_checks();

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "engine/cpu/self_test.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/selftest/every_check.h"
 #include "engine/cuda/selftest/self_test.h"
-#include "engine/cpu/self_test.h"
 
 using namespace starpo;
 

@@ -11,13 +11,13 @@
 #include "model_fixtures.h"
 #include "tiny_run.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/evaluation/evaluate_checkpoint.h"
 #include "train/run/dry_step.h"
 #include "train/run/engine_needs.h"
-#include "train/evaluation/evaluate_checkpoint.h"
 #include "train/run/levels.h"
+#include "train/run/training_run.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/policy_update.h"
-#include "train/run/training_run.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include "error_code.h"
 #include "engine/cpu/cpu_engine.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "engine/load_weights.h"
+#include "error_code.h"
 #include "model_fixtures.h"
 
 using namespace starpo;

@@ -5,8 +5,8 @@
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/update/estimate_advantages.h"
 #include "train/run/levels.h"
+#include "train/update/estimate_advantages.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -9,11 +9,11 @@
 
 #include "error_code.h"
 #include "files/base64.h"
-#include "files/folder_entries.h"
 #include "files/float16.h"
-#include "rollout/rollout_writer.h"
+#include "files/folder_entries.h"
 #include "files/sha256.h"
 #include "files/temporary_file.h"
+#include "rollout/rollout_writer.h"
 #include "temporary_folder.h"
 
 using namespace starpo;

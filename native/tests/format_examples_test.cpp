@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "rollout/rollout_writer.h"
 #include "journal/metric_names.h"
 #include "rollout/episode_json.h"
 #include "rollout/rollout.h"
+#include "rollout/rollout_writer.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/levels.h"

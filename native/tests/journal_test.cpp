@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "error_code.h"
 #include "engine/memory_plan.h"
+#include "error_code.h"
 #include "journal/journal.h"
 #include "journal/journal_tail.h"
 #include "journal/metric_names.h"

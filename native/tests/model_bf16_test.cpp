@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "base/aligned_buffer.h"
-#include "error_code.h"
-#include "engine/cpu/decoder.h"
-#include "model_fixtures.h"
-#include "engine/cpu/kernels/bf16_kernels.h"
 #include "engine/cpu/cpu_trainable.h"
+#include "engine/cpu/decoder.h"
+#include "engine/cpu/kernels/bf16_kernels.h"
+#include "error_code.h"
+#include "model_fixtures.h"
 
 namespace starpo {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "engine/cpu/decoder.h"
-#include "model_fixtures.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
+#include "model_fixtures.h"
 
 // What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction sets, micro-batches.
 namespace starpo {

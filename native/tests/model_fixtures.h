@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/model.h"
 #include "engine/cpu/training_pass.h"
-#include "engine/cpu/kernels/isa.h"
 
 namespace starpo {
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "error_code.h"
 #include "base/error.h"
+#include "error_code.h"
 #include "files/float16.h"
 #include "files/sha256.h"
 #include "model/folder.h"

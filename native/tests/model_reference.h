@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "model/parameters.h"
 #include "engine/cpu/training_pass.h"
+#include "model/parameters.h"
 
 namespace starpo::reference {
 

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "engine/cpu/decoder.h"
-#include "model_fixtures.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
+#include "model_fixtures.h"
 
 // Slots that begin alike read their first tokens' keys and values once; what they compute is what each would alone, to the bit.
 namespace starpo {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/model.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
-#include "engine/cpu/kernels/kernels.h"
 
 // Each kind of layer by itself: outputs and gradients of every instruction set against a formula in double and its finite differences.
 namespace starpo {

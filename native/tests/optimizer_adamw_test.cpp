@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "model_fixtures.h"
 #include "engine/cpu/cpu_trainable.h"
+#include "model_fixtures.h"
 
 namespace starpo {
 

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
+#include "engine/cpu/kernels/bf16_kernels.h"
 #include "journal/metric_names.h"
 #include "model_fixtures.h"
-#include "engine/cpu/kernels/bf16_kernels.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
 #include "train/run/levels.h"

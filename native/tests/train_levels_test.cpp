@@ -4,9 +4,9 @@
 
 #include "env/frozen_lake/frozen_lake.h"
 #include "tiny_policy.h"
-#include "train/warm_start/demonstrations.h"
-#include "train/update/learning_rate.h"
 #include "train/run/levels.h"
+#include "train/update/learning_rate.h"
+#include "train/warm_start/demonstrations.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_fixtures.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
+#include "model_fixtures.h"
 #include "tiny_policy.h"
 #include "tiny_run.h"
 #include "train/run/storage.h"

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/processor.h"
+#include "engine/cpu/kernels/isa.h"
 #include "engine/cuda/runtime/devices.h"
 #include "engine/cuda/runtime/unavailable.h"
 #include "journal/build_info.h"
-#include "engine/cpu/kernels/isa.h"
 
 namespace starpo {
 namespace {

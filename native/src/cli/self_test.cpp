@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "engine/cuda/selftest/self_test.h"
-#include "engine/cuda/choose_gpu.h"
 #include "engine/cpu/self_test.h"
+#include "engine/cuda/choose_gpu.h"
+#include "engine/cuda/selftest/self_test.h"
 
 namespace starpo {
 namespace {

@@ -1,9 +1,9 @@
 #include "engine/engine.h"
 
-#include "engine/cuda/engine/make_engine.h"
-#include "engine/cuda/choose_gpu.h"
 #include "engine/cpu/cpu_engine.h"
 #include "engine/cpu/value_head.h"
+#include "engine/cuda/choose_gpu.h"
+#include "engine/cuda/engine/make_engine.h"
 
 namespace starpo {
 

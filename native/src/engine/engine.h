@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/thread_pool.h"
-#include "engine/network.h"
 #include "engine/memory_plan.h"
+#include "engine/network.h"
 #include "model/precision.h"
 
 namespace starpo {

@@ -3,10 +3,10 @@
 #include <array>
 
 #include "base/error.h"
-#include "fields/field_reader.h"
 #include "env/bandit/bandit.h"
 #include "env/frozen_lake/frozen_lake.h"
 #include "env/sokoban/sokoban.h"
+#include "fields/field_reader.h"
 
 namespace starpo {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/generator.h"
 #include "engine/cpu/decoder.h"
+#include "engine/generator.h"
 
 namespace starpo {
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "engine/cpu/cpu_trainable.h"
-#include "engine/network.h"
 #include "engine/cpu/model.h"
+#include "engine/network.h"
 
 namespace starpo {
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "engine/cpu/model.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/model.h"
 
 namespace starpo {
 namespace {

@@ -1,8 +1,8 @@
 #include "env/bandit/bandit.h"
 
-#include "fields/field_visitor.h"
 #include "env/action_name.h"
 #include "env/reference/python_number.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "fields/field_visitor.h"
 #include "env/action_name.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 namespace {

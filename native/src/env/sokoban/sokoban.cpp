@@ -3,10 +3,10 @@
 #include <array>
 #include <set>
 
-#include "fields/field_visitor.h"
 #include "env/action_name.h"
 #include "env/sokoban/dead_end.h"
 #include "env/sokoban/generator.h"
+#include "fields/field_visitor.h"
 
 namespace starpo {
 namespace {

@@ -15,10 +15,10 @@
 #include "journal/clock.h"
 #include "model/folder.h"
 #include "model/published_files.h"
-#include "train/run/engine_needs.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluation.h"
 #include "train/evaluation/evaluation_files.h"
+#include "train/run/engine_needs.h"
 #include "train/run/rollout_metrics.h"
 #include "train/run/trainer_state.h"
 

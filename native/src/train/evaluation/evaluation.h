@@ -9,8 +9,8 @@
 #include "config/run_config.h"
 #include "engine/generator.h"
 #include "env/environment.h"
-#include "rollout/rollout_writer.h"
 #include "rollout/episode_player.h"
+#include "rollout/rollout_writer.h"
 #include "tokenizer/tokenizer.h"
 
 namespace starpo {

@@ -11,13 +11,13 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/evaluation/evaluation.h"
 #include "train/run/dry_step.h"
 #include "train/run/engine_needs.h"
-#include "train/update/estimate_advantages.h"
-#include "train/evaluation/evaluation.h"
 #include "train/run/levels.h"
-#include "train/update/policy_update.h"
 #include "train/run/rollout_metrics.h"
+#include "train/update/estimate_advantages.h"
+#include "train/update/policy_update.h"
 #include "train/warm_start/warm_start.h"
 
 namespace starpo {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "algorithm/filter.h"
-#include "rollout/rollout_writer.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
+#include "rollout/rollout_writer.h"
 #include "train/run/run_control.h"
-#include "train/update/sequence.h"
 #include "train/run/storage.h"
 #include "train/run/trainer_state.h"
+#include "train/update/sequence.h"
 
 namespace starpo {
 

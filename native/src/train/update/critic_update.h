@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "journal/journal.h"
-#include "train/update/sequence.h"
 #include "train/run/trainer_state.h"
+#include "train/update/sequence.h"
 
 namespace starpo {
 

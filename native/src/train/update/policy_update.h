@@ -6,8 +6,8 @@
 
 #include "engine/network_pass.h"
 #include "journal/journal.h"
-#include "train/update/sequence.h"
 #include "train/run/trainer_state.h"
+#include "train/update/sequence.h"
 
 namespace starpo {
 

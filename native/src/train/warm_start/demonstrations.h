@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/philox.h"
-#include "train/update/sequence.h"
 #include "train/run/trainer_state.h"
+#include "train/update/sequence.h"
 
 namespace starpo {
 

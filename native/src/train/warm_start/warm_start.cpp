@@ -6,10 +6,10 @@
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "journal/metric_names.h"
-#include "train/warm_start/demonstrations.h"
 #include "train/update/learning_rate.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/sequence.h"
+#include "train/warm_start/demonstrations.h"
 
 namespace starpo {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "engine/network_pass.h"
 #include "journal/journal.h"
-#include "train/update/policy_update.h"
 #include "train/run/trainer_state.h"
+#include "train/update/policy_update.h"
 
 namespace starpo {
 

@@ -5,7 +5,7 @@
 #include "base/philox.h"
 #include "engine/cuda/kernels/loss.h"
 #include "engine/cuda/runtime/stream.h"
-#include "engine/cpu/sampler.h"
+#include "engine/generator.h"
 
 // Choosing the next token on the device. All pointers are device memory.
 namespace starpo::cuda {
