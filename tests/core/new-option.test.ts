@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,6 +13,7 @@ const copy = mkdtempSync(join(tmpdir(), 'starpo-option-'));
 beforeAll(() => {
   for (const file of [...files, 'core', 'docs/formats', 'package.json'])
     cpSync(join(root, file), join(copy, file), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   execFileSync('git', ['apply', patch], { cwd: copy, stdio: 'pipe' });
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));

@@ -133,7 +133,7 @@ describe('episodes', { timeout: 60_000 }, () => {
 
   test('that are no episodes are refused', async () => {
     expect(episode.safeParse({ ...(await read(0)), steps: [{}] }).success).toBe(false);
-    writeFileSync(join(folder, paths.index), '{"version":2,"episodes":[]}');
+    writeFileSync(join(folder, paths.index), '{"version":1,"episodes":{}}');
     await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });
   });
 });

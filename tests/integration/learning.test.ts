@@ -24,11 +24,11 @@ async function learn(preset: string, label: string, settings: Record<string, str
 
 // The counts are exact: the trainer gives the same bits on every x86-64. Whoever changes the starter policy, a preset or the arithmetic on purpose, puts the new ones here.
 test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 120_000 }, async () => {
-  expect(await learn('starter-bandit-grpo-s', 'bandit', { iterations: 10 })).toEqual([87, 119]);
+  expect(await learn('starter-bandit-grpo-s', 'bandit', { iterations: 10 })).toEqual([87, 121]);
 });
 
 test('and so do a few with a critic', { timeout: 120_000 }, async () => {
-  expect(await learn('starter-bandit-starpo-s', 'bandit', { iterations: 10 })).toEqual([87, 122]);
+  expect(await learn('starter-bandit-starpo-s', 'bandit', { iterations: 10 })).toEqual([87, 120]);
 });
 
 test('and FrozenLake', { timeout: 240_000 }, async () => {

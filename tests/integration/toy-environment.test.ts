@@ -119,7 +119,7 @@ describe('the trainer that is linked with it', { timeout: 600_000 }, () => {
       '____PG',
       '_____√',
     ]);
-    expect(answers.map(({ info }) => info.turned_back)).toEqual([undefined, true, false, false, false]);
+    expect(answers.map(({ info }) => info.effective)).toEqual([undefined, true, true, true, true]);
     expect(answers.at(-1)).toMatchObject({ reward: 1, done: true, info: { success: true } });
   });
 });

@@ -83,7 +83,7 @@ class CachedCase {
 };
 
 template <class T>
-bool same_bits(T a, T b) {
+bool same_number(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
@@ -92,7 +92,7 @@ template <class T>
 bool equals(const AttentionCase<T>& of, const std::vector<T>& rows, const std::vector<int>& order, const std::vector<T>& forward) {
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (!std::equal(rows.begin() + i * width, rows.begin() + (i + 1) * width, forward.begin() + order[i] * width, same_bits<T>)) return false;
+    if (!std::equal(rows.begin() + i * width, rows.begin() + (i + 1) * width, forward.begin() + order[i] * width, same_number<T>)) return false;
   return true;
 }
 
@@ -149,7 +149,7 @@ double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, 
   const std::vector<T> of_reversed = cached.attend(reversed, true, length, 3 * length);
   const std::size_t width = static_cast<std::size_t>(of.shape.heads) * of.shape.head_dim;
   const auto same_row = [&](const std::vector<T>& a, std::size_t of_a, const std::vector<T>& b, std::size_t of_b) {
-    return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width, same_bits<T>);
+    return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width, same_number<T>);
   };
   bool equal = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -171,7 +171,7 @@ double idle_difference(Stream& stream, const AttentionCase<T>& of) {
     const std::vector<T> rows = cached.attend(order, decoding, length, kKeyBlock);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::ptrdiff_t column = 0; column < width; ++column)
-        equal = equal && same_bits(rows[i * width + column], order[i] < 0 ? from_float<T>(0.0f) : forward[order[i] * width + column]);
+        equal = equal && same_number(rows[i * width + column], order[i] < 0 ? from_float<T>(0.0f) : forward[order[i] * width + column]);
   }
   return equal ? 0 : 1;
 }
