@@ -1,6 +1,7 @@
 #include <limits>
 #include <optional>
 
+#include "engine/cpu/sampler.h"
 #include "engine/cuda/kernels/sampler.h"
 #include "engine/cuda/selftest/arrays.h"
 
