@@ -95,15 +95,18 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await tasks.close();
     await history.close();
   };
-  const ready = tasks.run(
+  const takingIn = tasks.run(
     { kind: 'take_in', runId: null, title: 'Taking in the runs', cancellable: false },
     ({ progress }) => supervisor.start(progress),
   );
+  const said = (error: unknown) =>
+    log(`Taking in the runs: ${error instanceof Error ? error.message : error}`);
+  // Who stays goes on without what couldn't be taken in: it is tried again every second.
+  const ready = options.inBackground ? takingIn.catch(said) : takingIn;
   // What waits may be a run that isn't taken in yet.
   const working = ready.then(() => options.worksQueue && !history.readOnly && queue.work());
   try {
-    if (options.inBackground)
-      working.catch((error) => log(`Taking in the runs: ${error instanceof Error ? error.message : error}`));
+    if (options.inBackground) working.catch(said);
     else await working;
   } catch (error) {
     await dispose();

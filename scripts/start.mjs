@@ -1,6 +1,7 @@
 import { chooseFront, electronExecutable } from './lib/front.mjs';
 import { become, fail, pinnedNode, root } from './lib/process.mjs';
 import { setupApp, setupTrainer } from './lib/setup-steps.mjs';
+import { forgetBuild } from './lib/trainer-build.mjs';
 
 const args = process.argv.slice(2);
 try {
@@ -20,7 +21,12 @@ try {
   }
   // The app is open while this goes on, and ends with us.
   const ending = new AbortController();
-  process.on('exit', () => ending.abort());
+  // A terminal's Ctrl-C reaches the compilers too: what they make of it is no failed build.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => ending.abort());
+  process.on('exit', () => {
+    ending.abort();
+    forgetBuild();
+  });
   await setupTrainer(ending.signal);
 } catch (error) {
   fail(error);

@@ -1,6 +1,6 @@
 /**
  * How a client and core make sure of each other before anything is said: each proves, by an HMAC over both sides' nonces, that it knows a key, and core
- * does so first. Nothing that goes over the wire is of use to whoever has come into core's place or listens. See docs/decisions/0046.
+ * does so first. Nothing that goes over the wire is of use to whoever has come into core's place or listens. See docs/decisions/0031.
  */
 
 /** What a client proves to know: `key` belongs to `id` and to the port of the process that gave it. */
@@ -36,7 +36,8 @@ export const keyOf = (token: string, id: string, port: string) => hmac(token, `c
 /** A key for a program that may read the data folder's token. `origin`: where core should be. */
 export async function keyFromToken(token: string, origin: string): Promise<ClientKey> {
   const id = randomHex();
-  return { id, key: await keyOf(token, id, new URL(origin).port) };
+  // An address leaves out the port that its protocol has anyway.
+  return { id, key: await keyOf(token, id, new URL(origin).port || '80') };
 }
 
 /** What shows that `side` knows a key. `nonces`: the client's, then core's. */

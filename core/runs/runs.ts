@@ -82,6 +82,7 @@ export class Runs {
     if (row.status === 'completed') {
       throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
     }
+    trainer.require();
     const config = validateConfig(await this.config(runId));
     if ((await trainer.status(this.folder(runId))).running) {
       throw new Failure(
@@ -109,7 +110,7 @@ export class Runs {
           )
         );
       });
-      const poke = setInterval(() => void supervisor.refresh(runId), 100);
+      const poke = setInterval(() => supervisor.refresh(runId).catch(() => {}), 100);
       const outcome = await Promise.race([wait.event, failed, wait.after(patience)]).finally(() =>
         clearInterval(poke),
       );

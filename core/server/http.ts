@@ -55,14 +55,15 @@ export async function openEndpoint(
 ): Promise<Endpoint> {
   const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
   const code = randomHex();
-  const ownPort = () => String((server.address() as AddressInfo).port);
+  // Known once it listens, and kept: a server that is closing has no address, but may have requests left.
+  let ownPort = '';
   const server = createServer((request, response) => {
     if (!isOwnHost(request.headers.host))
       response
         .writeHead(403, { 'Content-Type': 'text/plain' })
         .end('This host answers to localhost alone.\n');
     else if (request.url === signInPath && webFolder !== undefined)
-      signIn(request, response, { token, code, port: ownPort() }).catch(() => response.destroy());
+      signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
     else if (request.url?.startsWith(filesPath))
       sendFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
@@ -80,7 +81,7 @@ export async function openEndpoint(
     if ('status' in caller) return refuse(socket, caller);
     sockets.handleUpgrade(request, socket, head, async (webSocket) => {
       webSocket.on('error', () => webSocket.terminate());
-      if (!(await makeSure(webSocket, caller, { token, port: ownPort() })) || closing)
+      if (!(await makeSure(webSocket, caller, { token, port: ownPort })) || closing)
         return webSocket.close(1008);
       const channel = channelOf(webSocket);
       channel.send(JSON.stringify({ code } satisfies Welcome));
@@ -88,7 +89,9 @@ export async function openEndpoint(
     });
   });
   await listen(server, port, token);
-  const origin = originOf((server.address() as AddressInfo).port);
+  const { port: listening } = server.address() as AddressInfo;
+  ownPort = String(listening);
+  const origin = originOf(listening);
   return {
     origin,
     address: pageOf(origin, code),

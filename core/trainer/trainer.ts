@@ -83,11 +83,7 @@ export class Trainer {
 
   /** Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant. Throws what the trainer finds wrong. */
   async validate(config: unknown): Promise<{ warnings: string[] }> {
-    const answer = await askTrainer(
-      findTrainer(this.candidates),
-      ['validate', '-', '--json'],
-      JSON.stringify(config),
-    );
+    const answer = await askTrainer(this.find(), ['validate', '-', '--json'], JSON.stringify(config));
     return verdict.parse(answer);
   }
 

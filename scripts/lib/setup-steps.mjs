@@ -54,7 +54,7 @@ export async function setupTrainer(signal) {
     });
     console.log(`setup: trainer (native)  done (${((performance.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
-    if (!signal.aborted) console.error(describe(error));
+    if (!signal.aborted) console.error(error instanceof SetupError ? describe(error) : error);
   }
 }
 
@@ -94,12 +94,15 @@ async function installNpmPackages() {
   return true;
 }
 
+/** The table of options is built into the trainer. */
+const trainerSources = ['native', 'core/run-config/options.json'];
+
 /** @param {string[]} targets */
 const trainerStamp = (targets) => (targets.length > 1 ? 'native-tests' : 'native');
 
 /** @param {string[]} targets */
 function isTrainerBuilt(targets) {
-  const inputs = fingerprint(root, ['native'], isBuildFolder);
+  const inputs = fingerprint(root, trainerSources, isBuildFolder);
   const built = targets.every((name) => existsSync(join(root, 'native/build', name)));
   return built && stamps.matches(trainerStamp(targets), inputs);
 }
@@ -111,7 +114,7 @@ function isTrainerBuilt(targets) {
 async function buildTrainer(withTests, options = {}) {
   const targets = withTests ? ['starpo-trainer', 'starpo-tests'] : ['starpo-trainer'];
   if (isTrainerBuilt(targets)) return false;
-  const inputs = fingerprint(root, ['native'], isBuildFolder);
+  const inputs = fingerprint(root, trainerSources, isBuildFolder);
   await buildNative(targets, { everyGpu: withTests, ...options });
   stamps.write(trainerStamp(targets), inputs);
   return true;

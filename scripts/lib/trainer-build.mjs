@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { root, run, SetupError } from './process.mjs';
 
 const folder = join(root, 'native/build');
@@ -33,6 +34,8 @@ export function missingArchitectures(wanted, cache) {
 }
 
 const everyArchitecture = ['80', '90a-real'];
+/** Both said each time: CMake takes the working directory for what it isn't told. */
+const place = ['-S', join(root, 'native'), '-B', folder];
 
 /** The options that CMake is run with once more; undefined where the build folder is as it must be. @param {boolean} everyGpu */
 async function configureOptions(everyGpu) {
@@ -42,12 +45,12 @@ async function configureOptions(everyGpu) {
   const file = join(folder, 'CMakeCache.txt');
   if (!existsSync(file) || !existsSync(join(folder, 'build.ninja')))
     return [
-      ...['-S', join(root, 'native'), '-B', folder, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
-      ...['-DSTARPO_UNITY=ON', `-DSTARPO_CUDA_ARCHITECTURES=${wanted.join(';')}`],
+      ...[...place, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release', '-DSTARPO_UNITY=ON'],
+      `-DSTARPO_CUDA_ARCHITECTURES=${wanted.join(';')}`,
     ];
   // A folder that serves more than this machine's GPUs is left as it is: the tests build for all of them.
   if (missingArchitectures(wanted, readFileSync(file, 'utf8')).length === 0) return undefined;
-  return ['-B', folder, `-DSTARPO_CUDA_ARCHITECTURES=${everyArchitecture.join(';')}`];
+  return [...place, `-DSTARPO_CUDA_ARCHITECTURES=${everyArchitecture.join(';')}`];
 }
 
 /**
@@ -57,6 +60,7 @@ async function configureOptions(everyGpu) {
  */
 export async function buildNative(targets, { everyGpu = false, onProgress = () => {}, signal } = {}) {
   mkdirSync(folder, { recursive: true });
+  await otherBuild({ onProgress, signal });
   report({ done: 0, total: 0, problem: null });
   try {
     const configure = await configureOptions(everyGpu);
@@ -93,10 +97,52 @@ function problemOf(error) {
   };
 }
 
-/** @param {{ done: number, total: number, problem: { message: string, hint: string } | null }} state */
+/** For an app that ends while the trainer is still being built. */
+export function forgetBuild() {
+  const said = readReport();
+  if (said?.pid === process.pid && !said.problem) rmSync(reportFile, { force: true });
+}
+
+/**
+ * Waits until another set-up is through with this folder: two ninjas delete each other's files.
+ * @param {{ onProgress: (progress: { done: number, total: number }) => void, signal: AbortSignal | undefined }} options
+ */
+async function otherBuild({ onProgress, signal }) {
+  for (;;) {
+    const said = readReport();
+    if (!said || said.problem || said.pid === process.pid || !isAlive(said.pid)) return;
+    if (said.total > 0) onProgress(said);
+    await pause(500, undefined, { signal });
+  }
+}
+
+/** @returns {{ pid: number, done: number, total: number, problem: unknown } | undefined} */
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(reportFile, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
+}
+
+/** For those who look; the build goes on where it can't be written. @param {{ done: number, total: number, problem: { message: string, hint: string } | null }} state */
 function report(state) {
-  writeFileSync(`${reportFile}.new`, JSON.stringify({ pid: process.pid, ...state }));
-  renameSync(`${reportFile}.new`, reportFile);
+  try {
+    writeFileSync(`${reportFile}.new`, JSON.stringify({ pid: process.pid, ...state }));
+    renameSync(`${reportFile}.new`, reportFile);
+  } catch {
+    rmSync(`${reportFile}.new`, { force: true });
+  }
 }
 
 /** @param {string} program @param {string[]} args @param {string} hint @param {import('./process.mjs').RunOptions} options */

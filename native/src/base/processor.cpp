@@ -27,11 +27,13 @@ std::optional<std::int64_t> number_after(const std::filesystem::path& path, cons
   return std::nullopt;
 }
 
-// What a control group may still take; files that it has read can be given back. Nothing without a limit.
+// What a control group may still take; what the kernel keeps of files and their names can be given back. Nothing without a limit.
 std::optional<std::int64_t> left_in_group(const std::filesystem::path& group) {
   std::int64_t limit = 0, current = 0;
   if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> current)) return std::nullopt;  // "max" is no number
-  return std::max<std::int64_t>(0, limit - current + number_after(group / "memory.stat", "inactive_file").value_or(0));
+  std::int64_t kept = 0;
+  for (const char* name : {"inactive_file", "active_file", "slab_reclaimable"}) kept += number_after(group / "memory.stat", name).value_or(0);
+  return std::max<std::int64_t>(0, limit - current + kept);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engine/cpu/cpu_engine.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/processor.h"
 #include "engine/cpu/cpu_network.h"
@@ -14,6 +16,16 @@ std::string CpuEngine::device_name() const { return describe_processor().name; }
 
 // Those of its products: scalar, avx2 or avx512, which give the same bits; in bf16, whose bits depend on it, amx_bf16 or avx512_bf16.
 std::string CpuEngine::instructions() const { return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa()); }
+
+int CpuEngine::suitable_pass_tokens(const EngineNeeds& needs) const {
+  // The activations of a small model fit the caches; of a large one fewer may have to do. The number changes no bit.
+  constexpr int most = 4096, least = 512;
+  const std::int64_t available = available_memory_bytes();
+  EngineNeeds tried = needs;
+  for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
+    if (plan_cpu_memory(tried, precision_).total_bytes() <= available) return tried.pass_tokens;
+  return std::max(least, needs.context);
+}
 
 MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
   const auto plan_memory = [this](const EngineNeeds& each) { return plan_cpu_memory(each, precision_); };

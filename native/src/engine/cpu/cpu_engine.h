@@ -12,7 +12,7 @@ class CpuEngine final : public Engine {
   std::string device() const override { return "cpu"; }
   std::string device_name() const override;
   std::string instructions() const override;
-  int suitable_pass_tokens(const EngineNeeds&) const override { return 4096; }  // whose activations of a small model fit the caches
+  int suitable_pass_tokens(const EngineNeeds&) const override;
   MemoryPlan reserve(const EngineNeeds&) override;
   bool takes_memory_ahead() const override { return false; }
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;

@@ -117,6 +117,8 @@ void write_checkpoint(const fs::path& run_directory, TrainerState& state, int it
   std::error_code ignored;
   try {
     write_folder(partial, state, iteration, journal.next_seq());
+    // One that is written again, since it couldn't be read, stays pinned.
+    if (is_checkpoint_pinned(run_directory, iteration)) write_file_atomically(partial / checkpoint_pin_file, "");
     journal.sync();
   } catch (...) {
     fs::remove_all(partial, ignored);  // on a full disk the journal needs the space, to say so
@@ -164,7 +166,7 @@ void load_start_state(const fs::path& checkpoint, TrainerState& state) {
   } catch (const json::exception& error) {
     throw refuse("checkpoint_corrupt", std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (error.code().starts_with("start_state")) throw;
+    if (error.code().starts_with("start_state") || is_no_fault_of_checkpoint(error.code())) throw;
     throw refuse("start_state_mismatch", error.what());
   }
 }

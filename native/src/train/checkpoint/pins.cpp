@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path pin_of(const fs::path& run_directory, int iteration) { return run_directory / checkpoint_path(iteration) / "pinned"; }
+fs::path pin_of(const fs::path& run_directory, int iteration) { return run_directory / checkpoint_path(iteration) / checkpoint_pin_file; }
 
 }  // namespace
 

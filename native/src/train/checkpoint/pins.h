@@ -6,6 +6,7 @@
 namespace starpo {
 
 inline constexpr auto checkpoint_state_file = "trainer-state.safetensors";
+inline constexpr auto checkpoint_pin_file = "pinned";
 
 // Relative to the run directory: checkpoints/000050.
 std::string checkpoint_path(int iteration);

@@ -84,20 +84,22 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   std::string skipped;
   const auto checkpoints = resumable_checkpoints(directory_);
   for (int iteration : checkpoints) {
+    std::int64_t event = 0;
     try {
       state_.reset();  // a device has room for one
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
-      const auto event = load_checkpoint(directory_, iteration, *state_);
-      // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
-      if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
-      remove_old_states(directory_, iteration, config.checkpoint.keep, journal_);
-      iteration_ = checkpointed_ = iteration;
-      resumed_ = true;
-      return skipped;
+      event = load_checkpoint(directory_, iteration, *state_);
     } catch (const Error& error) {
       if (is_no_fault_of_checkpoint(error.code())) throw;
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
+      continue;
     }
+    // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
+    if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
+    remove_old_states(directory_, iteration, config.checkpoint.keep, journal_);
+    iteration_ = checkpointed_ = iteration;
+    resumed_ = true;
+    return skipped;
   }
   if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
 
@@ -209,10 +211,16 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   });
   write_training_episodes(episodes, filter.kept, kept);
   mix_environments(kept);
-  auto result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
-    journal_.phase("update", iteration_, done, total);
-    control_.poll();
-  });
+  UpdateResult result;
+  try {
+    result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
+      journal_.phase("update", iteration_, done, total);
+      control_.poll();
+    });
+  } catch (...) {
+    tell_of_last_written();
+    throw;
+  }
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
@@ -301,6 +309,14 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
     const RolloutFiles files = writer.finish();
     return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   });
+}
+
+// The episodes of an update that failed are those that one wants to see. What is wrong with writing them matters less than the failure that is under way.
+void TrainingRun::tell_of_last_written() noexcept {
+  try {
+    tell_of_written();
+  } catch (...) {
+  }
 }
 
 double TrainingRun::tell_of_written() {

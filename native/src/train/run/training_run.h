@@ -46,6 +46,7 @@ class TrainingRun {
   void checkpoint();
   void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
   double tell_of_written();
+  void tell_of_last_written() noexcept;
   void tell_of(const RolloutFiles&, const std::string& split);
 
   std::filesystem::path directory_;
