@@ -8,7 +8,12 @@ import { fingerprint, Stamps } from '../scripts/lib/fingerprint.mjs';
 import { chooseFront } from '../scripts/lib/front.mjs';
 import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
 import { systemPackages } from '../scripts/lib/setup-steps.mjs';
-import { architecturesFor, missingArchitectures, parseProgress } from '../scripts/lib/trainer-build.mjs';
+import {
+  architecturesFor,
+  configureOptions,
+  missingArchitectures,
+  parseProgress,
+} from '../scripts/lib/trainer-build.mjs';
 
 describe('system packages', () => {
   test('only what is not installed is missing', () => {
@@ -139,6 +144,19 @@ describe('the build of the trainer', () => {
       '80',
     ]);
     expect(missingArchitectures(['80'], '')).toEqual(['80']);
+  });
+
+  test('a build folder of an earlier version is set up again, from the sources and not from where we are', async () => {
+    const build = mkdtempSync(join(tmpdir(), 'starpo-build-'));
+    try {
+      writeFileSync(join(build, 'CMakeCache.txt'), 'STARPO_CUDA:STRING=AUTO\n');
+      writeFileSync(join(build, 'build.ninja'), '');
+      const options = await configureOptions(true, build);
+      expect(options?.slice(0, 4)).toEqual(['-S', join(root, 'native'), '-B', build]);
+      expect(options).not.toContain('-G');
+    } finally {
+      rmSync(build, { recursive: true });
+    }
   });
 });
 

@@ -114,6 +114,14 @@ TEST_CASE_FIXTURE(Fixture, "a pinned checkpoint keeps its state, and the journal
   CHECK(removed == "5 10 0 ");
 }
 
+TEST_CASE_FIXTURE(Fixture, "a checkpoint that is written again stays pinned") {
+  write(0);
+  CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
+  write_text(checkpoints() / "000000/model.safetensors", "damaged");
+  write(0);
+  CHECK(is_checkpoint_pinned(run.path(), 0));
+}
+
 TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over, or refused with the reason") {
   state->policy->trained().set_steps(7);
   write(5);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { root, run, SetupError } from './process.mjs';
 
-const folder = join(root, 'native/build');
+const buildFolder = join(root, 'native/build');
 /** Where the app reads how far the build is (core/trainer/building.ts): beside the trainer. */
-const reportFile = join(folder, 'building.json');
+const reportFile = join(buildFolder, 'building.json');
 
 /** Ninja's own counter before each file. @param {string} line @returns {{ done: number, total: number } | undefined} */
 export function parseProgress(line) {
@@ -34,11 +34,14 @@ export function missingArchitectures(wanted, cache) {
 }
 
 const everyArchitecture = ['80', '90a-real'];
-/** Both said each time: CMake takes the working directory for what it isn't told. */
-const place = ['-S', join(root, 'native'), '-B', folder];
 
-/** The options that CMake is run with once more; undefined where the build folder is as it must be. @param {boolean} everyGpu */
-async function configureOptions(everyGpu) {
+/**
+ * The options that CMake is run with once more; undefined where the build folder is as it must be.
+ * @param {boolean} everyGpu @param {string} [folder] the build folder
+ */
+export async function configureOptions(everyGpu, folder = buildFolder) {
+  // Both said each time: CMake takes the working directory for what it isn't told.
+  const place = ['-S', join(root, 'native'), '-B', folder];
   const query = ['--query-gpu=compute_cap', '--format=csv,noheader'];
   const { status, output } = everyGpu ? { status: 1, output: '' } : await run('nvidia-smi', query);
   const wanted = (status === 0 && architecturesFor(output)) || everyArchitecture;
@@ -59,7 +62,7 @@ async function configureOptions(everyGpu) {
  * @param {{ everyGpu?: boolean, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal }} [options]
  */
 export async function buildNative(targets, { everyGpu = false, onProgress = () => {}, signal } = {}) {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(buildFolder, { recursive: true });
   await otherBuild({ onProgress, signal });
   report({ done: 0, total: 0, problem: null });
   try {
@@ -67,7 +70,7 @@ export async function buildNative(targets, { everyGpu = false, onProgress = () =
     if (configure) await must('cmake', configure, 'A library that CMake misses is named above.', { signal });
     await must(
       'ninja',
-      ['-C', folder, '-j', String(availableParallelism()), ...targets],
+      ['-C', buildFolder, '-j', String(availableParallelism()), ...targets],
       'If the messages above look stale, delete native/build and try again.',
       {
         signal,

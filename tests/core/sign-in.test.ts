@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createClient } from '../../core/contract/client.ts';
-import { type ClientKey, randomHex } from '../../core/contract/handshake.ts';
+import { type ClientKey, keyFromToken, keyOf, randomHex } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { reachCore } from '../../core/host/reach.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
@@ -193,4 +193,9 @@ describe('a page and core', { timeout: 60_000 }, () => {
     expect(await createClient(channel).call('runs.list', {})).toEqual([]);
     expect(hostile.heard.join('\n')).not.toContain(token);
   });
+});
+
+test('a key is of the port that an address leaves out, too', async () => {
+  const { id, key } = await keyFromToken('token', 'http://127.0.0.1:80');
+  expect(key).toBe(await keyOf('token', id, '80'));
 });

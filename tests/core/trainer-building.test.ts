@@ -40,6 +40,7 @@ test('while the set-up builds the trainer, it says how far it is, and an earlier
   const asked = new Trainer([path]);
   expect(() => asked.require()).toThrow('43 of 210');
   await expect(asked.status(folder)).resolves.toEqual({ running: false, pid: null });
+  await expect(asked.validate({})).rejects.toMatchObject({ code: 'trainer_missing' });
 });
 
 test('a build that failed says why, until there is a newer trainer', async () => {
