@@ -50,6 +50,9 @@ function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = '
   }));
 }
 
+/** Of environments with arms alone. */
+const byChoice: LineSpec = { metric: 'rollout/reward_std_by_action', label: 'by choice', color: 'chart-3' };
+
 /** The charts of a run. `names`: the metrics it has, from which the environments are read. */
 export function chartSpecs(names: string[]): ChartSpec[] {
   const labels = evaluationLabels(names);
@@ -101,7 +104,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       low: 0,
       lines: [
         { metric: 'rollout/reward_std_in_group', label: 'std', color: 'chart-2' },
-        { metric: 'rollout/reward_std_by_action', label: 'by choice', color: 'chart-3' },
+        ...(names.includes(byChoice.metric) ? [byChoice] : []),
         { metric: 'rollout/zero_std_groups', label: 'zero', color: 'chart-4', dashed: true },
       ],
     },

@@ -144,3 +144,12 @@ test('where two environments are trained, success has a line for each and its ev
     ['rollout/lake/success_rate', 'lake rollout', 'chart-3'],
   ]);
 });
+
+test('the spread by choice is charted where there is one, and no empty entry where there is none', () => {
+  const labelsOf = (names: string[]) =>
+    chartSpecs(names)
+      .find(({ id }) => id === 'reward-std')!
+      .lines.map(({ label }) => label);
+  expect(labelsOf([])).toEqual(['std', 'zero']);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['std', 'by choice', 'zero']);
+});
