@@ -81,6 +81,15 @@ function ConnectionNote() {
       </div>
     );
   }
+  if (connection === 'untrusted') {
+    return (
+      <div className="banner" role="alert">
+        <strong>Another program answers here.</strong> It is not the StarPO Studio that this page belongs to,
+        and nothing was told to it. If you have started <code>starpo serve</code> anew, open the address that
+        it printed.
+      </div>
+    );
+  }
   if (connection === 'signed-out') return <SignIn />;
   return null;
 }

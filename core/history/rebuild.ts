@@ -41,12 +41,16 @@ export async function rebuildHistory(
   { progress = () => {}, signal }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const present = runsOnDisk(home);
-  const forgotten = listRunIds(database).filter((runId) => !present.includes(runId));
+  const known = listRunIds(database);
+  const forgotten = known.filter((runId) => !present.includes(runId));
   for (const runId of forgotten) removeRun(database, runId);
   const replace = database.transaction((runId: string) => {
     const folder = runFolder(home, runId);
     removeRun(database, runId);
-    if (!addRun(database, runId, folder)) return;
+    if (!addRun(database, runId, folder)) {
+      if (known.includes(runId)) throw new RunUnreadable();
+      return;
+    }
     ingestAll(database, runId, join(folder, runFiles.journal));
     takeAnnotations(database, runId, folder);
   });
@@ -56,7 +60,7 @@ export async function rebuildHistory(
     try {
       replace.immediate(runId);
     } catch (error) {
-      if (!isOfFile(error)) throw error;
+      if (!(error instanceof RunUnreadable || isOfFile(error))) throw error;
       unreadable.push(runId);
     }
     progress(index + 1, present.length);
@@ -64,6 +68,9 @@ export async function rebuildHistory(
   }
   return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten, unreadable };
 }
+
+/** The run.json of a run that the history knows is damaged. */
+class RunUnreadable extends Error {}
 
 /** Whether a file can't be read, rather than the history not be written. */
 const isOfFile = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);

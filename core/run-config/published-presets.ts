@@ -25,12 +25,12 @@ const tasks: Task[] = [
     name: 'frozen-lake',
     title: 'FrozenLake',
     summary:
-      'Cross a frozen lake on which one move of five slips to a side, thinking aloud before each turn.',
+      'Cross a frozen lake without stepping into a hole, thinking aloud before each turn. The ice does not slip.',
     paper: null,
     environments: [
       {
         ...frozenLake.preset,
-        prompt: lakeChatPrompt('The ice is slippery: one move of five goes to a side.'),
+        prompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
       },
     ],
     rollout: {},

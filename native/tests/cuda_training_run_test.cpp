@@ -12,8 +12,7 @@
 #include "tiny_run.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluate_checkpoint.h"
-#include "train/run/dry_step.h"
-#include "train/run/engine_needs.h"
+#include "train/replica/dry_step.h"
 #include "train/run/levels.h"
 #include "train/run/training_run.h"
 #include "train/update/optimizer_step.h"
@@ -180,15 +179,13 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   config["environments"][0]["max_turns"] = 1;
   const RunConfig run_config = parse_run_config(config.dump());
   const auto state = tiny_state(run_config, model.path());
-  state->critic->start_from(*state->policy);
-  copy_weights(*state->policy, *state->reference);
-  const auto pass = state->policy->make_pass(), reference = state->reference->make_pass();
-  const auto generator = state->policy->make_generator(generator_slots(run_config), run_config.rollout.context);
+  state->replica.critic->start_from(*state->replica.policy);
+  copy_weights(*state->replica.policy, *state->replica.reference);
   const auto specs = training_episodes(run_config, 1);
-  const auto play = [&] { return run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+  const auto play = [&] { return run_rollout(*state->replica.generator, {specs, state->playground.rules, state->playground.prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
   const auto everything = [&] {
     std::vector<std::vector<float>> values;
-    for (Trainable* each : {&state->policy->trained(), &state->critic->trained()})
+    for (Trainable* each : {&state->replica.policy->trained(), &state->replica.critic->trained()})
       for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment}) values.push_back(state_of(*each, which));
     return values;
   };
@@ -196,7 +193,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   const auto episodes = play();
   const auto before = everything();
   std::vector<int> progress;
-  dry_step(*state, *pass, reference.get(), *generator, [&](int done, int total) {
+  dry_step(run_config, state->replica, state->playground.chat.stop_ids(), [&](int done, int total) {
     CHECK(total == 3);
     progress.push_back(done);
   });
@@ -210,8 +207,8 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
     }
   // No gradient is left over: a step with it moves nothing.
   AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
-  CHECK(take_step(state->policy->trained(), settings).gradient_norm == 0);
-  CHECK(take_step(state->critic->trained(), settings).gradient_norm == 0);
+  CHECK(take_step(state->replica.policy->trained(), settings).gradient_norm == 0);
+  CHECK(take_step(state->replica.critic->trained(), settings).gradient_norm == 0);
   CHECK(everything() == before);
 }
 
@@ -286,34 +283,32 @@ TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on
   const auto code_of = [&](const auto& spoil) {
     const auto run_config = parse_run_config(config.dump());
     const auto state = tiny_state(run_config, model.path());
-    const auto pass = state->policy->make_pass();
-    const auto generator = state->policy->make_generator(3, run_config.rollout.context);
     const auto specs = training_episodes(run_config, 1);
     return error_code_of([&] {
-      const auto roll_out = [&] { return run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
-      spoil(*state, *pass, roll_out);
+      const auto roll_out = [&] { return run_rollout(*state->replica.generator, {specs, state->playground.rules, state->playground.prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+      spoil(run_config, state->replica, roll_out);
     });
   };
   const auto update_with = [](double advantage) {
-    return [advantage](TrainerState& state, NetworkPass& pass, const auto& roll_out) {
+    return [advantage](const RunConfig& config, Replica& replica, const auto& roll_out) {
       const std::vector<Episode> episodes = roll_out();
       std::vector<Sequence> sequences;
       for (const Episode& episode : episodes) {
         sequences.push_back(make_sequence(episode));
         sequences.back().advantages.assign(sequences.back().targets.size(), advantage);
       }
-      update_policy(state, pass, 1, sequences, [](int, int) {});
+      update_policy(config, replica, 1, sequences, [](int, int) {});
     };
   };
-  const auto roll_out_with_a_nan = [](TrainerState& state, NetworkPass&, const auto& roll_out) {
-    change(state.policy->trained(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
+  const auto roll_out_with_a_nan = [](const RunConfig&, Replica& replica, const auto& roll_out) {
+    change(replica.policy->trained(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
     roll_out();
   };
-  const auto step_from_infinity = [](TrainerState& state, NetworkPass&, const auto&) {
-    change(state.policy->trained(), StateVector::first_moment, 70, 3e38f);
-    state.config.optimizer.learning_rate = 1e38;
-    state.policy->trained().clear_gradients();
-    optimizer_step(state, 1);
+  const auto step_from_infinity = [](RunConfig config, Replica& replica, const auto&) {
+    change(replica.policy->trained(), StateVector::first_moment, 70, 3e38f);
+    config.optimizer.learning_rate = 1e38;
+    replica.policy->trained().clear_gradients();
+    optimizer_step(config, replica.policy->trained(), 1);
   };
   for (const std::string device : {"cpu", "cuda"})
     for (const std::string precision : {"fp32", "bf16"}) {

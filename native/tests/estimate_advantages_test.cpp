@@ -28,19 +28,14 @@ struct Fixture {
   // Of the tiny policy's own rollout with scores made up; another tiny policy is the reference.
   std::vector<Sequence> estimate(const std::vector<bool>& kept) {
     state = tiny_state(config, folder.path());
-    if (state->critic) state->critic->start_from(*state->policy);
-    std::unique_ptr<NetworkPass> reference;
-    if (state->reference) {
-      load_weights(other.path(), *state->reference);
-      reference = state->reference->make_pass();
-    }
-    const auto generator = state->policy->make_generator(7, config.rollout.context);
+    if (state->replica.critic) state->replica.critic->start_from(*state->replica.policy);
+    if (state->replica.reference) load_weights(other.path(), *state->replica.reference);
+    const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
-    episodes = run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    episodes = run_rollout(*generator, {specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
     for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = static_cast<double>(i * i % 7);
-    const auto policy = state->policy->make_pass();
     metrics.clear();
-    return estimate_advantages(*state, *policy, reference.get(), episodes, kept, metrics, [] {});
+    return estimate_advantages(config, state->replica, episodes, kept, metrics, [] {});
   }
 
   double metric_of(std::string_view name) const { return metrics.at(std::string(name)); }

@@ -35,7 +35,7 @@ TEST_CASE("the example of a checkpoint's state has the keys that the trainer wri
   make_tiny_model_folder(model.path());
   const auto state = tiny_state(small_run_config(), model.path());
   Journal journal(run.path());
-  write_checkpoint(run.path(), *state, 1, journal);
+  write_checkpoint(run.path(), parts_of(*state), 1, journal);
   CHECK(keys(example("trainer-state.json")) == keys(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
 }
 
@@ -53,15 +53,15 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   RunConfig config = small_run_config();
   config.rollout.groups = 1;
   const auto state = tiny_state(config, model.path());
-  const auto generator = state->policy->make_generator(4, config.rollout.context);
+  const auto generator = state->replica.policy->make_generator(4, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
   const auto episodes = run_rollout(*generator, request);
 
   const std::vector<double> advantages(episodes[0].sampled_tokens(), 0.5);
   const std::vector<float> values(advantages.size(), 0.25f);
   const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, advantages, values};
-  const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->tokenizer));
+  const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->playground.tokenizer));
   const json shown = example("episode.json");
   CHECK(keys(shown) == keys(written));
   CHECK(keys(shown["steps"][0]) == keys(written["steps"][0]));

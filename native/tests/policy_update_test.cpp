@@ -21,9 +21,9 @@ struct Updated {
 // One iteration's update on the tiny policy's own rollout, with advantages +1 and -1 in turn.
 Updated update(const RunConfig& config, const std::filesystem::path& folder, double scale = 1) {
   auto state = tiny_state(config, folder);
-  const auto generator = state->policy->make_generator(7, config.rollout.context);
+  const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  const RolloutRequest request{specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
   const auto episodes = run_rollout(*generator, request);
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) {
@@ -33,11 +33,10 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
     sequence.values.assign(sequence.targets.size(), 0.0f);
     sequence.returns.assign(sequence.targets.size(), advantage);
   }
-  if (state->critic) state->critic->start_from(*state->policy);
-  const auto pass = state->policy->make_pass();
-  auto result = update_policy(*state, *pass, 1, sequences, [](int, int) {});
-  Updated updated{state_of(state->policy->trained()), {}, std::move(result)};
-  if (state->critic) updated.critic_weights = state_of(state->critic->trained());
+  if (state->replica.critic) state->replica.critic->start_from(*state->replica.policy);
+  auto result = update_policy(config, state->replica, 1, sequences, [](int, int) {});
+  Updated updated{state_of(state->replica.policy->trained()), {}, std::move(result)};
+  if (state->replica.critic) updated.critic_weights = state_of(state->replica.critic->trained());
   return updated;
 }
 
@@ -121,7 +120,7 @@ TEST_CASE("without advantages and entropy bonus only weight decay moves the weig
   const auto still = update(config, folder.path(), 0);
   CHECK(still.weights == update(config, folder.path(), 0).weights);
   const auto state = tiny_state(config, folder.path());
-  CHECK(still.weights == state_of(state->policy->trained()));
+  CHECK(still.weights == state_of(state->replica.policy->trained()));
   CHECK(update(config, folder.path(), 1).weights != still.weights);
 }
 

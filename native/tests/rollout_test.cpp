@@ -14,9 +14,9 @@ namespace {
 
 std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::path& folder, int slots) {
   auto state = tiny_state(config, folder);
-  const auto generator = state->policy->make_generator(slots, config.rollout.context);
+  const auto generator = state->replica.policy->make_generator(slots, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  RolloutRequest request{specs, state->rules, state->prototypes, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
   return run_rollout(*generator, request);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("what was sampled is what is trained: the update's log-probabilities a
   const RunConfig config = small_run_config();
   const auto episodes = roll_out(config, folder.path(), 5);
   auto state = tiny_state(config, folder.path());
-  const auto pass = state->policy->make_pass();
+  const auto pass = state->replica.policy->make_pass();
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
   for (const MicroBatch& micro : cut_into_micro_batches(sequences, 400)) {
@@ -100,7 +100,7 @@ TEST_CASE("a turn that the token limit cuts is repaired in the context, and an e
     for (std::size_t t = 0; t + 1 < episode.turns.size(); ++t) {
       if (!episode.turns[t].truncated) continue;
       ++cut;
-      CHECK(episode.turns[t + 1].context_ids.front() == state->chat.turn_end());
+      CHECK(episode.turns[t + 1].context_ids.front() == state->playground.chat.turn_end());
     }
   }
   CHECK(cut > 0);

@@ -9,6 +9,7 @@
 #include "model/folder.h"
 #include "repository.h"
 #include "temporary_folder.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/run/trainer_state.h"
 
 namespace starpo::test {
@@ -41,8 +42,13 @@ inline RunConfig small_run_config() {
 
 inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const std::filesystem::path& folder) {
   auto state = std::make_unique<TrainerState>(config, folder);
-  load_weights(folder, *state->policy);
+  load_weights(folder, *state->replica.policy);
   return state;
+}
+
+// Of a state, for a checkpoint.
+inline CheckpointParts parts_of(TrainerState& state) {
+  return {state.config, state.replica, state.playground.chat.stop_ids(), state.published_files};
 }
 
 inline std::vector<float> state_of(Trainable& trainable, StateVector which = StateVector::weights) {

@@ -28,7 +28,7 @@ struct Fixture {
     state = tiny_state(config, model.path());
   }
 
-  void write(int iteration) { write_checkpoint(run.path(), *state, iteration, journal); }
+  void write(int iteration) { write_checkpoint(run.path(), parts_of(*state), iteration, journal); }
   fs::path checkpoints() const { return run.path() / "checkpoints"; }
   std::vector<int> resumable() const { return resumable_checkpoints(run.path()); }
 };
@@ -37,14 +37,14 @@ struct Fixture {
 
 TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's folder") {
   fs::remove_all(model.path());
-  Trainable& parameters = state->policy->trained();
+  Trainable& parameters = state->replica.policy->trained();
   change(parameters, StateVector::weights, 7, 0.25f);
   change(parameters, StateVector::first_moment, 7, 0.5f);
   parameters.set_steps(3);
   write(5);
   TrainerState read(config, run.path() / checkpoint_path(5));
-  load_checkpoint(run.path(), 5, read);
-  Trainable& again = read.policy->trained();
+  load_checkpoint(run.path(), 5, config.seed, read.replica);
+  Trainable& again = read.replica.policy->trained();
   for (const StateVector each : {StateVector::weights, StateVector::first_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
   CHECK(again.steps() == 3);
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
@@ -55,15 +55,15 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
     state = tiny_state(config, model.path());
-    state->critic->start_from(*state->policy);
-    Trainable& parameters = state->critic->trained();
+    state->replica.critic->start_from(*state->replica.policy);
+    Trainable& parameters = state->replica.critic->trained();
     change(parameters, StateVector::weights, 7, 0.25f);
     change(parameters, StateVector::second_moment, 7, 0.5f);
     parameters.set_steps(3);
     write(5);
     TrainerState read(config, run.path() / checkpoint_path(5));
-    load_checkpoint(run.path(), 5, read);
-    Trainable& again = read.critic->trained();
+    load_checkpoint(run.path(), 5, config.seed, read.replica);
+    Trainable& again = read.replica.critic->trained();
     for (const StateVector each : {StateVector::weights, StateVector::second_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
     CHECK(again.steps() == 3);
   }
@@ -73,12 +73,12 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint carries the model folder's generation_c
   const std::string generation = "{\"eos_token_id\": [507, 505], \"top_k\": 20}";
   write_text(model.path() / "generation_config.json", generation);
   state = tiny_state(config, model.path());
-  CHECK(state->chat.ends_reply(505));
-  CHECK(state->chat.ends_reply(507));
-  CHECK(!state->chat.ends_reply(506));
+  CHECK(state->playground.chat.ends_reply(505));
+  CHECK(state->playground.chat.ends_reply(507));
+  CHECK(!state->playground.chat.ends_reply(506));
   write(5);
   CHECK(read_text(run.path() / checkpoint_path(5) / "generation_config.json") == generation);
-  load_checkpoint(run.path(), 5, *state);
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
 TEST_CASE_FIXTURE(Fixture, "stop ids that config.json alone names end replies after a checkpoint too") {
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "stop ids that config.json alone names end replies af
   state = tiny_state(config, model.path());
   write(5);
   const auto resumed = std::make_unique<TrainerState>(config, run.path() / checkpoint_path(5));
-  for (const TrainerState* each : {state.get(), resumed.get()}) CHECK(each->chat.stop_ids() == std::vector<std::int32_t>{507, 505});
+  for (const TrainerState* each : {state.get(), resumed.get()}) CHECK(each->playground.chat.stop_ids() == std::vector<std::int32_t>{507, 505});
 }
 
 TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {
@@ -123,19 +123,19 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint that is written again stays pinned") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over, or refused with the reason") {
-  state->policy->trained().set_steps(7);
+  state->replica.policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
-  load_start_state(run.path() / checkpoint_path(5), *fresh);
-  CHECK(fresh->policy->trained().steps() == 7);
+  load_start_state(run.path() / checkpoint_path(5), fresh->replica);
+  CHECK(fresh->replica.policy->trained().steps() == 7);
 
   RunConfig with_critic = config;
   with_critic.critic.model = CriticModel::head;
   with_critic.advantage.estimator = AdvantageEstimator::gae;
   const auto other = tiny_state(with_critic, model.path());
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), *other); }) == "start_state_mismatch");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), other->replica); }) == "start_state_mismatch");
   fs::remove(run.path() / checkpoint_path(5) / checkpoint_state_file);
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), *fresh); }) == "start_state_missing");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), fresh->replica); }) == "start_state_missing");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
@@ -143,15 +143,15 @@ TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged,
   write_text(checkpoints() / "000050/trainer-state.json", "{");
   write(45);
   CHECK(resumable() == std::vector<int>{50, 45});
-  CHECK(error_code_of([&] { load_checkpoint(run.path(), 50, *state); }) == "checkpoint_corrupt");
-  load_checkpoint(run.path(), 45, *state);
+  CHECK(error_code_of([&] { load_checkpoint(run.path(), 50, config.seed, state->replica); }) == "checkpoint_corrupt");
+  load_checkpoint(run.path(), 45, config.seed, state->replica);
 }
 
 TEST_CASE_FIXTURE(Fixture, "writing a checkpoint again replaces it") {
   write(5);
   write_text(checkpoints() / "000005/trainer-state.json", "{");
   write(5);
-  load_checkpoint(run.path(), 5, *state);
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint that can't be replaced stays") {
   write(5);
   fs::create_directories(checkpoints() / ".000005.replaced/in the way");
   CHECK(error_code_of([&] { write(5); }) == "file_unwritable");
-  load_checkpoint(run.path(), 5, *state);
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement loses no checkpoint") {
@@ -167,12 +167,12 @@ TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement lose
   fs::rename(checkpoints() / "000005", checkpoints() / ".000005.replaced");
   fs::create_directories(checkpoints() / ".000005.partial");
   remove_partial_files(run.path());
-  load_checkpoint(run.path(), 5, *state);
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 
   fs::create_directories(checkpoints() / ".000005.replaced/left behind");
   remove_partial_files(run.path());
-  load_checkpoint(run.path(), 5, *state);
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
@@ -203,14 +203,14 @@ TEST_CASE("a checkpoint and a resume hold no copy of what they write and read") 
 
   {
     const auto state = tiny_state(config, model.path());
-    state->policy->trained().clear_gradients();
-    take_step(state->policy->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1});
+    state->replica.policy->trained().clear_gradients();
+    take_step(state->replica.policy->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1});
     const PeakMemory peak;
-    write_checkpoint(run.path(), *state, 1, journal);
+    write_checkpoint(run.path(), parts_of(*state), 1, journal);
     CHECK(peak.bytes() < most);
   }
   TrainerState resumed(config, run.path() / checkpoint_path(1));
   const PeakMemory peak;
-  load_checkpoint(run.path(), 1, resumed);
+  load_checkpoint(run.path(), 1, config.seed, resumed.replica);
   CHECK(peak.bytes() - peak.kept_bytes() < most);
 }

@@ -102,14 +102,14 @@ TEST_CASE("demonstrations are functions of seed and index; careful ones without 
   config.rollout.context = 1000;
   config.warm_start.plain = config.warm_start.positions = config.warm_start.mistakes = 0;
   config.warm_start.careful = 1;
-  const auto state = tiny_state(config, folder.path());
+  const Playground playground(config, folder.path());
   for (std::uint32_t i = 0; i < 40; ++i) {
-    const Episode episode = play_demonstration(*state, i);
+    const Episode episode = play_demonstration(config, playground, i);
     CHECK(episode.success);
     CHECK(episode.score == 1);
-    CHECK(play_demonstration(*state, i).turns[0].ids == episode.turns[0].ids);
+    CHECK(play_demonstration(config, playground, i).turns[0].ids == episode.turns[0].ids);
   }
-  CHECK(play_demonstration(*state, 0).turns[0].response != play_demonstration(*state, 1).turns[0].response);
+  CHECK(play_demonstration(config, playground, 0).turns[0].response != play_demonstration(config, playground, 1).turns[0].response);
 }
 
 TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the first push and every step; the others name less and often fail") {
@@ -129,10 +129,10 @@ TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the
     config.warm_start.positions = positions;
     config.warm_start.careful = careful;
     config.warm_start.mistakes = mistakes;
-    const auto state = tiny_state(config, folder.path());
+    const Playground playground(config, folder.path());
     int count = 0;
     for (std::uint32_t i = 0; i < 40; ++i) {
-      const Episode episode = play_demonstration(*state, i);
+      const Episode episode = play_demonstration(config, playground, i);
       count += episode.success;
       for (const Turn& turn : episode.turns) {
         CHECK(turn.action_valid);

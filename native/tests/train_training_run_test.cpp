@@ -199,9 +199,8 @@ TEST_CASE_FIXTURE(Fixture, "a warm start looks for commands after every micro-ba
   warm.warm_start.batch = 3;
   warm.optimizer.micro_batch_tokens = 1;  // one demonstration each
   const auto state = tiny_state(warm, model.path());
-  const auto pass = state->policy->make_pass();
   std::vector<int> steps_done;
-  warm_start_iteration(*state, *pass, 1, [&](int done, int total) {
+  warm_start_iteration(warm, state->playground, state->replica, state->threads, 1, [&](int done, int total) {
     CHECK(total == 2);
     steps_done.push_back(done);
   });

@@ -6,6 +6,12 @@ import type { Api, ConnectionState } from './api.ts';
 const firstDelay = 500;
 const longestDelay = 8000;
 
+/** What an answer that is no connection means, by its code. */
+const refusals: Record<string, ConnectionState> = {
+  not_signed_in: 'signed-out',
+  host_untrusted: 'untrusted',
+};
+
 type Handler = (notice: never) => void;
 
 /** What somebody wants to hear of; `end` stops hearing it on the present connection. */
@@ -25,6 +31,8 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
   const stateHandlers = new Set<(state: ConnectionState) => void>();
   let state: ConnectionState = 'connecting';
   let client: Client | null = null;
+  /** What it is called that nobody answers. */
+  let silence: ConnectionState = 'refused';
   let delay = firstDelay;
 
   function become(next: ConnectionState): void {
@@ -39,13 +47,14 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
 
   function adopt(channel: Channel): void {
     client = createClient(channel);
+    silence = 'lost';
     delay = firstDelay;
     for (const subscription of subscriptions) begin(subscription);
     // What was left out is asked for again, as after a connection that was lost.
     client.on('missed', () => become('open'));
     client.onClose(() => {
       client = null;
-      become('lost');
+      become(silence);
       void retry();
     });
     become('open');
@@ -56,8 +65,10 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     try {
       channel = await open();
     } catch (error) {
-      const next = error instanceof Failure && error.code === 'not_signed_in' ? 'signed-out' : 'refused';
-      if (state === 'connecting' || (state === 'refused' && next !== state)) become(next);
+      const next = refusals[error instanceof Failure ? error.code : ''] ?? silence;
+      // Who is about to sign in isn't disturbed by a core that is away for a while.
+      const stays = next === state || (state === 'signed-out' && next === silence);
+      if (!stays) become(next);
       return retry();
     }
     adopt(channel);

@@ -12,6 +12,7 @@ const connectionWords = {
   lost: 'Reconnecting',
   refused: 'Not connected',
   'signed-out': 'Not signed in',
+  untrusted: 'Not connected',
 } as const;
 
 export function Sidebar({ route }: { route: Route }) {

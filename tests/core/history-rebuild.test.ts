@@ -77,6 +77,18 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
   });
 
   test.each([
+    ['is damaged', (file: string) => writeFileSync(file, '{"version": 2,')],
+    ['says nothing of a run', (file: string) => writeFileSync(file, '{}')],
+  ])('leaves a run whose run.json %s as it was', async (_, damage) => {
+    const before = await listed();
+    damage(join(world.home, 'runs/first-run/run.json'));
+    const { status, output } = await run('history', 'rebuild', '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(output)).toMatchObject({ runs: 2, events: 6, skipped: [], unreadable: ['first-run'] });
+    expect(await listed()).toEqual(before);
+  });
+
+  test.each([
     ['is no database', (file: string) => writeFileSync(file, 'this is some text and no database at all')],
     ['was cut short', (file: string) => truncateSync(file, 3 * 4096)],
   ])('replaces a history that %s', async (_, damage) => {

@@ -161,6 +161,21 @@ describe('the presets of published models', () => {
     }
   });
 
+  test('say of the ice what its configuration makes of it', () => {
+    const said = (task: string) => {
+      const preset = publishedPresets.find((each) => each.task.endsWith(task))!;
+      const { config, prompt } = preset.config.environments[0]!;
+      return { config, words: `${preset.summary}\n${prompt.system}\n${prompt.first}` };
+    };
+    const dry = said('-frozen-lake');
+    expect(dry.config).toMatchObject({ is_slippery: false });
+    expect(dry.words.match(/does not slip/g)).toHaveLength(2);
+    expect(dry.words).not.toMatch(/slippery/);
+    const slippery = said('-frozen-lake-slippery');
+    expect(slippery.config).toMatchObject({ is_slippery: true, success_rate: 1 / 3 });
+    expect(slippery.words).toMatch(/only one move of three goes where it is meant to/);
+  });
+
   test('say what they take of a GPU: more with a critic, less where blocks are computed again', () => {
     const base = findPreset(preset).config;
     const config = { ...base, optimizer: { ...base.optimizer, micro_batch_tokens: 16_384 } };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -193,6 +194,19 @@ describe('a page and core', { timeout: 60_000 }, () => {
     expect(await createClient(channel).call('runs.list', {})).toEqual([]);
     expect(hostile.heard.join('\n')).not.toContain(token);
   });
+});
+
+test('a program that accepts a connection and says nothing is hung up on', async () => {
+  const silent = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => 'starpo' });
+  await once(silent, 'listening');
+  const hungUp = new Promise<void>((resolve) => {
+    silent.on('connection', (socket) => socket.on('close', () => resolve()));
+  });
+  const { port } = silent.address() as AddressInfo;
+  expect(await reachCore(`http://127.0.0.1:${port}`, 'token')).toBeNull();
+  await hungUp;
+  silent.close();
+  await once(silent, 'close');
 });
 
 test('a key is of the port that an address leaves out, too', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Channel, channelPair } from '../../core/contract/channel.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import type { Core } from '../../core/index.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import type { ConnectionState } from '../../renderer/api/api.ts';
@@ -32,8 +33,8 @@ function setUp() {
     api,
     waits,
     states,
-    async refuse() {
-      pending.shift()!.reject(new Error('refused'));
+    async refuse(code = 'connection_refused') {
+      pending.shift()!.reject(new Failure(code, 'No.', 'Try again.'));
       await turns();
     },
     async accept() {
@@ -55,6 +56,19 @@ test('a refused connection is tried again with growing pauses', async () => {
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
   await accept();
   expect(states).toEqual(['connecting', 'refused', 'open']);
+});
+
+test('a lost connection whose place another program has taken, or that has to sign in anew, is said to be so', async () => {
+  const { states, refuse, accept } = setUp();
+  const close = await accept();
+  await close();
+  await refuse();
+  await refuse('host_untrusted');
+  await refuse();
+  await refuse('not_signed_in');
+  await refuse();
+  await accept();
+  expect(states).toEqual(['connecting', 'open', 'lost', 'untrusted', 'lost', 'signed-out', 'open']);
 });
 
 test('calls without a connection fail with a code and a hint', async () => {

@@ -58,11 +58,11 @@ struct StateTensor {
   std::vector<std::int64_t> shape() const { return {static_cast<std::int64_t>(owner.size())}; }
 };
 
-std::vector<StateTensor> state_tensors_of(TrainerState& state) {
-  Trainable& policy = state.policy->trained();
+std::vector<StateTensor> state_tensors_of(Replica& replica) {
+  Trainable& policy = replica.policy->trained();
   std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment}, {"optimizer.second_moment", policy, StateVector::second_moment}};
-  if (state.critic) {
-    Trainable& critic = state.critic->trained();
+  if (replica.critic) {
+    Trainable& critic = replica.critic->trained();
     tensors.push_back({"critic.weights", critic, StateVector::weights});
     tensors.push_back({"critic.first_moment", critic, StateVector::first_moment});
     tensors.push_back({"critic.second_moment", critic, StateVector::second_moment});
@@ -83,40 +83,41 @@ void write_state(const fs::path& file, const std::vector<StateTensor>& tensors) 
 }
 
 // Optimiser and critic of a checkpoint whose trainer-state.json says `about`.
-void read_state(const fs::path& folder, const json& about, TrainerState& state) {
-  const auto tensors = state_tensors_of(state);
+void read_state(const fs::path& folder, const json& about, Replica& replica) {
+  const auto tensors = state_tensors_of(replica);
   SafetensorsFile file(folder / checkpoint_state_file);
   for (const StateTensor& tensor : tensors) file.check(tensor.name, tensor.shape());
   for (const StateTensor& tensor : tensors)
     copy_in_pieces(
         0, tensor.owner.size(), [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first, values); },
         [&](std::size_t first, std::span<const float> values) { tensor.owner.write(tensor.which, first, values); });
-  state.policy->trained().set_steps(about.at("optimizer_steps").get<std::int64_t>());
-  if (state.critic) state.critic->trained().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
+  replica.policy->trained().set_steps(about.at("optimizer_steps").get<std::int64_t>());
+  if (replica.critic) replica.critic->trained().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
 }
 
-void write_folder(const fs::path& folder, TrainerState& state, int iteration, std::int64_t journal_seq) {
+void write_folder(const fs::path& folder, const CheckpointParts& parts, int iteration, std::int64_t journal_seq) {
+  const Network& policy = *parts.replica.policy;
   std::error_code error, ignored;
   fs::remove_all(folder, ignored);
   fs::create_directories(folder, error);
   require(error, folder);
-  const auto weights = [&](std::size_t first, std::span<float> values) { state.policy->read_weights(first, values); };
-  write_model_folder(folder, state.policy->layout(), ReadWeights(weights), state.chat.stop_ids());
-  for (const auto& [name, content] : state.published_files) write_file_atomically(folder / name, content);
-  write_state(folder / checkpoint_state_file, state_tensors_of(state));
-  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", state.policy->trained().steps()}, {"seed", state.config.seed}, {"journal_seq", journal_seq}};
-  if (state.critic) about["critic_optimizer_steps"] = state.critic->trained().steps();
+  const auto weights = [&](std::size_t first, std::span<float> values) { policy.read_weights(first, values); };
+  write_model_folder(folder, policy.layout(), ReadWeights(weights), parts.stop_ids);
+  for (const auto& [name, content] : parts.published_files) write_file_atomically(folder / name, content);
+  write_state(folder / checkpoint_state_file, state_tensors_of(parts.replica));
+  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", parts.replica.policy->trained().steps()}, {"seed", parts.config.seed}, {"journal_seq", journal_seq}};
+  if (parts.replica.critic) about["critic_optimizer_steps"] = parts.replica.critic->trained().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
 }
 
 }  // namespace
 
-void write_checkpoint(const fs::path& run_directory, TrainerState& state, int iteration, Journal& journal) {
+void write_checkpoint(const fs::path& run_directory, const CheckpointParts& parts, int iteration, Journal& journal) {
   const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, partial_ending);
   std::error_code ignored;
   try {
-    write_folder(partial, state, iteration, journal.next_seq());
+    write_folder(partial, parts, iteration, journal.next_seq());
     // One that is written again, since it couldn't be read, stays pinned.
     if (is_checkpoint_pinned(run_directory, iteration)) write_file_atomically(partial / checkpoint_pin_file, "");
     journal.sync();
@@ -127,7 +128,7 @@ void write_checkpoint(const fs::path& run_directory, TrainerState& state, int it
 
   replace_folder(partial, folder);
   journal.checkpoint(iteration, checkpoint_path(iteration));
-  remove_old_states(run_directory, iteration, state.config.checkpoint.keep, journal);
+  remove_old_states(run_directory, iteration, parts.config.checkpoint.keep, journal);
 }
 
 void remove_old_states(const fs::path& run_directory, int iteration, int keep, Journal& journal) {
@@ -153,7 +154,7 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   return iterations;
 }
 
-void load_start_state(const fs::path& checkpoint, TrainerState& state) {
+void load_start_state(const fs::path& checkpoint, Replica& replica) {
   const auto refuse = [&](const char* code, const std::string& why) {
     return Error(code, "the optimiser state of " + checkpoint.string() + " can't be kept: " + why, "make the run again with start.keep_optimizer false, or from a checkpoint that has its state");
   };
@@ -161,8 +162,8 @@ void load_start_state(const fs::path& checkpoint, TrainerState& state) {
   if (!fs::exists(checkpoint / checkpoint_state_file, missing)) throw refuse("start_state_missing", "it is gone, as checkpoint.keep says; pinned checkpoints keep theirs");
   try {
     const auto about = json::parse(std::ifstream(checkpoint / state_json));
-    if (state.critic && !about.contains("critic_optimizer_steps")) throw refuse("start_state_mismatch", "that run had no critic, and this one has");
-    read_state(checkpoint, about, state);
+    if (replica.critic && !about.contains("critic_optimizer_steps")) throw refuse("start_state_mismatch", "that run had no critic, and this one has");
+    read_state(checkpoint, about, replica);
   } catch (const json::exception& error) {
     throw refuse("checkpoint_corrupt", std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
@@ -171,17 +172,17 @@ void load_start_state(const fs::path& checkpoint, TrainerState& state) {
   }
 }
 
-std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, TrainerState& state) {
+std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::uint32_t seed, Replica& replica) {
   const fs::path folder = run_directory / checkpoint_path(iteration);
   const auto corrupt = [&](const std::string& why) {
     return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why, "remove that folder to go on from the checkpoint before it, or start a new run");
   };
   try {
     const auto about = json::parse(std::ifstream(folder / state_json));
-    if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != state.config.seed) throw corrupt("trainer-state.json is of another run or version");
-    if (!(read_model_folder_config(folder) == state.policy->layout().config())) throw corrupt("the model has another shape");
-    read_state(folder, about, state);
-    load_weights(folder, *state.policy);
+    if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != seed) throw corrupt("trainer-state.json is of another run or version");
+    if (!(read_model_folder_config(folder) == replica.policy->layout().config())) throw corrupt("the model has another shape");
+    read_state(folder, about, replica);
+    load_weights(folder, *replica.policy);
     return about.at("journal_seq").get<std::int64_t>();
   } catch (const json::exception& error) {
     throw corrupt(std::string("trainer-state.json: ") + error.what());

@@ -14,11 +14,11 @@
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
-#include "model/published_files.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluation.h"
 #include "train/evaluation/evaluation_files.h"
-#include "train/run/engine_needs.h"
+#include "train/replica/engine_needs.h"
+#include "train/run/playground.h"
 #include "train/run/rollout_metrics.h"
 #include "train/run/trainer_state.h"
 
@@ -59,12 +59,11 @@ Error unusable(const fs::path& run_directory, int checkpoint, const std::string&
 
 int evaluation_slots(const RunConfig& config) { return std::min(config.rollout.slots, config.evaluation.levels); }
 
-// A checkpoint's policy, its environment, and a place to play: what is needed of a training run's state to evaluate.
+// What is needed of a training run's state to evaluate: a checkpoint's policy and what it plays with.
 struct Player {
   Player(const RunConfig& config, const fs::path& folder)
       : threads(thread_count(config.threads)),
-        tokenizer(Tokenizer::load(folder)),
-        chat(tokenizer, config.rollout.think, read_stop_ids(folder)),
+        playground(config, folder),
         engine(make_engine(engine_settings(config), threads)) {
     const ModelConfig model = read_model_folder_config(folder);
     EngineNeeds needs{.model = model};
@@ -73,18 +72,12 @@ struct Player {
     engine->reserve(needs);
     policy = engine->make_network(model, ModelHead::language, NetworkUse::read);
     load_weights(folder, *policy);
-    const auto& environment = config.environments.front();
-    prototypes.push_back(make_environment(environment.type, environment.config));
-    rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});
   }
 
   ThreadPool threads;
-  Tokenizer tokenizer;
-  ChatFormat chat;
+  Playground playground;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Network> policy;
-  std::vector<std::unique_ptr<Environment>> prototypes;
-  std::vector<EpisodeRules> rules;
 };
 
 std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoint, const RunConfig& config) {
@@ -162,7 +155,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto start = std::chrono::steady_clock::now();
   const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
   progress(0, levels);
-  const auto episodes = play_evaluation({config, *generator, player->rules, player->prototypes}, 0, plan.draws, [&](int done) { progress(done, levels); });
+  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draws, [&](int done) { progress(done, levels); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   Json result{{"version", 1},
@@ -184,7 +177,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
                 {"prompt", {{"system", environment.prompt.system}, {"first", environment.prompt.first}, {"next", environment.prompt.next}}}});
   result["environment"] = std::move(shown);
   return write_evaluation_files(run_directory, plan.name, result.dump(2), checkpoint, environment.label,
-                                [&](RolloutWriter& writer) { write_evaluation(writer, episodes, checkpoint, environment, player->tokenizer); });
+                                [&](RolloutWriter& writer) { write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer); });
 }
 
 }  // namespace starpo

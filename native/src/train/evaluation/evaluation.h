@@ -1,26 +1,23 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "config/run_config.h"
 #include "engine/generator.h"
-#include "env/environment.h"
-#include "rollout/episode_player.h"
 #include "rollout/rollout_writer.h"
 #include "tokenizer/tokenizer.h"
+#include "train/run/playground.h"
 
 namespace starpo {
 
 // What an evaluation plays with.
 struct EvaluationParts {
   const RunConfig& config;
+  const Playground& playground;
   Generator& generator;
-  std::span<const EpisodeRules> rules;                        // by environment
-  std::span<const std::unique_ptr<Environment>> prototypes;  // by environment
 };
 
 // Plays one episode on each of an environment's fixed levels. Draws are keyed by the run's seed and `draws`, the environment's place in run.json, not by the iteration: every

@@ -2,17 +2,12 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "base/thread_pool.h"
 #include "config/run_config.h"
-#include "engine/engine.h"
-#include "env/environment.h"
-#include "rollout/episode_player.h"
-#include "rollout/prompt.h"
-#include "tokenizer/tokenizer.h"
-#include "train/update/critic.h"
+#include "train/replica/replica.h"
+#include "train/run/playground.h"
 
 namespace starpo {
 
@@ -22,24 +17,17 @@ int thread_count(int configured);
 // Errors: model_tokenizer_mismatch.
 void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
-// All that lives as long as a run's process: configuration, environments, device, policy, critic.
+// All that lives as long as a run's process. Its owner alone sees it whole and hands out parts.
 struct TrainerState {
   // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
-  // Errors: those of the loaders, model_tokenizer_mismatch, and precision_unsupported.
+  // Errors: those of the loaders and of Replica, model_tokenizer_mismatch, config_invalid.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
-  RunConfig config;
+  const RunConfig config;
   ThreadPool threads;
-  Tokenizer tokenizer;
+  Playground playground;
   std::map<std::string, std::string> published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
-  ChatFormat chat;
-  std::unique_ptr<Engine> engine;
-  MemoryPlan memory_plan;
-  std::unique_ptr<Network> policy;
-  std::unique_ptr<Critic> critic;      // null without one
-  std::unique_ptr<Network> reference;  // null without a KL term
-  std::vector<std::unique_ptr<Environment>> prototypes;
-  std::vector<EpisodeRules> rules;
+  Replica replica;
 };
 
 }  // namespace starpo

@@ -12,8 +12,7 @@
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluation.h"
-#include "train/run/dry_step.h"
-#include "train/run/engine_needs.h"
+#include "train/replica/dry_step.h"
 #include "train/run/levels.h"
 #include "train/run/rollout_metrics.h"
 #include "train/update/estimate_advantages.h"
@@ -51,32 +50,28 @@ int TrainingRun::first_iteration(const RunConfig& config) { return config.start.
 void TrainingRun::load(const RunConfig& config) {
   remove_partial_files(directory_);
   const std::string skipped = resume_or_begin(config);
+  Replica& replica = state_->replica;
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
-  started.isa = state_->engine->instructions();
-  started.device = state_->engine->device();
-  started.device_name = state_->engine->device_name();
+  started.isa = replica.engine->instructions();
+  started.device = replica.engine->device();
+  started.device_name = replica.engine->device_name();
   started.threads = state_->threads.size();
   started.iterations = config.iterations;
-  started.parameters = static_cast<std::int64_t>(state_->policy->layout().size());
+  started.parameters = static_cast<std::int64_t>(replica.policy->layout().size());
   journal_.started(started);
-  journal_.memory_plan(memory_plan_json(state_->memory_plan));
-  const bool rehearses = state_->engine->takes_memory_ahead();
+  journal_.memory_plan(memory_plan_json(replica.memory_plan));
+  const bool rehearses = replica.engine->takes_memory_ahead();
   if (!rehearses) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
-  if (const auto warning = state_->engine->warning()) journal_.warning(*warning);
+  if (const auto warning = replica.engine->warning()) journal_.warning(*warning);
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
-  generator_ = state_->policy->make_generator(generator_slots(config), config.rollout.context);
-  pass_ = state_->policy->make_pass();
-  if (state_->reference) {
-    load_reference(config);
-    reference_pass_ = state_->reference->make_pass();
-  }
+  if (replica.reference) load_reference(config, *replica.reference);
   if (rehearses)
-    dry_step(*state_, *pass_, reference_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
+    dry_step(config, replica, state_->playground.chat.stop_ids(), [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
 // Returns what to say about checkpoints that had to be passed over.
@@ -88,7 +83,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
     try {
       state_.reset();  // a device has room for one
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
-      event = load_checkpoint(directory_, iteration, *state_);
+      event = load_checkpoint(directory_, iteration, config.seed, state_->replica);
     } catch (const Error& error) {
       if (is_no_fault_of_checkpoint(error.code())) throw;
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
@@ -104,9 +99,10 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
 
   state_ = std::make_unique<TrainerState>(config, config.start.model);
-  load_initial_weights(config, *state_->policy);
-  if (state_->critic) state_->critic->start_from(*state_->policy);
-  if (config.start.keep_optimizer) load_start_state(config.start.model, *state_);
+  Replica& replica = state_->replica;
+  load_initial_weights(config, *replica.policy);
+  if (replica.critic) replica.critic->start_from(*replica.policy);
+  if (config.start.keep_optimizer) load_start_state(config.start.model, replica);
   iteration_ = first_iteration(config);
   return {};
 }
@@ -123,8 +119,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
 }
 
 // A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
-void TrainingRun::load_reference(const RunConfig& config) {
-  Network& reference = *state_->reference;
+void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
   const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
   if (!folder.empty()) {
     if (!(read_model_folder_config(folder) == reference.layout().config()))
@@ -132,7 +127,7 @@ void TrainingRun::load_reference(const RunConfig& config) {
     load_weights(folder, reference);
     return;
   }
-  if (!resumed_) return copy_weights(*state_->policy, reference);
+  if (!resumed_) return copy_weights(*state_->replica.policy, reference);
   std::error_code missing;
   if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
   else load_initial_weights(config, reference);
@@ -166,7 +161,7 @@ std::string TrainingRun::run() {
 }
 
 void TrainingRun::rehearse(int iterations, const ReplyLimit& reply_limit) {
-  for (EpisodeRules& rules : state_->rules) rules.reply_limit = reply_limit;
+  for (EpisodeRules& rules : state_->playground.rules) rules.reply_limit = reply_limit;
   for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
     control_.at_iteration(++iteration_);
     train_iteration();
@@ -179,7 +174,7 @@ void TrainingRun::train_iteration() {
   Updates updates;
   if (state_->config.task == Task::warm_start) {
     const Stopwatch update(control_);
-    auto result = warm_start_iteration(*state_, *pass_, iteration_, [&](int done, int total) {
+    auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_, [&](int done, int total) {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
@@ -191,7 +186,7 @@ void TrainingRun::train_iteration() {
   }
   at(metrics, metric::time_iteration) = watch.seconds();
   at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
-  if (const auto in_use = state_->engine->memory_in_use()) {
+  if (const auto in_use = state_->replica.engine->memory_in_use()) {
     device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
     at(metrics, metric::memory_device_peak_bytes) = static_cast<double>(device_peak_bytes_);
   }
@@ -205,7 +200,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
   const auto filter = filter_episodes(*episodes, metrics);
-  auto kept = estimate_advantages(*state_, *pass_, reference_pass_.get(), *episodes, filter.kept, metrics, [&] {
+  auto kept = estimate_advantages(config, state_->replica, *episodes, filter.kept, metrics, [&] {
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
@@ -213,7 +208,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
   mix_environments(kept);
   UpdateResult result;
   try {
-    result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
+    result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
@@ -251,14 +246,14 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
   const auto specs = training_episodes(state_->config, iteration_);
-  RolloutRequest request{specs, state_->rules, state_->prototypes, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
+  RolloutRequest request{specs, state_->playground.rules, state_->playground.prototypes, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
   request.sampling = {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
     control_.poll_discardable();
   };
   control_.poll_discardable();
-  const auto episodes = run_rollout(*generator_, request);
+  const auto episodes = run_rollout(*state_->replica.generator, request);
 
   metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
@@ -279,9 +274,9 @@ void TrainingRun::evaluate() {
       control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
     };
     const int index = static_cast<int>(e);
-    const auto episodes = play_evaluation({state_->config, *generator_, state_->rules, state_->prototypes}, index, index, progress);
+    const auto episodes = play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress);
     RolloutWriter writer(directory_, iteration_, environment.label);
-    write_evaluation(writer, episodes, iteration_, environment, state_->tokenizer);
+    write_evaluation(writer, episodes, iteration_, environment, state_->playground.tokenizer);
     tell_of(writer.finish(), environment.label);
     auto metrics = evaluation_metrics(episodes, environment.label);
     at(metrics, metric::time_evaluation) = watch.seconds();
@@ -304,7 +299,7 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
     for (std::size_t i = 0; i < episodes->size(); ++i) {
       const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
       const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
-      writer.add(episode_json((*episodes)[i], record, environment, state_->tokenizer), episode_summary_json((*episodes)[i], record, environment));
+      writer.add(episode_json((*episodes)[i], record, environment, state_->playground.tokenizer), episode_summary_json((*episodes)[i], record, environment));
     }
     const RolloutFiles files = writer.finish();
     return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
@@ -332,7 +327,7 @@ void TrainingRun::checkpoint() {
   control_.checkpoint_served();
   if (checkpointed_ == iteration_) return;
   journal_.phase("checkpoint", iteration_, 0, 1);
-  write_checkpoint(directory_, *state_, iteration_, journal_);
+  write_checkpoint(directory_, {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files}, iteration_, journal_);
   checkpointed_ = iteration_;
 }
 

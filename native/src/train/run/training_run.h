@@ -37,7 +37,7 @@ class TrainingRun {
   static int first_iteration(const RunConfig&);
   std::string resume_or_begin(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
-  void load_reference(const RunConfig&);
+  void load_reference(const RunConfig&, Network& reference);
   void train_iteration();
   void reinforce(Metrics&, Updates&);
   std::vector<Episode> roll_out(Metrics&);
@@ -54,9 +54,6 @@ class TrainingRun {
   RunControl control_;
   std::unique_ptr<StorageBudget> budget_;
   std::unique_ptr<TrainerState> state_;
-  std::unique_ptr<Generator> generator_;
-  std::unique_ptr<NetworkPass> pass_;
-  std::unique_ptr<NetworkPass> reference_pass_;  // null without a KL term
   int iteration_ = 0;
   int checkpointed_ = -1;
   bool resumed_ = false;

@@ -3,8 +3,9 @@
 #include <span>
 #include <vector>
 
+#include "config/run_config.h"
 #include "journal/journal.h"
-#include "train/run/trainer_state.h"
+#include "train/replica/critic.h"
 #include "train/update/sequence.h"
 
 namespace starpo {
@@ -12,7 +13,8 @@ namespace starpo {
 // The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a critic it does nothing.
 class CriticUpdate {
  public:
-  CriticUpdate(TrainerState&, int iteration);
+  // critic: null without one; it and the configuration outlive the update.
+  CriticUpdate(const RunConfig&, Critic* critic, int iteration);
 
   void begin(std::span<const Sequence> mini_batch);
 
@@ -25,7 +27,8 @@ class CriticUpdate {
   void report(Metrics&, Updates&) const;
 
  private:
-  TrainerState& state_;
+  const RunConfig& config_;
+  Critic* critic_;
   int iteration_;
   double weight_ = 0, loss_ = 0;
   std::vector<float> values_, value_gradients_;

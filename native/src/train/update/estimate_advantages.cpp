@@ -31,20 +31,20 @@ void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::
   }
 }
 
-void read_reference(const TrainerState& state, NetworkPass& reference, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  forward_all(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
+void read_reference(Replica& replica, float temperature, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  forward_all(sequences, replica.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
     std::vector<float> entropies(logprobs.size());
-    reference.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
+    replica.reference_pass->forward(batch, temperature, logprobs, entropies);
   });
 }
 
-void read_values(const TrainerState& state, NetworkPass& policy, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  forward_all(sequences, state.config.optimizer.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
-    if (state.critic->reads_policy()) {
+void read_values(Replica& replica, float temperature, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  forward_all(sequences, replica.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
+    if (replica.critic->reads_policy()) {
       std::vector<float> logprobs(values.size()), entropies(values.size());
-      policy.forward(batch, static_cast<float>(state.config.rollout.temperature), logprobs, entropies);
+      replica.policy_pass->forward(batch, temperature, logprobs, entropies);
     }
-    state.critic->forward(batch, policy, values);
+    replica.critic->forward(batch, *replica.policy_pass, values);
   });
 }
 
@@ -75,9 +75,9 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
 
 }  // namespace
 
-std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& policy, NetworkPass* reference, std::span<const Episode> episodes,
-                                          const std::vector<bool>& kept_groups, Metrics& metrics, const std::function<void()>& progress) {
-  const AdvantageConfig& config = state.config.advantage;
+std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& replica, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, Metrics& metrics,
+                                          const std::function<void()>& progress) {
+  const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
   std::vector<double> scores, group_relative;  // [sequences]
   const auto groups = groups_of(episodes);
@@ -92,9 +92,10 @@ std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& poli
   }
   if (sequences.empty()) return sequences;
 
-  if (reference != nullptr) read_reference(state, *reference, sequences, progress);
-  auto rewards = kl_rewards(state.config.kl, sequences, metrics);
-  if (state.critic) read_values(state, policy, sequences, progress);
+  const auto temperature = static_cast<float>(run_config.rollout.temperature);
+  if (replica.reference) read_reference(replica, temperature, sequences, progress);
+  auto rewards = kl_rewards(run_config.kl, sequences, metrics);
+  if (replica.critic) read_values(replica, temperature, sequences, progress);
 
   std::vector<std::vector<double>> advantages(sequences.size());
   std::vector<int> environments;
@@ -116,7 +117,7 @@ std::vector<Sequence> estimate_advantages(TrainerState& state, NetworkPass& poli
   }
   at(metrics, metric::advantage_mean) = mean(all);
   at(metrics, metric::advantage_std) = standard_deviation(all);
-  if (state.critic) add_value_metrics(sequences, metrics);
+  if (replica.critic) add_value_metrics(sequences, metrics);
 
   if (config.whiten) whiten(advantages, environments);
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);

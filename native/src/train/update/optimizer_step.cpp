@@ -28,17 +28,14 @@ double step(Trainable& trained, const AdamWSettings& settings, const std::string
 
 }  // namespace
 
-double optimizer_step(TrainerState& state, int iteration) {
-  const OptimizerConfig& config = state.config.optimizer;
-  Trainable& trained = state.policy->trained();
-  return step(trained, settings(config, learning_rate(state.config, iteration, trained.steps()), config.gradient_clip), "", "optimizer");
+double optimizer_step(const RunConfig& config, Trainable& policy, int iteration) {
+  const double rate = learning_rate(config, iteration, policy.steps());
+  return step(policy, settings(config.optimizer, rate, config.optimizer.gradient_clip), "", "optimizer");
 }
 
-double critic_step(TrainerState& state, int iteration) {
-  const CriticConfig& config = state.config.critic;
-  Trainable& trained = state.critic->trained();
-  const double rate = scheduled_rate(config.learning_rate, state.config, iteration, trained.steps());
-  return step(trained, settings(state.config.optimizer, rate, config.gradient_clip), "the critic's ", "critic");
+double critic_step(const RunConfig& config, Trainable& critic, int iteration) {
+  const double rate = scheduled_rate(config.critic.learning_rate, config, iteration, critic.steps());
+  return step(critic, settings(config.optimizer, rate, config.critic.gradient_clip), "the critic's ", "critic");
 }
 
 }  // namespace starpo

@@ -17,17 +17,17 @@ namespace {
 
 class PolicyUpdate {
  public:
-  PolicyUpdate(TrainerState& state, NetworkPass& pass, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
-      : state_(state), pass_(pass), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(state, iteration),
-        trains_policy_(!state.critic || iteration > critic_warmup_end(state.config)) {
-    const int mini_batch = state.config.policy_loss.mini_batch;
-    steps_in_total_ = state.config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
+  PolicyUpdate(const RunConfig& config, Replica& replica, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
+      : config_(config), replica_(replica), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(config, replica.critic.get(), iteration),
+        trains_policy_(!replica.critic || iteration > critic_warmup_end(config)) {
+    const int mini_batch = config.policy_loss.mini_batch;
+    steps_in_total_ = config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
   }
 
   UpdateResult run() {
-    for (int epoch = 0; epoch < state_.config.policy_loss.epochs; ++epoch)
-      for (std::size_t first = 0; first < sequences_.size(); first += state_.config.policy_loss.mini_batch)
-        step(first, std::min<std::size_t>(state_.config.policy_loss.mini_batch, sequences_.size() - first));
+    for (int epoch = 0; epoch < config_.policy_loss.epochs; ++epoch)
+      for (std::size_t first = 0; first < sequences_.size(); first += config_.policy_loss.mini_batch)
+        step(first, std::min<std::size_t>(config_.policy_loss.mini_batch, sequences_.size() - first));
     UpdateResult result;
     if (trains_policy_) result = {summary(), {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
     critic_.report(result.metrics, result.updates);
@@ -39,12 +39,12 @@ class PolicyUpdate {
     const std::span<const Sequence> mini_batch = sequences_.subspan(first, count);
     std::vector<int> trained;
     for (const Sequence& sequence : mini_batch) trained.push_back(static_cast<int>(sequence.targets.size()));
-    const auto weights = token_weights(trained, state_.config.policy_loss.average, longest_trajectory());
+    const auto weights = token_weights(trained, config_.policy_loss.average, longest_trajectory());
 
-    state_.policy->trained().clear_gradients();
+    replica_.policy->trained().clear_gradients();
     critic_.begin(mini_batch);
     PolicyLossSums sums;
-    for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, state_.config.optimizer.micro_batch_tokens)) {
+    for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, replica_.micro_batch_tokens)) {
       accumulate(micro, mini_batch, weights, sums);
       if (!std::isfinite(sums.loss)) throw Error("non_finite_loss", "the policy loss is not finite", "lower optimizer.learning_rate and go on from the last checkpoint");
       progress_(steps_done_, steps_in_total_);
@@ -52,8 +52,8 @@ class PolicyUpdate {
     ++steps_done_;
     critic_.step();
     if (!trains_policy_) return;
-    learning_rate_ = learning_rate(state_.config, iteration_, state_.policy->trained().steps());
-    norms_.push_back(optimizer_step(state_, iteration_));
+    learning_rate_ = learning_rate(config_, iteration_, replica_.policy->trained().steps());
+    norms_.push_back(optimizer_step(config_, replica_.policy->trained(), iteration_));
     losses_.push_back(sums.loss);
     add(sums);
   }
@@ -63,18 +63,18 @@ class PolicyUpdate {
     const PackedBatch batch = pack(sequences);
     logprobs_.resize(batch.targets.size());
     entropies_.resize(logprobs_.size());
-    const auto temperature = static_cast<float>(state_.config.rollout.temperature);
+    const auto temperature = static_cast<float>(config_.rollout.temperature);
     if (trains_policy_) {
-      BatchLoss loss{Objective::policy, state_.config.policy_loss, {}, {}};
-      if (state_.config.kl.placement == KlPlacement::loss) loss.kl = state_.config.kl;
+      BatchLoss loss{Objective::policy, config_.policy_loss, {}, {}};
+      if (config_.kl.placement == KlPlacement::loss) loss.kl = config_.kl;
       for (int i = 0; i < micro.count; ++i)
         loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages, sequences[i].reference_logprobs, weights[micro.first + i]});
-      pass_.learn(batch, temperature, loss, logprobs_, entropies_, sums);
+      replica_.policy_pass->learn(batch, temperature, loss, logprobs_, entropies_, sums);
       if (norms_.empty()) measure_gap(sequences);
-    } else if (state_.critic->reads_policy()) {
-      pass_.forward(batch, temperature, logprobs_, entropies_);
+    } else if (replica_.critic->reads_policy()) {
+      replica_.policy_pass->forward(batch, temperature, logprobs_, entropies_);
     }
-    critic_.accumulate(sequences, batch, pass_);
+    critic_.accumulate(sequences, batch, *replica_.policy_pass);
   }
 
   void measure_gap(std::span<const Sequence> sequences) {
@@ -85,9 +85,9 @@ class PolicyUpdate {
 
   int longest_trajectory() const {
     int turns = 0;
-    for (const auto& environment : state_.config.environments)
+    for (const auto& environment : config_.environments)
       if (environment.share > 0) turns = std::max(turns, environment.max_turns);  // the others are only validated
-    return turns * state_.config.rollout.max_response_tokens;
+    return turns * config_.rollout.max_response_tokens;
   }
 
   void add(const PolicyLossSums& sums) {
@@ -117,8 +117,8 @@ class PolicyUpdate {
     return metrics;
   }
 
-  TrainerState& state_;
-  NetworkPass& pass_;
+  const RunConfig& config_;
+  Replica& replica_;
   int iteration_;
   std::span<const Sequence> sequences_;
   const std::function<void(int, int)>& progress_;
@@ -134,10 +134,9 @@ class PolicyUpdate {
 
 }  // namespace
 
-UpdateResult update_policy(TrainerState& state, NetworkPass& pass, int iteration, std::span<const Sequence> sequences,
-                           const std::function<void(int done, int total)>& progress) {
+UpdateResult update_policy(const RunConfig& config, Replica& replica, int iteration, std::span<const Sequence> sequences, const std::function<void(int done, int total)>& progress) {
   if (sequences.empty()) return {};
-  return PolicyUpdate(state, pass, iteration, sequences, progress).run();
+  return PolicyUpdate(config, replica, iteration, sequences, progress).run();
 }
 
 }  // namespace starpo

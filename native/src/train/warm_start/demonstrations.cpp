@@ -37,14 +37,14 @@ int draw_environment(const RunConfig& config, DemonstrationDraws& draws) {
 
 }  // namespace
 
-Episode play_demonstration(const TrainerState& state, std::uint32_t index) {
-  DemonstrationDraws draws(state.config.seed, index);
-  const int e = draw_environment(state.config, draws);
-  EpisodePlayer player(state.rules[e], state.prototypes[e]->clone(), demonstration_episode(state.config, e, index));
+Episode play_demonstration(const RunConfig& config, const Playground& playground, std::uint32_t index) {
+  DemonstrationDraws draws(config.seed, index);
+  const int e = draw_environment(config, draws);
+  EpisodePlayer player(playground.rules[e], playground.prototypes[e]->clone(), demonstration_episode(config, e, index));
   while (!player.finished()) {
-    const Demonstration reply = reply_to(player.environment(), state.config.warm_start, state.config.environments[e].max_actions_per_turn, draws);
-    auto ids = state.tokenizer.encode(text_of(reply, state.config.rollout.think));
-    ids.push_back(state.chat.turn_end());
+    const Demonstration reply = reply_to(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
+    auto ids = playground.tokenizer.encode(text_of(reply, config.rollout.think));
+    ids.push_back(playground.chat.turn_end());
     for (const auto id : ids) {
       const bool turn_over = !player.accept(id, 0, 0).empty() || player.finished();
       if (turn_over) break;  // the turn end, or the token limit before it

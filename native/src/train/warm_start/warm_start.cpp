@@ -14,24 +14,24 @@
 namespace starpo {
 namespace {
 
-std::vector<Episode> demonstration_batch(TrainerState& state, std::uint32_t first) {
-  std::vector<Episode> episodes(state.config.warm_start.batch);
-  state.threads.parallel_for(state.config.warm_start.batch, [&](int i) { episodes[i] = play_demonstration(state, first + i); });
+std::vector<Episode> demonstration_batch(const RunConfig& config, const Playground& playground, ThreadPool& threads, std::uint32_t first) {
+  std::vector<Episode> episodes(config.warm_start.batch);
+  threads.parallel_for(config.warm_start.batch, [&](int i) { episodes[i] = play_demonstration(config, playground, first + i); });
   return episodes;
 }
 
 // Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
-double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<Episode>& demonstrations, const std::function<void()>& progress) {
+double cross_entropy(Replica& replica, const std::vector<Episode>& demonstrations, const std::function<void()>& progress) {
   std::vector<Sequence> sequences;
   double targets = 0;
   for (const Episode& episode : demonstrations) targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
   PolicyLossSums sums;
-  for (const MicroBatch& micro : cut_into_micro_batches(sequences, state.config.optimizer.micro_batch_tokens)) {
+  for (const MicroBatch& micro : cut_into_micro_batches(sequences, replica.micro_batch_tokens)) {
     const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
     std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
     BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
     for (SequenceLoss& sequence : loss.sequences) sequence.weight = 1 / targets;
-    pass.learn(batch, 1, loss, logprobs, entropies, sums);
+    replica.policy_pass->learn(batch, 1, loss, logprobs, entropies, sums);
     progress();
   }
   return sums.loss;
@@ -39,18 +39,20 @@ double cross_entropy(TrainerState& state, NetworkPass& pass, const std::vector<E
 
 }  // namespace
 
-UpdateResult warm_start_iteration(TrainerState& state, NetworkPass& pass, int iteration, const std::function<void(int done, int total)>& progress) {
-  const WarmStartConfig& config = state.config.warm_start;
+UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground& playground, Replica& replica, ThreadPool& threads, int iteration,
+                                  const std::function<void(int done, int total)>& progress) {
+  const WarmStartConfig& config = run_config.warm_start;
+  Trainable& trained = replica.policy->trained();
   std::vector<double> losses, norms;
   double rate = 0;
   for (int step = 0; step < config.steps_per_iteration; ++step) {
     const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
-    const auto demonstrations = demonstration_batch(state, index);
-    state.policy->trained().clear_gradients();
-    const double loss = cross_entropy(state, pass, demonstrations, [&] { progress(step, config.steps_per_iteration); });
+    const auto demonstrations = demonstration_batch(run_config, playground, threads, index);
+    trained.clear_gradients();
+    const double loss = cross_entropy(replica, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
-    rate = learning_rate(state.config, iteration, state.policy->trained().steps());
-    norms.push_back(optimizer_step(state, iteration));
+    rate = learning_rate(run_config, iteration, trained.steps());
+    norms.push_back(optimizer_step(run_config, trained, iteration));
     losses.push_back(loss);
   }
   Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},

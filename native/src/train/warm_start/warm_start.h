@@ -2,15 +2,17 @@
 
 #include <functional>
 
-#include "engine/network_pass.h"
+#include "base/thread_pool.h"
+#include "config/run_config.h"
 #include "journal/journal.h"
-#include "train/run/trainer_state.h"
+#include "train/replica/replica.h"
+#include "train/run/playground.h"
 #include "train/update/policy_update.h"
 
 namespace starpo {
 
 // One iteration of a warm start: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration replies. Demonstrations are numbered through the run.
 // Errors: non_finite_loss, and those of optimizer_step.
-UpdateResult warm_start_iteration(TrainerState&, NetworkPass&, int iteration, const std::function<void(int done, int total)>& progress);
+UpdateResult warm_start_iteration(const RunConfig&, const Playground&, Replica&, ThreadPool&, int iteration, const std::function<void(int done, int total)>& progress);
 
 }  // namespace starpo

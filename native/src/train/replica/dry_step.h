@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 
-#include "train/run/trainer_state.h"
+#include "train/replica/replica.h"
 
 namespace starpo {
 
@@ -10,6 +12,6 @@ namespace starpo {
 // critic (and forward through the reference, where there is one) with a loss of weight 0, and the generator chooses a token with all slots busy. What
 // doesn't fit, or doesn't run, fails here. Nothing is learned, gradients are cleared, and the generator is as if new.
 // progress: after each of the `total` parts. Errors: the device's, gpu_out_of_memory and gpu_failed.
-void dry_step(TrainerState&, NetworkPass& policy, NetworkPass* reference, Generator&, const std::function<void(int done, int total)>& progress);
+void dry_step(const RunConfig&, Replica&, std::span<const std::int32_t> stop_ids, const std::function<void(int done, int total)>& progress);
 
 }  // namespace starpo

@@ -1,9 +1,7 @@
-#include "train/run/dry_step.h"
+#include "train/replica/dry_step.h"
 
 #include <algorithm>
 #include <vector>
-
-#include "train/run/engine_needs.h"
 
 namespace starpo {
 namespace {
@@ -27,36 +25,40 @@ PackedBatch largest_batch(const EngineNeeds& needs) {
 
 class DryStep {
  public:
-  DryStep(TrainerState& state, const EngineNeeds& needs)
-      : state_(state), needs_(needs), batch_(largest_batch(needs)), temperature_(static_cast<float>(state.config.rollout.temperature)), zeros_(batch_.targets.size()),
-        zero_advantages_(batch_.targets.size()), logprobs_(batch_.targets.size()), entropies_(batch_.targets.size()), values_(batch_.targets.size()) {}
+  DryStep(const RunConfig& config, Replica& replica, std::span<const std::int32_t> stop_ids)
+      : config_(config), replica_(replica), stop_ids_(stop_ids), batch_(largest_batch(replica.needs)), temperature_(static_cast<float>(config.rollout.temperature)),
+        zeros_(batch_.targets.size()), zero_advantages_(batch_.targets.size()), logprobs_(batch_.targets.size()), entropies_(batch_.targets.size()), values_(batch_.targets.size()) {}
 
-  void learn(NetworkPass& policy) {
-    state_.policy->trained().clear_gradients();
+  void learn() {
+    replica_.policy->trained().clear_gradients();
     PolicyLossSums sums;
-    policy.learn(batch_, temperature_, loss(), logprobs_, entropies_, sums);
-    if (state_.critic) {
-      state_.critic->trained().clear_gradients();
-      state_.critic->forward(batch_, policy, values_);
-      state_.critic->backward(zeros_);
-      state_.critic->trained().clear_gradients();
+    replica_.policy_pass->learn(batch_, temperature_, loss(), logprobs_, entropies_, sums);
+    if (replica_.critic) {
+      replica_.critic->trained().clear_gradients();
+      replica_.critic->forward(batch_, *replica_.policy_pass, values_);
+      replica_.critic->backward(zeros_);
+      replica_.critic->trained().clear_gradients();
     }
-    state_.policy->trained().clear_gradients();
+    replica_.policy->trained().clear_gradients();
   }
 
-  void read(NetworkPass& reference) { reference.forward(batch_, temperature_, logprobs_, entropies_); }
+  void read_reference() {
+    if (replica_.reference) replica_.reference_pass->forward(batch_, temperature_, logprobs_, entropies_);
+  }
 
   // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one. Then ever fewer
   // slots, since a device may keep something for each size of a step.
-  void generate(Generator& generator) {
-    const auto prompt = any_tokens(std::max(1, needs_.context - 1), needs_.model.vocab_size);
-    const int group = needs_.groups > 0 ? 0 : -1;
+  void generate() {
+    const EngineNeeds& needs = replica_.needs;
+    Generator& generator = *replica_.generator;
+    const auto prompt = any_tokens(std::max(1, needs.context - 1), needs.model.vocab_size);
+    const int group = needs.groups > 0 ? 0 : -1;
     constexpr int closest_sizes = 8;
-    for (int busy = needs_.slots; busy > 0; busy -= closest_sizes) {
+    for (int busy = needs.slots; busy > 0; busy -= closest_sizes) {
       generator.reset();
       std::vector<ReplyRequest> requests;
       for (int slot = 0; slot < busy; ++slot) {
-        const bool whole = busy == needs_.slots && (slot == 0 || group >= 0);
+        const bool whole = busy == needs.slots && (slot == 0 || group >= 0);
         generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), group, static_cast<std::uint32_t>(slot));
         requests.push_back({slot, 1});
       }
@@ -68,15 +70,14 @@ class DryStep {
 
  private:
   DrawSettings draws() const {
-    const RolloutConfig& rollout = state_.config.rollout;
+    const RolloutConfig& rollout = config_.rollout;
     const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
-    return {{state_.config.seed, RandomStream::train_sampling}, 0, sampling, state_.chat.stop_ids()};
+    return {{config_.seed, RandomStream::train_sampling}, 0, sampling, stop_ids_};
   }
 
   BatchLoss loss() const {
-    const RunConfig& config = state_.config;
-    BatchLoss loss{config.task == Task::reinforce ? Objective::policy : Objective::likelihood, config.policy_loss, {}, {}};
-    if (config.kl.placement == KlPlacement::loss) loss.kl = config.kl;
+    BatchLoss loss{config_.task == Task::reinforce ? Objective::policy : Objective::likelihood, config_.policy_loss, {}, {}};
+    if (config_.kl.placement == KlPlacement::loss) loss.kl = config_.kl;
     for (std::size_t i = 0, first = 0; i + 1 < batch_.sequence_starts.size(); ++i) {
       const auto count = static_cast<std::size_t>(batch_.sequence_starts[i + 1] - batch_.sequence_starts[i] - 1);
       const auto part = std::span(zeros_).subspan(first, count);
@@ -86,8 +87,9 @@ class DryStep {
     return loss;
   }
 
-  TrainerState& state_;
-  const EngineNeeds& needs_;
+  const RunConfig& config_;
+  Replica& replica_;
+  std::span<const std::int32_t> stop_ids_;
   PackedBatch batch_;
   float temperature_;
   std::vector<float> zeros_;
@@ -97,16 +99,15 @@ class DryStep {
 
 }  // namespace
 
-void dry_step(TrainerState& state, NetworkPass& policy, NetworkPass* reference, Generator& generator, const std::function<void(int done, int total)>& progress) {
-  const EngineNeeds needs = engine_needs(state.config, state.policy->layout().config());
+void dry_step(const RunConfig& config, Replica& replica, std::span<const std::int32_t> stop_ids, const std::function<void(int done, int total)>& progress) {
   const int total = 3;
   progress(0, total);
-  DryStep step(state, needs);
-  step.learn(policy);
+  DryStep step(config, replica, stop_ids);
+  step.learn();
   progress(1, total);
-  if (reference != nullptr) step.read(*reference);
+  step.read_reference();
   progress(2, total);
-  step.generate(generator);
+  step.generate();
   progress(total, total);
 }
 

@@ -1,4 +1,4 @@
-#include "train/run/engine_needs.h"
+#include "train/replica/engine_needs.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "train/update/critic.h"
+#include "train/replica/critic.h"
 
 #include <vector>
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "config/run_config.h"
+#include "engine/engine.h"
+#include "train/replica/critic.h"
+
+namespace starpo {
+
+// All of a run that lives on one device: the networks, and what plays and learns with them. It is one object, so that several devices can each have one.
+struct Replica {
+  // Takes the device's memory. The weights of policy, critic and reference are whatever they are until they are loaded. model: the policy's shape. The pool must outlive
+  // it. Errors: those of make_engine and Engine::reserve, and precision_unsupported.
+  Replica(const RunConfig&, const ModelConfig& model, ThreadPool&);
+
+  std::unique_ptr<Engine> engine;
+  EngineNeeds needs;           // what the engine was asked to reserve
+  int micro_batch_tokens = 0;  // most tokens of a pass: the configuration's or, where it leaves that open, what suits the device
+  MemoryPlan memory_plan;
+  std::unique_ptr<Network> policy;
+  std::unique_ptr<NetworkPass> policy_pass;
+  std::unique_ptr<Generator> generator;  // of the policy
+  std::unique_ptr<Critic> critic;        // null without one
+  std::unique_ptr<Network> reference;    // null without a KL term
+  std::unique_ptr<NetworkPass> reference_pass;
+};
+
+}  // namespace starpo
