@@ -108,14 +108,14 @@ TEST_CASE("a template is shown by its first 300 characters, and an invalid reply
 
 TEST_CASE("entropy is told by part and turn of a reply, and a reply's repetitions are counted") {
   Episode episode;
-  Turn& first = episode.turns.emplace_back();
+  Turn first, second;
   first.ids = {1, 2, 3, 4, 1, 2, 3, 4};  // 4-grams 1234, 2341, 3412, 4123, 1234
   first.entropies = {1, 1, 1, 4, 0, 0, 0, 1};
   first.think_tokens = 3;
-  Turn& second = episode.turns.emplace_back();
   second.ids = {5, 5, 5};  // too short for any
   second.entropies = {3, 3, 3};
   second.think_tokens = 3;  // none closes the thought
+  episode.turns = {first, second};
   Metrics metrics;
   add_reply_metrics(std::vector<Episode>{episode}, true, metrics);
   CHECK(at(metrics, metric::rollout_repeated_ngrams) == doctest::Approx(1.0 / 5));
