@@ -26,6 +26,7 @@ const bodies = {
     iteration: integer,
     metrics,
     updates: z.record(z.string(), z.array(z.number())).optional(),
+    template: z.looseObject({ text: z.string(), share: z.number() }).optional(),
   }),
   evaluation: z.looseObject({ iteration: integer, label: z.string(), metrics }),
   rollout: z.looseObject({

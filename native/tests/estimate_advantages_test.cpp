@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <functional>
+
 #include "algorithm/advantage.h"
 #include "algorithm/kl.h"
 #include "journal/metric_names.h"
@@ -19,6 +22,7 @@ struct Fixture {
   std::unique_ptr<TrainerState> state;
   std::vector<Episode> episodes;
   Metrics metrics;
+  std::function<double(std::size_t)> score = [](std::size_t i) { return static_cast<double>(i * i % 7); };
 
   Fixture() {
     make_tiny_model_folder(folder.path());
@@ -33,7 +37,7 @@ struct Fixture {
     const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
     episodes = run_rollout(*generator, {specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
-    for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = static_cast<double>(i * i % 7);
+    for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = score(i);
     metrics.clear();
     return estimate_advantages(config, state->replica, episodes, kept, metrics, [] {});
   }
@@ -103,4 +107,33 @@ TEST_CASE_FIXTURE(Fixture, "advantages are whitened over the kept trajectories' 
   CHECK(sum / tokens == doctest::Approx(0).epsilon(1e-9));
   CHECK(squares / (tokens - 1) == doctest::Approx(1));
   CHECK(metric_of(metric::advantage_std) != doctest::Approx(1));  // as it was before
+}
+
+TEST_CASE_FIXTURE(Fixture, "a group without spread has no active token under advantages relative to it, but may have others") {
+  score = [](std::size_t i) { return i < 4 ? 1.0 : i < 8 ? static_cast<double>(i % 2) : i == 8 ? 3.0 : 0.0; };
+  config.advantage = {AdvantageEstimator::rloo, 1, 1, false};
+  const auto plain = estimate({true, true, true});
+  double active = 0, tokens = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    active += i < 4 ? 0.0 : static_cast<double>(plain[i].targets.size());
+    tokens += static_cast<double>(plain[i].targets.size());
+  }
+  CHECK(metric_of(metric::advantage_active_share) == doctest::Approx(active / tokens));
+  CHECK(metric_of(metric::advantage_zero_spread_share) == 0);
+
+  config.advantage = {AdvantageEstimator::gae, 1, 1, true};  // each token's is its episode's score, before
+  config.critic.model = CriticModel::head;
+  double without = 0, all = 0;
+  const auto whitened = estimate({true, true, true});
+  for (std::size_t i = 0; i < whitened.size(); ++i)
+    for (const double advantage : whitened[i].advantages) all += std::abs(advantage), without += i < 4 ? std::abs(advantage) : 0;
+  CHECK(without > 0);
+  CHECK(metric_of(metric::advantage_zero_spread_share) == doctest::Approx(without / all));
+
+  config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
+  config.critic.model = CriticModel::none;
+  score = [](std::size_t) { return 1.0; };
+  estimate({true, true, true});
+  CHECK(metric_of(metric::advantage_active_share) == 0);
+  CHECK_FALSE(metrics.contains(std::string(metric::advantage_zero_spread_share)));
 }

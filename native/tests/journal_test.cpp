@@ -42,7 +42,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     journal.started(started);
     journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
     journal.phase("rollout", 3, 4, 128);
-    journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}});
+    journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
     journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
     journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
     journal.rollout_removed(1, "train");
@@ -64,7 +64,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
           {{"name", "policy"}, {"lifetime", "run"}, {"bytes", 30}}, {{"name", "kv_cache"}, {"lifetime", "rollout"}, {"bytes", 9}},
           {{"name", "activations"}, {"lifetime", "update"}, {"bytes", 8}}, {{"name", "logits"}, {"lifetime", "update"}, {"bytes", 2}}}}},
       {{"type", "phase"}, {"name", "rollout"}, {"iteration", 3}, {"done", 4}, {"total", 128}},
-      {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}},
+      {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}, {"template", {{"text", "I go"}, {"share", 0.75}}}},
       {{"type", "evaluation"}, {"iteration", 3}, {"label", "frozen-lake"}, {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
       {{"type", "rollout"}, {"iteration", 3}, {"split", "train"}, {"file", "rollouts/000003-train.jsonl.zst"}, {"index", "rollouts/000003-train.index.json"}, {"episodes", 128}},
       {{"type", "rollout_removed"}, {"iteration", 1}, {"split", "train"}},

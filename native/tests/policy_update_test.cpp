@@ -109,6 +109,10 @@ TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio 
   for (const auto name : {metric::rollout_logprob_gap, metric::rollout_logprob_gap_max, metric::rollout_logprob_gap_kl})
     CHECK(updated.result.metrics.at(std::string(name)) == 0);
   CHECK(updated.result.metrics.at(std::string(metric::actor_grad_norm)) > 0);
+  CHECK(updated.result.metrics.at(std::string(metric::actor_ratio_max)) > 1);  // of the later steps
+  config.policy_loss.epochs = 1;
+  config.policy_loss.mini_batch = 12;
+  CHECK(update(config, folder.path()).result.metrics.at(std::string(metric::actor_ratio_max)) == 1);
 }
 
 TEST_CASE("without advantages and entropy bonus only weight decay moves the weights") {

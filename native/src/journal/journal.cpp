@@ -103,8 +103,10 @@ void Journal::phase(std::string_view name, int iteration, std::int64_t done, std
   append("phase", dump({{"name", name}, {"iteration", iteration}, {"done", done}, {"total", total}}));
 }
 
-void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates) {
-  append("iteration", dump({{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}}));
+void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates, const std::optional<ThoughtTemplate>& thought) {
+  Json event{{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}};
+  if (thought) event["template"] = {{"text", thought->text}, {"share", thought->share}};
+  append("iteration", dump(event));
 }
 
 void Journal::evaluation(int iteration, std::string_view label, const Metrics& metrics) {

@@ -16,6 +16,12 @@ namespace starpo {
 using Metrics = std::map<std::string, double>;                // by the names of metric_names.h
 using Updates = std::map<std::string, std::vector<double>>;   // one number an optimiser step
 
+// What episodes think alike.
+struct ThoughtTemplate {
+  std::string text;
+  double share = 0;  // of the episodes
+};
+
 struct ResumedFrom {
   std::string checkpoint;  // relative path: checkpoints/000050
   int iteration = 0;
@@ -49,7 +55,7 @@ class Journal {
   void started(const StartedEvent&);  // pid, host and build are added
   void memory_plan(std::string_view plan_json);  // an object, as the engine has it
   void phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total);  // dropped when more than four a second, unless the name is new
-  void iteration(int iteration, const Metrics&, const Updates&);  // numbers that aren't finite are left out
+  void iteration(int iteration, const Metrics&, const Updates&, const std::optional<ThoughtTemplate>& = std::nullopt);  // numbers that aren't finite are left out
   void evaluation(int iteration, std::string_view label, const Metrics&);
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
   void rollout_removed(int iteration, std::string_view split);  // said before the files go

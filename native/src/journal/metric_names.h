@@ -27,6 +27,17 @@ inline constexpr std::string_view rollout_truncated_rate = "rollout/truncated_ra
 inline constexpr std::string_view rollout_entropy = "rollout/entropy";
 inline constexpr std::string_view rollout_distinct_first_thoughts = "rollout/distinct_first_thoughts";
 inline constexpr std::string_view rollout_empty_think_rate = "rollout/empty_think_rate";
+inline constexpr std::string_view rollout_template_share = "rollout/template_share";
+inline constexpr std::string_view rollout_thought_likeness_in_group = "rollout/thought_likeness_in_group";
+inline constexpr std::string_view rollout_thought_likeness_across = "rollout/thought_likeness_across";
+inline constexpr std::string_view rollout_common_opening_share = "rollout/common_opening_share";
+inline constexpr std::string_view rollout_repeated_ngrams = "rollout/repeated_ngrams";
+inline constexpr std::string_view rollout_think_entropy = "rollout/think_entropy";
+inline constexpr std::string_view rollout_answer_entropy = "rollout/answer_entropy";
+inline constexpr std::string_view rollout_entropy_by_turn = "rollout/entropy_by_turn/<turn>";
+inline constexpr std::string_view rollout_action_share = "rollout/action_share/<action>";
+inline constexpr std::string_view rollout_first_action_entropy = "rollout/first_action_entropy";
+inline constexpr std::string_view rollout_first_action_dependence = "rollout/first_action_dependence";
 inline constexpr std::string_view rollout_logprob_gap = "rollout/logprob_gap";
 inline constexpr std::string_view rollout_logprob_gap_max = "rollout/logprob_gap_max";
 inline constexpr std::string_view rollout_logprob_gap_kl = "rollout/logprob_gap_kl";
@@ -38,6 +49,7 @@ inline constexpr std::string_view actor_grad_norm = "actor/grad_norm";
 inline constexpr std::string_view actor_grad_norm_max = "actor/grad_norm_max";
 inline constexpr std::string_view actor_clip_fraction_low = "actor/clip_fraction_low";
 inline constexpr std::string_view actor_clip_fraction_high = "actor/clip_fraction_high";
+inline constexpr std::string_view actor_ratio_max = "actor/ratio_max";
 inline constexpr std::string_view actor_approximate_kl = "actor/approximate_kl";
 inline constexpr std::string_view actor_kl_to_reference = "actor/kl_to_reference";
 inline constexpr std::string_view actor_learning_rate = "actor/learning_rate";
@@ -47,6 +59,8 @@ inline constexpr std::string_view critic_explained_variance = "critic/explained_
 inline constexpr std::string_view critic_value_mean = "critic/value_mean";
 inline constexpr std::string_view advantage_mean = "advantage/mean";
 inline constexpr std::string_view advantage_std = "advantage/std";
+inline constexpr std::string_view advantage_active_share = "advantage/active_share";
+inline constexpr std::string_view advantage_zero_spread_share = "advantage/zero_spread_share";
 inline constexpr std::string_view warm_start_loss = "warm_start/loss";
 inline constexpr std::string_view time_rollout = "time/rollout";
 inline constexpr std::string_view time_update = "time/update";
@@ -57,6 +71,9 @@ inline constexpr std::string_view throughput_generated_tokens_per_second = "thro
 inline constexpr std::string_view throughput_trained_tokens_per_second = "throughput/trained_tokens_per_second";
 inline constexpr std::string_view memory_peak_bytes = "memory/peak_bytes";
 inline constexpr std::string_view memory_device_peak_bytes = "memory/device_peak_bytes";
+
+// A name with "<...>" in the list below stands for several: of_member("rollout/action_share/<action>", "Left") is rollout/action_share/Left.
+inline std::string of_member(std::string_view family, std::string_view member) { return std::string(family.substr(0, family.find('<'))) + std::string(member); }
 
 struct Description {
   std::string_view name;
@@ -86,6 +103,17 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_entropy, "nats", "mean over sampled tokens, from logits / temperature"},
     Description{rollout_distinct_first_thoughts, "share", "mean over groups of distinct first-turn thoughts (the whole reply where it is invalid) / group size; absent without thinking and for group size 1"},
     Description{rollout_empty_think_rate, "share", "turns with an empty thought, of turns with a valid reply; absent without thinking"},
+    Description{rollout_template_share, "share", "episodes whose first thought is the commonest one, on whatever board: near 1 all say the same (the `iteration` event has its text); absent without thinking, as the next three are. First thoughts are those of `rollout/distinct_first_thoughts`"},
+    Description{rollout_thought_likeness_in_group, "share", "mean over groups of the mean Jaccard index of two members' first thoughts, as sets of word 3-grams (the whole text where it has fewer words); each member is held against at most 64 others; absent for group size 1"},
+    Description{rollout_thought_likeness_across, "share", "the same of two first thoughts on different boards: each group's members against those of at most 64 others; absent where there is one board"},
+    Description{rollout_common_opening_share, "share", "first thoughts that begin with the commonest first three words"},
+    Description{rollout_repeated_ngrams, "share", "mean over replies of the share of a reply's token 4-grams that occurred earlier in it"},
+    Description{rollout_think_entropy, "nats", "mean over sampled tokens up to and including the one that completes `</think>`, from logits / temperature; absent without thinking, as the next is"},
+    Description{rollout_answer_entropy, "nats", "mean over sampled tokens after it"},
+    Description{rollout_entropy_by_turn, "nats", "mean over sampled tokens of an episode's turn 1, 2, ... 8"},
+    Description{rollout_action_share, "share", "executed actions, by the environment's names for them; absent where it has none"},
+    Description{rollout_first_action_entropy, "nats", "H(a) of an episode's first executed action (an arm is told by its place; none is a choice of its own), given the environment; absent where it names no actions"},
+    Description{rollout_first_action_dependence, "nats", "I(a; board) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for few draws, at least 0: how much the first action depends on the board; absent for group size 1 and for one group"},
     Description{rollout_logprob_gap, "nats", "mean absolute difference of the update's log-probability, before its first step, and the rollout's, over the tokens of the first mini-batch; 0 on a processor, and on a GPU with `exactness` `exact`"},
     Description{rollout_logprob_gap_max, "nats", "the largest of those differences"},
     Description{rollout_logprob_gap_kl, "nats", "Kullback-Leibler divergence of the rollout's policy from the update's, estimated on those tokens (k3)"},
@@ -97,6 +125,7 @@ inline constexpr std::array iteration_metrics{
     Description{actor_grad_norm_max, "", "global norm before clipping: largest over optimiser steps"},
     Description{actor_clip_fraction_low, "share", "trained tokens whose gradient the lower clip removed"},
     Description{actor_clip_fraction_high, "share", "trained tokens whose gradient the upper clip removed"},
+    Description{actor_ratio_max, "", "largest ratio of the update's probability of a trained token to the rollout's, over the optimiser steps: 1 where nothing moved"},
     Description{actor_approximate_kl, "nats", "mean of rollout minus update log-probability over trained tokens"},
     Description{actor_kl_to_reference, "nats", "mean over trained tokens of `kl.estimator`'s estimate, before the update; absent where `kl.coefficient` is 0"},
     Description{actor_learning_rate, "", "of the last optimiser step"},
@@ -106,6 +135,8 @@ inline constexpr std::array iteration_metrics{
     Description{critic_value_mean, "reward", "over trained tokens, before the update"},
     Description{advantage_mean, "", "mean over trained tokens, before whitening"},
     Description{advantage_std, "", "standard deviation over trained tokens, before whitening"},
+    Description{advantage_active_share, "share", "trained tokens whose advantage isn't 0, before whitening"},
+    Description{advantage_zero_spread_share, "share", "sum of the absolute advantages of zero-spread groups' tokens / that of all, as the update sees them: how much of it comes from groups that tell nothing apart; absent where all are 0, and for group size 1"},
     Description{warm_start_loss, "nats", "mean cross-entropy a reply token over the iteration's steps (task `warm_start`)"},
     Description{time_rollout, "s", "playing the episodes; as in all of these, a pause does not count"},
     Description{time_update, "s", "from the last reply to the iteration's end: filter, log-probabilities, advantages, optimiser steps, and what is left to wait for of writing the episodes"},

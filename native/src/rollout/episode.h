@@ -54,6 +54,7 @@ struct Episode {
   EpisodeSpec spec;
   std::string initial;  // board, or the text shown
   std::vector<std::string> arms;
+  std::vector<std::string> action_names = {};  // that a reply could use when it began; none: free text
   std::vector<Turn> turns;
   double score = 0;                      // rewards and penalties
   std::vector<RewardTerm> terms = {};  // what it is made of: each term's sum, in the order of their first appearance; penalties are "format"

@@ -31,6 +31,7 @@ EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environm
   environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
   episode_.arms = environment_->arms();
+  episode_.action_names = environment_->actions();
   episode_.initial = environment_->board().value_or(environment_->observation());
 
   const PromptConfig& prompt = rules_.environment.prompt;

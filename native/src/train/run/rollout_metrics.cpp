@@ -7,20 +7,13 @@
 #include "algorithm/statistics.h"
 #include "env/action_name.h"
 #include "journal/metric_names.h"
+#include "train/diagnostics/actions.h"
+#include "train/diagnostics/average.h"
+#include "train/diagnostics/replies.h"
+#include "train/diagnostics/thoughts.h"
 
 namespace starpo {
 namespace {
-
-// A share or mean whose denominator may stay 0, in which case the metric is absent.
-struct Average {
-  double sum = 0;
-  long count = 0;
-  void add(double value) { sum += value, ++count; }
-};
-
-void set(Metrics& metrics, std::string_view name, const Average& average) {
-  if (average.count > 0) metrics[std::string(name)] = average.sum / static_cast<double>(average.count);
-}
 
 void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
   Average format_valid, action_valid, effective, think_tokens, truncated, entropy, empty_think;
@@ -35,13 +28,13 @@ void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& me
       for (float value : turn.entropies) entropy.add(value);
     }
   }
-  set(metrics, metric::rollout_format_valid_rate, format_valid);
-  set(metrics, metric::rollout_action_valid_rate, action_valid);
-  set(metrics, metric::rollout_action_effective_rate, effective);
-  set(metrics, metric::rollout_think_tokens, think_tokens);
-  set(metrics, metric::rollout_truncated_rate, truncated);
-  set(metrics, metric::rollout_entropy, entropy);
-  set(metrics, metric::rollout_empty_think_rate, empty_think);
+  set_average(metrics, metric::rollout_format_valid_rate, format_valid);
+  set_average(metrics, metric::rollout_action_valid_rate, action_valid);
+  set_average(metrics, metric::rollout_action_effective_rate, effective);
+  set_average(metrics, metric::rollout_think_tokens, think_tokens);
+  set_average(metrics, metric::rollout_truncated_rate, truncated);
+  set_average(metrics, metric::rollout_entropy, entropy);
+  set_average(metrics, metric::rollout_empty_think_rate, empty_think);
 }
 
 void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
@@ -53,7 +46,7 @@ void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& m
     for (const Episode& episode : group) {
       scores.push_back(episode.score);
       successes += episode.success;
-      thoughts.insert(episode.turns.front().think.value_or(episode.turns.front().response));
+      thoughts.insert(first_thought(episode));
     }
     const double deviation = score_spread(scores);
     best.add(*std::max_element(scores.begin(), scores.end()));
@@ -65,13 +58,13 @@ void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& m
     zero_failed.add(deviation == 0 && successes == 0);
     if (think) distinct.add(static_cast<double>(thoughts.size()) / static_cast<double>(group.size()));
   }
-  set(metrics, metric::rollout_reward_max_in_group, best);
-  set(metrics, metric::rollout_pass_at_n, solved);
-  set(metrics, metric::rollout_reward_std_in_group, spread);
-  set(metrics, metric::rollout_zero_std_groups, zero);
-  set(metrics, metric::rollout_zero_std_solved, zero_solved);
-  set(metrics, metric::rollout_zero_std_failed, zero_failed);
-  set(metrics, metric::rollout_distinct_first_thoughts, distinct);
+  set_average(metrics, metric::rollout_reward_max_in_group, best);
+  set_average(metrics, metric::rollout_pass_at_n, solved);
+  set_average(metrics, metric::rollout_reward_std_in_group, spread);
+  set_average(metrics, metric::rollout_zero_std_groups, zero);
+  set_average(metrics, metric::rollout_zero_std_solved, zero_solved);
+  set_average(metrics, metric::rollout_zero_std_failed, zero_failed);
+  set_average(metrics, metric::rollout_distinct_first_thoughts, distinct);
 }
 
 // How far the choice of an arm alone spreads a group's scores: each score is replaced by the mean of the rollout's scores for that choice, in which luck averages
@@ -93,7 +86,7 @@ void add_choice_metric(std::span<const Episode> episodes, Metrics& metrics) {
     for (const Episode& episode : group) expected.push_back(by_choice[choice(episode)].sum / static_cast<double>(by_choice[choice(episode)].count));
     spread.add(score_spread(expected));
   }
-  set(metrics, metric::rollout_reward_std_by_action, spread);
+  set_average(metrics, metric::rollout_reward_std_by_action, spread);
 }
 
 }  // namespace
@@ -108,14 +101,17 @@ Metrics rollout_metrics(std::span<const Episode> episodes, bool think) {
     actions.add(episode.executed_actions());
     tokens.add(episode.sampled_tokens());
   }
-  set(metrics, metric::rollout_success_rate, success);
-  set(metrics, metric::rollout_reward_mean, reward);
-  set(metrics, metric::rollout_turns, turns);
-  set(metrics, metric::rollout_actions, actions);
-  set(metrics, metric::rollout_response_tokens, tokens);
+  set_average(metrics, metric::rollout_success_rate, success);
+  set_average(metrics, metric::rollout_reward_mean, reward);
+  set_average(metrics, metric::rollout_turns, turns);
+  set_average(metrics, metric::rollout_actions, actions);
+  set_average(metrics, metric::rollout_response_tokens, tokens);
   add_turn_metrics(episodes, think, metrics);
   add_group_metrics(episodes, think, metrics);
   add_choice_metric(episodes, metrics);
+  add_action_metrics(episodes, metrics);
+  add_reply_metrics(episodes, think, metrics);
+  if (think) add_thought_metrics(episodes, metrics);
   return metrics;
 }
 
@@ -152,10 +148,10 @@ Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string&
   metrics[prefix + "success_rate"] = static_cast<double>(successes) / count;
   metrics[prefix + "success_rate_low"] = interval.low;
   metrics[prefix + "success_rate_high"] = interval.high;
-  set(metrics, prefix + "reward_mean", reward);
-  set(metrics, prefix + "turns", turns);
-  set(metrics, prefix + "response_tokens", tokens);
-  set(metrics, prefix + "format_valid_rate", format_valid);
+  set_average(metrics, prefix + "reward_mean", reward);
+  set_average(metrics, prefix + "turns", turns);
+  set_average(metrics, prefix + "response_tokens", tokens);
+  set_average(metrics, prefix + "format_valid_rate", format_valid);
   return metrics;
 }
 

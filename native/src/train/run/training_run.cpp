@@ -11,6 +11,7 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
 #include "train/replica/dry_step.h"
 #include "train/run/levels.h"
@@ -172,6 +173,7 @@ void TrainingRun::train_iteration() {
   const Stopwatch watch(control_);
   Metrics metrics;
   Updates updates;
+  std::optional<ThoughtTemplate> thought;
   if (state_->config.task == Task::warm_start) {
     const Stopwatch update(control_);
     auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_, [&](int done, int total) {
@@ -182,7 +184,7 @@ void TrainingRun::train_iteration() {
     updates = std::move(result.updates);
     at(metrics, metric::time_update) = update.seconds();
   } else {
-    reinforce(metrics, updates);
+    reinforce(metrics, updates, thought);
   }
   at(metrics, metric::time_iteration) = watch.seconds();
   at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
@@ -190,12 +192,13 @@ void TrainingRun::train_iteration() {
     device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
     at(metrics, metric::memory_device_peak_bytes) = static_cast<double>(device_peak_bytes_);
   }
-  journal_.iteration(iteration_, metrics, updates);
+  journal_.iteration(iteration_, metrics, updates, thought);
 }
 
-void TrainingRun::reinforce(Metrics& metrics, Updates& updates) {
+void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<ThoughtTemplate>& thought) {
   const RunConfig& config = state_->config;
   const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
+  if (config.rollout.think) thought = commonest_thought(*episodes);
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ class TrainingRun {
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
   void train_iteration();
-  void reinforce(Metrics&, Updates&);
+  void reinforce(Metrics&, Updates&, std::optional<ThoughtTemplate>&);
   std::vector<Episode> roll_out(Metrics&);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();

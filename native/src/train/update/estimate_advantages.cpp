@@ -1,6 +1,7 @@
 #include "train/update/estimate_advantages.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "algorithm/advantage.h"
 #include "algorithm/kl.h"
@@ -63,6 +64,26 @@ std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::v
   return rewards;
 }
 
+// advantages: of every trained token, before whitening.
+void add_advantage_metrics(std::span<const double> advantages, Metrics& metrics) {
+  at(metrics, metric::advantage_mean) = mean(advantages);
+  at(metrics, metric::advantage_std) = standard_deviation(advantages);
+  const auto active = advantages.size() - static_cast<std::size_t>(std::ranges::count(advantages, 0.0));
+  at(metrics, metric::advantage_active_share) = static_cast<double>(active) / static_cast<double>(advantages.size());
+}
+
+// How much of the update comes from groups that have no spread: [sequences]. advantages: of each one's tokens.
+void add_zero_spread_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_spread, Metrics& metrics) {
+  double without = 0, all = 0;
+  for (std::size_t i = 0; i < advantages.size(); ++i) {
+    for (const double advantage : advantages[i]) {
+      all += std::abs(advantage);
+      if (!has_spread[i]) without += std::abs(advantage);
+    }
+  }
+  if (all > 0) at(metrics, metric::advantage_zero_spread_share) = without / all;
+}
+
 void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics) {
   std::vector<double> values, returns;
   for (const Sequence& sequence : sequences) {
@@ -80,12 +101,14 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
   std::vector<double> scores, group_relative;  // [sequences]
+  std::vector<bool> has_spread;                // [sequences]: whether its group's scores differ
   const auto groups = groups_of(episodes);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!kept_groups[g]) continue;
     const auto own = scores_of(groups[g]);
     for (const Episode& episode : groups[g]) sequences.push_back(make_sequence(episode));
     scores.insert(scores.end(), own.begin(), own.end());
+    has_spread.insert(has_spread.end(), own.size(), score_spread(own) > 0);
     if (config.estimator == AdvantageEstimator::gae) continue;
     const auto advantages = group_advantages(own, config.estimator);
     group_relative.insert(group_relative.end(), advantages.begin(), advantages.end());
@@ -115,11 +138,11 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
     }
     all.insert(all.end(), own.begin(), own.end());
   }
-  at(metrics, metric::advantage_mean) = mean(all);
-  at(metrics, metric::advantage_std) = standard_deviation(all);
+  add_advantage_metrics(all, metrics);
   if (replica.critic) add_value_metrics(sequences, metrics);
 
   if (config.whiten) whiten(advantages, environments);
+  if (run_config.rollout.group_size > 1) add_zero_spread_share(advantages, has_spread, metrics);
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
   return sequences;
 }

@@ -16,7 +16,7 @@ namespace starpo {
 //   gae: the episode's score stands at its last trained token, each token's KL penalty at its own
 //   group-relative: the episode's advantage for all its tokens, and the KL penalties from each token on
 // episodes: group by group, and they outlive what is returned; kept_groups: [groups]; progress is called after every forward pass. Adds
-// actor/kl_to_reference, critic/* of the values and advantage/* (before whitening).
+// actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, but for zero_spread_share).
 std::vector<Sequence> estimate_advantages(const RunConfig&, Replica&, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, Metrics&,
                                           const std::function<void()>& progress);
 

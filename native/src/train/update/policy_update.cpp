@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algorithm/logprob_gap.h"
 #include "algorithm/policy_loss.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
+#include "base/reproducible_math.h"
 #include "journal/metric_names.h"
 #include "train/update/critic_update.h"
 #include "train/update/learning_rate.h"
@@ -70,17 +72,22 @@ class PolicyUpdate {
       for (int i = 0; i < micro.count; ++i)
         loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages, sequences[i].reference_logprobs, weights[micro.first + i]});
       replica_.policy_pass->learn(batch, temperature, loss, logprobs_, entropies_, sums);
-      if (norms_.empty()) measure_gap(sequences);
+      measure_ratios(sequences);
     } else if (replica_.critic->reads_policy()) {
       replica_.policy_pass->forward(batch, temperature, logprobs_, entropies_);
     }
     critic_.accumulate(sequences, batch, *replica_.policy_pass);
   }
 
-  void measure_gap(std::span<const Sequence> sequences) {
+  void measure_ratios(std::span<const Sequence> sequences) {
     auto logprob = logprobs_.begin();
-    for (const Sequence& sequence : sequences)
-      for (const float at_rollout : sequence.rollout_logprobs) gap_.add(static_cast<double>(*logprob++) - at_rollout);
+    for (const Sequence& sequence : sequences) {
+      for (const float at_rollout : sequence.rollout_logprobs) {
+        const double log_ratio = static_cast<double>(*logprob++) - at_rollout;
+        largest_log_ratio_ = std::max(largest_log_ratio_, log_ratio);
+        if (norms_.empty()) gap_.add(log_ratio);
+      }
+    }
   }
 
   int longest_trajectory() const {
@@ -108,6 +115,7 @@ class PolicyUpdate {
     set(metric::actor_grad_norm_max, *std::max_element(norms_.begin(), norms_.end()));
     set(metric::actor_clip_fraction_low, totals_.clipped_low / tokens);
     set(metric::actor_clip_fraction_high, totals_.clipped_high / tokens);
+    set(metric::actor_ratio_max, reproducible_exp(largest_log_ratio_));
     set(metric::actor_approximate_kl, totals_.log_ratio / tokens);
     set(metric::actor_learning_rate, learning_rate_);
     const double gap_tokens = static_cast<double>(gap_.tokens);
@@ -129,6 +137,7 @@ class PolicyUpdate {
   PolicyLossSums totals_;
   LogprobGap gap_;
   double learning_rate_ = 0;
+  double largest_log_ratio_ = -std::numeric_limits<double>::infinity();  // of all steps
   int steps_done_ = 0, steps_in_total_ = 0;
 };
 
