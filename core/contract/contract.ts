@@ -5,6 +5,7 @@ import {
   type ApiError,
   alert,
   apiError,
+  configCheck,
   journalEvent,
   logLine,
   memoryPlan,
@@ -86,6 +87,8 @@ export const procedures = {
       memoryPlan: memoryPlan.nullable(),
     }),
   },
+  /** What is wrong with a configuration, and what in it can't act; makes nothing. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
+  'configs.check': { input: z.object({ set: settings.optional() }).and(runSource), output: configCheck },
   /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
     changes,

@@ -218,6 +218,17 @@ export const runSource = z.union([
 ]);
 export type RunSource = z.infer<typeof runSource>;
 
+/** What is to be said of a configuration before a run is made of it. */
+export const configCheck = z.object({
+  /** Why no run can be made of it; none where one can. */
+  problems: z.array(apiError),
+  /** Sentences on what is allowed but rarely meant; none where there are problems, as below. */
+  warnings: z.array(z.string()),
+  /** Settings that can't act as things stand: docs/formats/run-config.md, Settings that can't act. */
+  idle: z.array(z.object({ path: z.string(), reason: z.string() })),
+});
+export type ConfigCheck = z.infer<typeof configCheck>;
+
 /** What a living trainer can be asked for; `pin` and `unpin` name the checkpoint whose optimiser state is to stay. */
 export const runCommand = z.union([
   z.object({ command: z.enum(['pause', 'resume', 'checkpoint', 'stop']) }),

@@ -6,6 +6,7 @@ import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
+import { check } from './commands/check.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
@@ -134,6 +135,25 @@ function program(): Command {
     .option(...home)
     .action((preset: string | undefined, flags: NewRunFlags) =>
       newRun({ source: sourceOf(preset, flags), set: settingsOf(flags), home: flags.home }),
+    );
+  root
+    .command('check')
+    .description("say what is wrong with a configuration, and which of its settings can't act; make nothing")
+    .argument('[preset]')
+    .option(...from)
+    .option(...keepOptimizer)
+    .option(...config)
+    .option(...set)
+    .option(...seed)
+    .option(...json)
+    .option(...home)
+    .action((preset: string | undefined, { json, ...flags }: NewRunFlags & { json?: boolean }) =>
+      check({
+        source: sourceOf(preset, flags),
+        set: settingsOf(flags),
+        home: flags.home,
+        json: json ?? false,
+      }),
     );
   root
     .command('runs')

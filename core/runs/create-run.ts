@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { RunSource } from '../contract/contract.ts';
+import type { ConfigCheck, RunSource } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
@@ -52,6 +52,21 @@ export async function createRun(
     config.start.sha256 = await modelDigest(config.start.model);
   }
   return writeRun(home, config);
+}
+
+/** What would keep {@link createRun} from making a run of a configuration, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
+export async function checkConfig(
+  { home, trainer }: Pick<CreateRunParts, 'home' | 'trainer'>,
+  { set = {}, ...source }: NewRun,
+): Promise<ConfigCheck> {
+  try {
+    const { config } = originOf(home, source);
+    return { problems: [], ...(await trainer.validate(validateConfig(applySettings(config, set)))) };
+  } catch (error) {
+    const problem = asFailure(error);
+    if (problem.code !== 'config_invalid') throw error;
+    return { problems: [problem.toApiError()], warnings: [], idle: [] };
+  }
 }
 
 function originOf(home: string, source: RunSource): Origin {

@@ -15,6 +15,7 @@ import { inspectModel } from '../models/inspect.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import { checkConfig } from '../runs/create-run.ts';
 import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
@@ -67,6 +68,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         memoryPlan: readMemoryPlan(database, runId),
       };
     },
+    'configs.check': (newRun) => checkConfig(core, newRun),
     'runs.create': async ({ start, queue, ...newRun }) => {
       if (start && !queue) core.trainer.require();
       const runId = await runs.create(newRun);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cudaState, device, type SystemInfo } from '../contract/contract.ts';
+import { type ConfigCheck, configCheck, cudaState, device, type SystemInfo } from '../contract/contract.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
@@ -7,7 +7,10 @@ import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
 const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
-const verdict = z.looseObject({ warnings: z.array(z.string()) });
+const verdict = z.looseObject({
+  warnings: z.array(z.string()),
+  idle: configCheck.shape.idle.default([]),
+});
 const modelFacts = z.looseObject({ parameters: z.number().int() });
 const deviceList = z.looseObject({
   devices: z.array(device),
@@ -81,8 +84,11 @@ export class Trainer {
     return modelFacts.parse(await askTrainer(this.find(), ['inspect', folder, '--json']));
   }
 
-  /** Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant. Throws what the trainer finds wrong. */
-  async validate(config: unknown): Promise<{ warnings: string[] }> {
+  /**
+   * Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant, and what can't act. Throws what the trainer
+   * finds wrong.
+   */
+  async validate(config: unknown): Promise<Omit<ConfigCheck, 'problems'>> {
     const answer = await askTrainer(this.find(), ['validate', '-', '--json'], JSON.stringify(config));
     return verdict.parse(answer);
   }

@@ -58,6 +58,9 @@ TEST_CASE("validate accepts the example, prints warnings, and refuses with code,
   const auto warned = run_trainer({"validate", (folder.path() / "run.json").string(), "--json"});
   CHECK(warned.status == 0);
   CHECK(json::parse(warned.out).at("warnings").size() == 1);
+  CHECK(json::parse(warned.out).at("idle").at(0) == json{{"path", "critic.learning_rate"}, {"reason", "critic.model is none"}});
+  const auto as_text = run_trainer({"validate", (folder.path() / "run.json").string()});
+  CHECK(as_text.out.find("can't act: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup (critic.model is none)\n") != std::string::npos);
 
   config["rollout"]["groups"] = "many";
   write_text(folder.path() / "run.json", config.dump());

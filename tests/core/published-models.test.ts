@@ -101,7 +101,7 @@ describe('a run of a published model', () => {
   const parts = (inspect: () => Promise<{ parameters: number }>) => ({
     home,
     resources: join(home, 'resources'),
-    trainer: { inspect, validate: async () => ({ warnings: [] }) },
+    trainer: { inspect, validate: async () => ({ warnings: [], idle: [] }) },
   });
   const fine = async () => ({ parameters: 1 });
 

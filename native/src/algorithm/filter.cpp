@@ -63,4 +63,9 @@ FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConf
   return result;
 }
 
+int most_kept_groups(const FilterConfig& config, int groups, int group_size) {
+  if (config.strategy != FilterStrategy::fraction || group_size == 1 || groups == 0) return groups;
+  return quota(config.keep, static_cast<std::size_t>(groups));
+}
+
 }  // namespace starpo

@@ -41,4 +41,7 @@ struct FilterResult {
 // Groups of one episode are all kept, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 
+// The most that the filter can keep of an environment's groups, of group_size episodes each.
+int most_kept_groups(const FilterConfig&, int groups, int group_size);
+
 }  // namespace starpo

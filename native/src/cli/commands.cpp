@@ -7,6 +7,7 @@
 #include "base/processor.h"
 #include "cli/score.h"
 #include "cli/tokenize.h"
+#include "config/idle_settings.h"
 #include "config/run_config.h"
 #include "config/upgrade.h"
 #include "engine/engine.h"
@@ -26,19 +27,34 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t largest_run_json = 64 << 20;
 
+// Settings that can't act for the same reason share a line.
+void print_idle(const std::vector<IdleSetting>& idle) {
+  for (std::size_t i = 0; i < idle.size();) {
+    const std::string& reason = idle[i].reason;
+    std::string paths = idle[i].path;
+    while (++i < idle.size() && idle[i].reason == reason) paths += ", " + idle[i].path;
+    std::cout << "can't act: " << paths << " (" << reason << ")\n";
+  }
+}
+
 void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n"; }
 
 }  // namespace
 
 int validate_command(const std::filesystem::path& run_json, bool json) {
   const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {})) : read_text_file(run_json, largest_run_json);
-  const auto warnings = run_config_warnings(text ? parse_run_config(*text) : read_run_config(run_json));  // which says why it can't be read
+  const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // which says why it can't be read
+  const auto warnings = run_config_warnings(config);
+  const auto idle = idle_settings(config);
   if (json) {
-    auto config = parse_object(text.value_or("{}"), "config_unreadable");
-    upgrade_run_config(config);
-    print({{"valid", true}, {"warnings", warnings}, {"config", config}});
+    auto upgraded = parse_object(text.value_or("{}"), "config_unreadable");
+    upgrade_run_config(upgraded);
+    auto idle_json = Json::array();
+    for (const auto& [path, reason] : idle) idle_json.push_back({{"path", path}, {"reason", reason}});
+    print({{"valid", true}, {"warnings", warnings}, {"idle", idle_json}, {"config", upgraded}});
   } else {
     for (const auto& warning : warnings) std::cout << "warning: " << warning << "\n";
+    print_idle(idle);
     std::cout << "valid\n";
   }
   return 0;

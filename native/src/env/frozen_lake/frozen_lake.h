@@ -34,6 +34,7 @@ class FrozenLake final : public Environment {
   std::optional<std::string> board() const override;  // P _ O G; X: player in a hole; √: player on the goal
   std::vector<std::string> actions() const override;
   bool success() const override;
+  bool leaves_to_chance() const override { return config_.is_slippery; }
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const FrozenLakeLevel& level() const { return level_; }

@@ -35,6 +35,7 @@ class Sokoban final : public Environment {
   std::optional<std::string> board() const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
   std::vector<std::string> actions() const override;
   bool success() const override;
+  bool leaves_to_chance() const override { return false; }
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const SokobanLevel& level() const { return level_; }

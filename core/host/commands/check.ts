@@ -1,0 +1,19 @@
+import { Failure } from '../../contract/failure.ts';
+import { print } from '../output.ts';
+import type { NewRunOptions } from './new.ts';
+import { withClient } from './with-client.ts';
+
+/** Prints what is to be said of a configuration. Throws its first problem. */
+export async function check({ home, source, set, json }: NewRunOptions & { json: boolean }): Promise<void> {
+  const checked = await withClient(home, (client) => client.call('configs.check', { ...source, set }), {
+    repeatable: true,
+  });
+  if (json) print(JSON.stringify(checked, null, 2));
+  const [problem] = checked.problems;
+  if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+  if (json) return;
+  for (const warning of checked.warnings) print(`warning: ${warning}`);
+  for (const [reason, paths] of Map.groupBy(checked.idle, (each) => each.reason))
+    print(`can't act: ${paths.map(({ path }) => path).join(', ')} (${reason})`);
+  print('A run can be made of it.');
+}

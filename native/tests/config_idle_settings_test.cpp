@@ -1,0 +1,146 @@
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "config/idle_settings.h"
+#include "repository.h"
+#include "temporary_folder.h"
+
+using namespace starpo;
+using nlohmann::json;
+
+namespace {
+
+// The example: FrozenLake by StarPO-S without a critic; 8 groups of 16 of which half are kept, and steps of 32 episodes.
+json example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
+
+// What can't act in a configuration, and why.
+std::map<std::string, std::string> idle_in(const json& config) {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [path, reason] : idle_settings(parse_run_config(config.dump()))) {
+    CHECK_MESSAGE(reasons.emplace(path, reason).second, "twice: ", path);
+    CHECK_FALSE(reason.empty());
+    CHECK_FALSE(reason.ends_with("."));
+  }
+  return reasons;
+}
+
+// The same after changes to the example, each a pointer with its value.
+std::map<std::string, std::string> idle_after(const std::vector<std::pair<std::string, json>>& changes) {
+  auto config = example();
+  for (const auto& [pointer, value] : changes) config[json::json_pointer(pointer)] = value;
+  return idle_in(config);
+}
+
+}  // namespace
+
+TEST_CASE("clips can't act where an iteration's episodes are one step of the policy that played them") {
+  const auto example_idle = idle_in(example());
+  REQUIRE(example().at("policy_loss").at("mini_batch") == 32);
+  CHECK_FALSE(example_idle.contains("policy_loss.clip_low"));
+
+  const std::vector<std::pair<std::string, json>> one_step{{"/policy_loss/mini_batch", 64}};
+  for (const char* path : {"policy_loss.clip_low", "policy_loss.clip_high", "policy_loss.dual_clip"}) {
+    CAPTURE(path);
+    CHECK(idle_after(one_step).at(path).ends_with("the ratio is 1 at every token"));
+    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 48}}).contains(path));
+    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/policy_loss/epochs", 2}}).contains(path));
+    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/filter/keep", 0.75}}).contains(path));
+    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/filter/strategy", "top_p"}}).contains(path));  // which may keep all
+    CHECK(idle_after({{"/policy_loss/mini_batch", 128}, {"/filter/strategy", "none"}}).contains(path));
+    CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(path));
+  }
+  // Each environment's filter keeps at least one group of its own.
+  auto small = example().at("environments").at(0);
+  small.update({{"label", "small"}, {"share", 0.15}});
+  CHECK(idle_after({{"/policy_loss/mini_batch", 64}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
+  CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 16}, {"/filter/keep", 0.125}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
+
+  const auto on_gpu = idle_after({{"/policy_loss/mini_batch", 64}, {"/device", "cuda"}, {"/exactness", "fast"}});
+  CHECK(on_gpu.at("policy_loss.clip_low").find("rollout/logprob_gap") != std::string::npos);
+}
+
+TEST_CASE("a critic's settings need a critic") {
+  const auto without = idle_in(example());
+  for (const char* path : {"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup", "advantage.lambda", "advantage.gamma"}) CHECK(without.contains(path));
+  const std::vector<std::pair<std::string, json>> with{{"/advantage/estimator", "gae"}, {"/critic/model", "head"}};
+  const auto idle = idle_after(with);
+  for (const auto& [path, reason] : idle) CHECK_MESSAGE(!path.starts_with("critic."), path);
+  CHECK_FALSE(idle.contains("advantage.lambda"));
+  CHECK_FALSE(idle.contains("advantage.gamma"));
+  auto one_step = with;
+  one_step.emplace_back("/policy_loss/mini_batch", 64);
+  CHECK(idle_after(one_step).contains("critic.value_clip"));
+  auto fixed = with;
+  fixed.emplace_back("/critic/learning_rate", 0);
+  CHECK(idle_after(fixed).contains("critic.gradient_clip"));
+  auto warming = with;
+  warming.emplace_back("/critic/warmup", 100000);
+  CHECK(idle_after(warming).contains("optimizer.learning_rate"));
+}
+
+TEST_CASE("a filter needs groups that differ, and something to leave out") {
+  CHECK_FALSE(idle_in(example()).contains("filter.strategy"));
+  const auto alone = idle_after({{"/rollout/group_size", 1}});
+  CHECK(alone.contains("filter.strategy"));
+  CHECK(alone.contains("filter.keep"));
+  const auto none = idle_after({{"/filter/strategy", "none"}});
+  CHECK(none.contains("filter.keep"));
+  CHECK_FALSE(none.contains("filter.strategy"));
+  const auto all = idle_after({{"/filter/keep", 1}});
+  CHECK(all.contains("filter.strategy"));
+  CHECK_FALSE(all.contains("filter.keep"));
+  const auto one_group = idle_after({{"/rollout/groups", 1}});
+  CHECK(one_group.contains("filter.strategy"));
+  CHECK(one_group.contains("filter.keep"));
+}
+
+TEST_CASE("dr_grpo keeps the bias of length unless a loss is divided by a fixed length") {
+  CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}}).contains("advantage.estimator"));
+  CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}}).contains("advantage.estimator"));
+  CHECK_FALSE(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "fixed_length"}}).contains("advantage.estimator"));
+  CHECK_FALSE(idle_in(example()).contains("advantage.estimator"));
+}
+
+TEST_CASE("the divergence's settings need its coefficient, and a discount something to discount") {
+  for (const char* path : {"kl.estimator", "kl.placement", "kl.reference"}) {
+    CHECK(idle_in(example()).contains(path));
+    CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}}).contains(path));
+  }
+  CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "reward"}}).contains("advantage.gamma"));
+  CHECK(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "loss"}}).contains("advantage.gamma"));
+}
+
+TEST_CASE("sampling, levels, files, evaluation and device") {
+  CHECK_FALSE(idle_in(example()).contains("rollout.top_p"));
+  CHECK(idle_after({{"/rollout/top_k", 1}}).contains("rollout.top_p"));
+  CHECK_FALSE(idle_after({{"/rollout/top_k", 2}}).contains("rollout.top_p"));
+  CHECK_FALSE(idle_after({{"/iterations", 100}, {"/levels/pool", 799}}).contains("levels.pool"));
+  CHECK(idle_after({{"/iterations", 100}, {"/levels/pool", 800}}).contains("levels.pool"));
+  CHECK_FALSE(idle_in(example()).contains("levels.pool"));
+  CHECK(idle_after({{"/rollout_files/keep_last", 0}}).contains("rollout_files.keep_every"));
+  CHECK_FALSE(idle_after({{"/rollout_files/keep_last", 5}}).contains("rollout_files.keep_every"));
+  CHECK_FALSE(idle_in(example()).contains("evaluation.every"));
+  CHECK(idle_after({{"/environments/0/validate", false}}).contains("evaluation.every"));
+  CHECK(idle_in(example()).contains("exactness"));
+  CHECK_FALSE(idle_after({{"/device", "auto"}}).contains("exactness"));
+  CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains("optimizer.warmup"));
+  CHECK_FALSE(idle_in(example()).contains("optimizer.warmup"));
+}
+
+TEST_CASE("noise needs an environment that leaves something to chance, and the next prompt a next turn") {
+  CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].noise"));
+  CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].noise"));
+  CHECK(idle_after({{"/environments/0/max_turns", 1}}).contains("environments[0].prompt.next"));
+  CHECK_FALSE(idle_in(example()).contains("environments[0].prompt.next"));
+}
+
+TEST_CASE("each task leaves the other's settings alone") {
+  const auto reinforces = idle_in(example()), warms = idle_after({{"/task", "warm_start"}});
+  CHECK(reinforces.contains("warm_start.plain"));
+  CHECK_FALSE(reinforces.contains("advantage.estimator"));
+  CHECK_FALSE(warms.contains("warm_start.plain"));
+  CHECK(warms.contains("advantage.estimator"));
+  CHECK_FALSE(warms.contains("optimizer.learning_rate"));
+}
