@@ -9,13 +9,11 @@ import { type Thresholds, thresholdsSchema } from './thresholds.ts';
 export const lastIteration = (points: LabelledRun['points']) =>
   Math.max(0, ...points.map(({ iteration }) => iteration));
 
-/** When the monitor alarms in a run: level `warning` or above. */
+/** When the monitor alarms in a run: each time its state becomes `warning` or above. */
 export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
   const monitor = new Monitor(run.config, { ...shippedCalibration, thresholds });
-  return monitor
-    .takeAll(run.points)
-    .filter(({ level }) => level !== 'watch')
-    .map(({ iteration }) => iteration);
+  monitor.takeAll(run.points);
+  return monitor.alarms;
 }
 
 export const judgeAll = (runs: readonly LabelledRun[], alarmsOf: (run: LabelledRun) => number[]): Judged[] =>

@@ -35,7 +35,7 @@ export interface LabelledRun {
  */
 export function readLabelledRuns(folder: string): LabelledRun[] {
   const names = foldersIn(folder).filter((name) => existsSync(join(folder, name, runFiles.journal)));
-  if (names.length > 0) return names.map((name) => readLabelledRun(join(folder, name)));
+  if (names.length > 0) return names.flatMap((name) => readLabelledRun(join(folder, name)) ?? []);
   throw new Failure(
     'labelled_runs_missing',
     `There are no run directories in ${folder}.`,
@@ -54,7 +54,8 @@ export function foldersIn(folder: string): string[] {
   }
 }
 
-export function readLabelledRun(folder: string): LabelledRun {
+/** Null for a run that has no label and is too short for one. */
+export function readLabelledRun(folder: string): LabelledRun | null {
   const name = basename(folder);
   const config = upgradeConfig(readJson(folder, runFiles.config)).config;
   const points = readPoints(join(folder, runFiles.journal));
@@ -67,13 +68,14 @@ export function readLabelledRun(folder: string): LabelledRun {
       folder,
       `label.json: ${said.error.issues[0]!.path.join('.')} ${said.error.issues[0]!.message}`,
     );
-  const { collapsed, kind } = said?.data ?? labelRun(points, rollout?.groups ?? 0);
+  const found = said?.data ?? labelRun(points, rollout?.groups ?? 8, rollout?.group_size);
+  if (!found) return null;
   return {
     name,
     config,
     points,
-    collapsed,
-    kind,
+    collapsed: found.collapsed,
+    kind: found.kind,
     environment: environments.map(({ type }) => type).join(' + ') || 'unknown',
     algorithm: algorithmOf(config as Partial<RunConfig>),
   };

@@ -10,7 +10,7 @@ export interface Standing {
   since: number;
   /** Iterations in a row that asked for something lower than the state. */
   calm: number;
-  /** The highest level since it was last healthy or solved: each is told once. */
+  /** The highest level that was told and hasn't been left since. */
   told: TrapLevel | null;
 }
 
@@ -26,7 +26,10 @@ const ranks: Record<TrapState, number> = {
   collapsing: 3,
   collapsed: 4,
 };
-export const levels: readonly TrapLevel[] = ['watch', 'warning', 'collapsing', 'collapsed'];
+/** Level `warning` or above. */
+export const isAlarm = (state: TrapState) => ranks[state] >= ranks.warning;
+
+const levels: readonly TrapLevel[] = ['watch', 'warning', 'collapsing', 'collapsed'];
 
 /** Moves on by one iteration; gives the level that is new and has to be told, null where there is none. */
 export function moveOn(
@@ -44,6 +47,7 @@ export function moveOn(
   }
   const rank = ranks[standing.state];
   if (rank === 0) standing.told = null;
+  else if (!isAlarm(standing.state) && standing.told) standing.told = 'watch';
   const level = rank === 0 ? null : levels[rank - 1]!;
   if (!level || rank <= (standing.told ? levels.indexOf(standing.told) + 1 : 0)) return null;
   standing.told = level;

@@ -4,13 +4,13 @@ import type { EchoTrap, RegimePoint, TrapLevel, TrapRegime, TrapState } from '..
 import type { RunConfig } from '../run-config/run-config.ts';
 import { adviceFor } from './advice.ts';
 import { type Calibration, shippedCalibration } from './calibration.ts';
-import type { View } from './detector.ts';
+import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { lampsOf } from './lamps.ts';
-import { moveOn, newStanding, type Standing, targetOf } from './machine.ts';
+import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
+import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { type Point, Track } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
 
@@ -45,7 +45,7 @@ interface Verdict {
   since: number;
   regime: TrapRegime;
   position: Position | null;
-  /** Whether no signal was on. */
+  /** Whether nothing spoke of a fall: no alarm, no chaos, no late sign. */
   clear: boolean;
   alert: TrapAlert | null;
 }
@@ -115,6 +115,12 @@ export class Monitor {
   /** State by judged iteration. */
   get states(): { iteration: number; state: TrapState }[] {
     return this.verdicts.map(({ iteration, state }) => ({ iteration, state }));
+  }
+
+  /** Iterations at which it came to `warning` or above, from below. */
+  get alarms(): number[] {
+    const alarming = this.verdicts.map(({ state }) => isAlarm(state));
+    return this.verdicts.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
   }
 
   /** Null before the first training iteration. */
@@ -193,7 +199,8 @@ export class Monitor {
     );
     const position = positionOf(view, latches);
     const regime = regimeOf(position?.point ?? null, latches);
-    const clear = latches.every(({ on, hot }) => !on && hot === 0);
+    const clear =
+      !isAlarm(standing.state) && !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
     const { state, since } = standing;
     const verdict: Verdict = { iteration, state, since, regime, position, clear, alert: null };
     if (level) verdict.alert = this.alertOf(level, verdict);
@@ -226,12 +233,14 @@ export class Monitor {
     };
   }
 
-  /** The newest iteration at which nothing was on, or the last before the present trouble where something always was. */
+  /** The newest iteration from which to go on: before an alarm, and before the signs that come with a fall. */
   private lastHealthy(): number | null {
-    const clear = this.verdicts.findLast((each) => each.clear && each.state !== 'collapsed');
-    return clear?.iteration ?? null;
+    return this.verdicts.findLast(({ clear }) => clear)?.iteration ?? null;
   }
 }
+
+const isGrave = ({ stage, regime }: Detector) => stage !== 'early' || regime === 'chaos';
+const isLit = ({ on, hot }: Latch) => on || hot > 0;
 
 const newRunning = (): Running => ({
   latches: newLatches(),

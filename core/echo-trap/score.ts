@@ -1,7 +1,7 @@
 import type { LabelledRun } from './labelled-runs.ts';
 import { median } from './track.ts';
 
-/** How well alarms foretold what became of labelled runs. */
+/** How well alarms foretold what became of labelled runs, as docs/collapse-rule.md counts them. */
 
 /** An alarm counts as a hit up to this many iterations before the onset; an earlier one is false, a later one too late. */
 export const longestLead = 100;
@@ -26,12 +26,14 @@ export interface Score {
   precision: number | null;
   precision_low: number | null;
   precision_high: number | null;
-  /** In healthy and solved runs, and in collapsed ones before anything could be known. */
+  /** Of runs that didn't collapse, and of those that did until {@link longestLead} before the onset; runs that declined are left out. */
   healthy_iterations: number;
   false_alarms: number;
   false_alarms_per_1000: number | null;
   false_alarms_per_1000_low: number | null;
   false_alarms_per_1000_high: number | null;
+  /** The same with the runs that declined, as if they were healthy. */
+  false_alarms_per_1000_with_declining: number | null;
   /** Iterations from a run's first hit to its onset. */
   median_lead: number | null;
   worst_lead: number | null;
@@ -52,7 +54,8 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
   return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
 }
 
-const quiet = ['healthy', 'solved'];
+/** Lost more than a fifth and not half: neither a hit nor a false alarm can be told there. */
+const unclear = ({ kind }: Judged['run']) => kind === 'declining';
 
 export function scoreOf(judged: readonly Judged[]): Score {
   const collapsed = judged.filter(({ run }) => run.collapsed !== null);
@@ -60,13 +63,15 @@ export function scoreOf(judged: readonly Judged[]): Score {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
     return lead >= 0 ? { lead, share: lead / Math.max(1, run.collapsed!) } : [];
   });
-  const falses = judged.map((each) => falseAlarms(each));
-  const healthy = judged.reduce((sum, each) => sum + healthyIterations(each), 0);
-  const counted = judged.reduce((sum, { run }, i) => sum + (isCounted(run) ? falses[i]! : 0), 0);
-  const warnedWrongly = falses.filter((count) => count > 0).length;
-  const [recall, precision] = [wilson(leads.length, collapsed.length), leads.length + warnedWrongly];
-  const right = wilson(leads.length, precision);
-  const rate = wilson(Math.min(counted, healthy), healthy);
+  const clear = judged.filter(({ run }) => !unclear(run));
+  const healthy = sum(clear.map(healthyIterations));
+  const falses = sum(clear.map(falseAlarms));
+  const warnedWrongly = clear.filter((each) => falseAlarms(each) > 0).length;
+  const told = leads.length + warnedWrongly;
+  const recall = wilson(leads.length, collapsed.length);
+  const precision = wilson(leads.length, told);
+  const rate = wilson(Math.min(falses, healthy), healthy);
+  const allIterations = sum(judged.map(healthyIterations));
   const kinds = [...new Set(judged.map(({ run }) => run.kind))].sort();
   return {
     runs: judged.length,
@@ -75,14 +80,16 @@ export function scoreOf(judged: readonly Judged[]): Score {
     recall: collapsed.length > 0 ? leads.length / collapsed.length : null,
     recall_low: collapsed.length > 0 ? recall.low : null,
     recall_high: collapsed.length > 0 ? recall.high : null,
-    precision: precision > 0 ? leads.length / precision : null,
-    precision_low: precision > 0 ? right.low : null,
-    precision_high: precision > 0 ? right.high : null,
+    precision: told > 0 ? leads.length / told : null,
+    precision_low: told > 0 ? precision.low : null,
+    precision_high: told > 0 ? precision.high : null,
     healthy_iterations: healthy,
-    false_alarms: counted,
-    false_alarms_per_1000: healthy > 0 ? (1000 * counted) / healthy : null,
+    false_alarms: falses,
+    false_alarms_per_1000: healthy > 0 ? (1000 * falses) / healthy : null,
     false_alarms_per_1000_low: healthy > 0 ? 1000 * rate.low : null,
     false_alarms_per_1000_high: healthy > 0 ? 1000 * rate.high : null,
+    false_alarms_per_1000_with_declining:
+      allIterations > 0 ? (1000 * sum(judged.map(falseAlarms))) / allIterations : null,
     median_lead: leads.length > 0 ? median(leads.map(({ lead }) => lead)) : null,
     worst_lead: leads.length > 0 ? Math.min(...leads.map(({ lead }) => lead)) : null,
     median_lead_share: leads.length > 0 ? median(leads.map(({ share }) => share)) : null,
@@ -112,9 +119,8 @@ export function falseAlarms({ run, alarms }: Judged): number {
     : alarms.filter((alarm) => alarm < collapsed - longestLead).length;
 }
 
-const isCounted = ({ collapsed, kind }: Judged['run']) => collapsed !== null || quiet.includes(kind);
-
 function healthyIterations({ run, iterations }: Judged): number {
-  if (run.collapsed !== null) return Math.max(0, run.collapsed - longestLead - 1);
-  return quiet.includes(run.kind) ? iterations : 0;
+  return run.collapsed === null ? iterations : Math.max(0, run.collapsed - longestLead - 1);
 }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
