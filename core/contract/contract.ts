@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { echoTrap } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import {
@@ -25,6 +26,7 @@ import {
 import { rebuildReport, systemInfo } from './system.ts';
 import { task } from './tasks.ts';
 
+export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
 export * from './runs.ts';
@@ -148,6 +150,8 @@ export const procedures = {
     }),
     output: z.array(alert),
   },
+  /** What the Echo Trap's monitor says of a run; null where there is nothing to judge, as in a warm start or before the first iteration. */
+  'echoTrap.state': { input: z.object({ runId }), output: echoTrap.nullable() },
   /** Runs that wait for their device, next first; `problem`: what keeps the queue from going on; `working`: whether it goes on at all. */
   'queue.list': {
     input: empty,
@@ -257,6 +261,8 @@ export const notices = {
   queue: z.object({ problem: apiError.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
+  /** The monitor has judged more iterations, or some again (a few times a second at most). */
+  echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trapLevel, trapRegime } from './echo-trap.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
 /** Values by the names of docs/formats/metrics.md. */
@@ -47,6 +48,21 @@ export const runMarks = z.object({
 });
 export type RunMarks = z.infer<typeof runMarks>;
 
+/** What an alert rests on; nulls and no advice in those of other detectors and of earlier versions. */
+export const alertEvidence = z.object({
+  level: trapLevel.nullable(),
+  /** The metric that shows it best, its smoothed value and the run's own normal. */
+  series: z.string().nullable(),
+  value: z.number().nullable(),
+  baseline: z.number().nullable(),
+  /** Iteration in which the first of what it rests on began. */
+  since: z.number().int().nullable(),
+  regime: trapRegime.nullable(),
+  /** Ids of advice for it, the preferred one first. */
+  advice: z.array(z.string()),
+});
+export type AlertEvidence = z.infer<typeof alertEvidence>;
+
 export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
 /** Something a detector found in a run, and what became of it. */
 export const alert = z.object({
@@ -60,6 +76,7 @@ export const alert = z.object({
   changedAt: z.number(),
   /** ms since the epoch, for a snoozed one. */
   snoozedUntil: z.number().nullable(),
+  ...alertEvidence.shape,
 });
 export type Alert = z.infer<typeof alert>;
 

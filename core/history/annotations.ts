@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Alert, RunMarks } from '../contract/contract.ts';
+import type { Alert, AlertEvidence, RunMarks } from '../contract/contract.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -88,9 +88,9 @@ function applyAlert(database: HistoryDatabase, runId: string, annotation: AlertA
     const { kind, severity, iteration, message } = annotation;
     prepared(
       database,
-      `INSERT OR REPLACE INTO alerts (run, id, kind, severity, iteration, message, state, raised_at, changed_at, snoozed_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
-    ).run(runId, alert, kind, severity, iteration, message, state, time, time);
+      `INSERT OR REPLACE INTO alerts (run, id, kind, severity, iteration, message, state, raised_at, changed_at, snoozed_until, evidence)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
+    ).run(runId, alert, kind, severity, iteration, message, state, time, time, evidenceOf(annotation));
     return;
   }
   const until = state === 'snoozed' ? annotation.until : null;
@@ -98,6 +98,24 @@ function applyAlert(database: HistoryDatabase, runId: string, annotation: AlertA
     database,
     'UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?',
   ).run(state, time, until, runId, alert);
+}
+
+const noEvidence: AlertEvidence = {
+  level: null,
+  series: null,
+  value: null,
+  baseline: null,
+  since: null,
+  regime: null,
+  advice: [],
+};
+
+/** JSON of what an alert rests on, as far as its line says; null where it says nothing. */
+function evidenceOf(annotation: object): string | null {
+  const said = Object.entries(annotation).filter(
+    ([key, part]) => Object.hasOwn(noEvidence, key) && part !== undefined && part !== null,
+  );
+  return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }
 
 export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
@@ -113,12 +131,17 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
  * with its metrics.
  */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
-  return prepared<[string], Alert>(
+  const rows = prepared<[string], Omit<Alert, keyof AlertEvidence> & { evidence: string | null }>(
     database,
-    `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil
+    `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil, evidence
      FROM alerts WHERE run = ? AND NOT EXISTS (
        SELECT 1 FROM events WHERE events.run = alerts.run AND type = 'started' AND time > raised_at
          AND coalesce(json_extract(body, '$.resume.iteration'), -1) < alerts.iteration)
      ORDER BY raised_at, id`,
   ).all(runId);
+  return rows.map(({ evidence, ...alert }) => ({
+    ...alert,
+    ...noEvidence,
+    ...JSON.parse(evidence ?? '{}'),
+  }));
 }

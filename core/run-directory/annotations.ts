@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { apiError, noteText, tagText } from '../contract/contract.ts';
+import { alertEvidence, apiError, noteText, tagText } from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -11,6 +11,19 @@ import { parseLine } from './parse-line.ts';
 
 const alertId = z.string().min(1).max(64);
 
+const { shape } = alertEvidence;
+/** What can't be read of a part is left out, as by a version that knows other levels. */
+const lenient = <T extends z.ZodType>(part: T) => part.nullish().catch(undefined);
+const evidence = {
+  level: lenient(shape.level),
+  series: lenient(shape.series),
+  value: lenient(shape.value),
+  baseline: lenient(shape.baseline),
+  since: lenient(shape.since),
+  regime: lenient(shape.regime),
+  advice: lenient(shape.advice),
+};
+
 const raised = z.looseObject({
   alert: alertId,
   state: z.literal('raised'),
@@ -18,6 +31,7 @@ const raised = z.looseObject({
   severity: z.string(),
   iteration: z.number().int().min(0),
   message: z.string(),
+  ...evidence,
 });
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Alert, Input, RunMarks } from '../contract/contract.ts';
+import type { Alert, AlertEvidence, Input, RunMarks } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
@@ -64,12 +64,12 @@ export class Annotations {
   }
 
   /**
-   * For detectors; gives the alert's id, which follows from run, detector and onset: what is found again, as after a restart, is the alert that is there.
+   * For detectors, with what it rests on; gives the alert's id, which follows from run, detector and onset: what is found again, as after a restart, is the alert that is there.
    * Throws `run_unknown`.
    */
   async raise(
     runId: string,
-    alert: Pick<Alert, 'kind' | 'severity' | 'iteration' | 'message'>,
+    alert: Pick<Alert, 'kind' | 'severity' | 'iteration' | 'message'> & Partial<AlertEvidence>,
   ): Promise<string> {
     const id = alertId(runId, alert.kind, alert.iteration);
     if (!this.alerts(runId).some((known) => known.id === id))

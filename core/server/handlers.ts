@@ -104,6 +104,10 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'runs.annotate': (input) => core.annotations.annotate(input),
     'alerts.list': ({ runId }) => core.annotations.alerts(runId),
     'alerts.answer': (input) => core.annotations.answer(input),
+    'echoTrap.state': ({ runId }) => {
+      runs.get(runId);
+      return null;
+    },
     'queue.list': () => {
       const { queue } = core;
       return { runs: queue.list(), problem: queue.problem(), working: queue.working };
