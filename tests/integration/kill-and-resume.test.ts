@@ -74,7 +74,13 @@ test('small runs that are killed at moments of every kind end as an undisturbed 
 test('threads, slots, micro-batches and the scalar kernels change no bit of what is trained', {
   timeout: 300_000,
 }, async () => {
-  const small = { ...settings, iterations: 2, 'evaluation.levels': 8 };
+  const small = {
+    ...settings,
+    iterations: 2,
+    'rollout.groups': 3,
+    'rollout.group_size': 4,
+    'evaluation.levels': 4,
+  };
   const trained = async (changes: Record<string, string | number>, environment = {}) => {
     const folder = await newRun(home, 'starter-frozen-lake-grpo-s', { ...small, ...changes });
     expect(await train(folder, environment)).toBe(0);
