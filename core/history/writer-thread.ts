@@ -29,35 +29,56 @@ const script = join(
   import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'history-worker.cjs',
 );
 
-/** The writer in a thread of its own, so that no journal, however long, keeps core from answering. Throws as `openDatabase` does. */
+/**
+ * The writer in a thread of its own, so that no journal, however long, keeps core from answering. Where the thread crashes, what it was asked for fails with
+ * `history_interrupted`, and the next call has a new one; what is missing then is found by the next survey. Throws as `openDatabase` does.
+ */
 export async function startWriterThread(home: string): Promise<HistoryWriter> {
-  const thread = new WriterThread(home);
+  let thread = new WriterThread(home);
   await thread.ready;
+  let starting: Promise<void> | null = null;
+  const startAgain = async () => {
+    await thread.exited;
+    thread = new WriterThread(home);
+    await thread.ready;
+  };
+  const living = async () => {
+    if (thread.ended) {
+      starting ??= startAgain().finally(() => {
+        starting = null;
+      });
+    }
+    await starting;
+    return thread;
+  };
   return {
-    survey: () => thread.call('survey'),
-    takeIn: (runId) => thread.call('takeIn', runId),
-    takeAnnotations: (runId) => thread.call('takeAnnotations', runId),
-    rebuild: (options) => thread.call('rebuild', '', options),
-    close: () => thread.close(),
+    survey: async () => (await living()).call('survey'),
+    takeIn: async (runId) => (await living()).call('takeIn', runId),
+    takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
+    rebuild: async (options) => (await living()).call('rebuild', '', options),
+    async close() {
+      await starting?.catch(() => {});
+      await thread.close();
+    },
   };
 }
 
 class WriterThread {
   readonly ready: Promise<unknown>;
+  readonly exited: Promise<void>;
+  /** Why nothing is answered any more. */
+  ended: unknown = null;
   private readonly worker: Worker;
-  private readonly exited: Promise<void>;
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
-  /** Why nothing is answered any more. */
-  private ended: unknown = null;
 
   constructor(home: string) {
     this.worker = new Worker(script, { workerData: { home } });
     this.worker.on('message', (answer: WriterAnswer) => this.hear(answer));
-    this.worker.on('error', (error) => this.fail(error));
+    this.worker.on('error', (error) => this.fail(interrupted(error.message)));
     this.exited = new Promise((resolve) => {
       this.worker.once('exit', () => {
-        this.fail(new Error('The thread that writes the history has ended.'));
+        this.fail(interrupted('it has ended'));
         resolve();
       });
     });
@@ -120,6 +141,13 @@ class WriterThread {
     if (this.pending.size === 0) this.worker.unref();
   }
 }
+
+const interrupted = (reason: string) =>
+  new Failure(
+    'history_interrupted',
+    `The thread that writes the history failed: ${reason}.`,
+    'It is started again, and what is missing is taken in. If this comes back, please report it with the log.',
+  );
 
 function revived({ code, message, hint, ...rest }: PortableError): Error {
   if (hint !== undefined && code !== undefined) return new Failure(code, message, hint);

@@ -6,7 +6,7 @@ import { root, run, SetupError } from './process.mjs';
 
 const buildFolder = join(root, 'native/build');
 /** Where the app reads how far the build is (core/trainer/building.ts): beside the trainer. */
-const reportFile = join(buildFolder, 'building.json');
+const reportName = 'building.json';
 
 /** Ninja's own counter before each file. @param {string} line @returns {{ done: number, total: number } | undefined} */
 export function parseProgress(line) {
@@ -59,32 +59,36 @@ export async function configureOptions(everyGpu, folder = buildFolder) {
 /**
  * Builds the trainer, for the GPUs that are there unless all are wanted, and says how far it is to `onProgress` and to an app that is open.
  * @param {string[]} targets
- * @param {{ everyGpu?: boolean, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal }} [options]
+ * @param {{ everyGpu?: boolean, folder?: string, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal }} [options]
  */
-export async function buildNative(targets, { everyGpu = false, onProgress = () => {}, signal } = {}) {
-  mkdirSync(buildFolder, { recursive: true });
-  await otherBuild({ onProgress, signal });
-  report({ done: 0, total: 0, problem: null });
+export async function buildNative(
+  targets,
+  { everyGpu = false, folder = buildFolder, onProgress = () => {}, signal } = {},
+) {
+  const reportFile = join(folder, reportName);
+  mkdirSync(folder, { recursive: true });
+  await otherBuild(reportFile, { onProgress, signal });
+  report(reportFile, { done: 0, total: 0, problem: null });
   try {
-    const configure = await configureOptions(everyGpu);
+    const configure = await configureOptions(everyGpu, folder);
     if (configure) await must('cmake', configure, 'A library that CMake misses is named above.', { signal });
     await must(
       'ninja',
-      ['-C', buildFolder, '-j', String(availableParallelism()), ...targets],
+      ['-C', folder, '-j', String(availableParallelism()), ...targets],
       'If the messages above look stale, delete native/build and try again.',
       {
         signal,
         onLine: (line) => {
           const progress = parseProgress(line);
           if (!progress) return;
-          report({ ...progress, problem: null });
+          report(reportFile, { ...progress, problem: null });
           onProgress(progress);
         },
       },
     );
   } catch (error) {
     const isOurs = error instanceof SetupError && !signal?.aborted;
-    if (isOurs) report({ done: 0, total: 0, problem: problemOf(error) });
+    if (isOurs) report(reportFile, { done: 0, total: 0, problem: problemOf(error) });
     else rmSync(reportFile, { force: true });
     throw error;
   }
@@ -102,25 +106,26 @@ function problemOf(error) {
 
 /** For an app that ends while the trainer is still being built. */
 export function forgetBuild() {
-  const said = readReport();
+  const reportFile = join(buildFolder, reportName);
+  const said = readReport(reportFile);
   if (said?.pid === process.pid && !said.problem) rmSync(reportFile, { force: true });
 }
 
 /**
  * Waits until another set-up is through with this folder: two ninjas delete each other's files.
- * @param {{ onProgress: (progress: { done: number, total: number }) => void, signal: AbortSignal | undefined }} options
+ * @param {string} reportFile @param {{ onProgress: (progress: { done: number, total: number }) => void, signal: AbortSignal | undefined }} options
  */
-async function otherBuild({ onProgress, signal }) {
+async function otherBuild(reportFile, { onProgress, signal }) {
   for (;;) {
-    const said = readReport();
+    const said = readReport(reportFile);
     if (!said || said.problem || said.pid === process.pid || !isAlive(said.pid)) return;
     if (said.total > 0) onProgress(said);
     await pause(500, undefined, { signal });
   }
 }
 
-/** @returns {{ pid: number, done: number, total: number, problem: unknown } | undefined} */
-function readReport() {
+/** @param {string} reportFile @returns {{ pid: number, done: number, total: number, problem: unknown } | undefined} */
+function readReport(reportFile) {
   try {
     return JSON.parse(readFileSync(reportFile, 'utf8'));
   } catch {
@@ -138,8 +143,8 @@ function isAlive(pid) {
   }
 }
 
-/** For those who look; the build goes on where it can't be written. @param {{ done: number, total: number, problem: { message: string, hint: string } | null }} state */
-function report(state) {
+/** For those who look; the build goes on where it can't be written. @param {string} reportFile @param {{ done: number, total: number, problem: { message: string, hint: string } | null }} state */
+function report(reportFile, state) {
   try {
     writeFileSync(`${reportFile}.new`, JSON.stringify({ pid: process.pid, ...state }));
     renameSync(`${reportFile}.new`, reportFile);

@@ -1,0 +1,46 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventsAfter } from '../../core/history/queries.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+/** The newest thread that was started. */
+let thread: Worker;
+const remember = (worker: Worker) => {
+  thread = worker;
+};
+
+describe('the thread that writes the history', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+    process.on('worker', remember);
+  });
+  afterEach(async () => {
+    process.off('worker', remember);
+    await world.close();
+  });
+
+  test.each<[string, () => unknown]>([
+    ['fails on a message', () => thread.postMessage(null)],
+    ['is ended', () => thread.terminate()],
+  ])('that %s fails what it was asked for with a code; another one takes in what is missing', async (_, crash) => {
+    const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
+    const core = await world.core();
+    const first = thread;
+    const gone = new Promise((resolve) => first.once('exit', resolve));
+    crash();
+    await expect(core.supervisor.rebuild()).rejects.toMatchObject({
+      code: 'history_interrupted',
+      hint: expect.stringMatching(/./),
+    });
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
+    await untilRun(core, 'one', (run) => run.iteration === 2);
+    await gone;
+    expect(thread).not.toBe(first);
+    expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
+    expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
+  });
+});
