@@ -17,6 +17,9 @@ const inputCodes = new Set([
   'evaluation_exists',
   'evaluation_name_invalid',
   'run_folder_invalid',
+  'study_invalid',
+  'study_unknown',
+  'study_unreadable',
   'model_missing',
 ]);
 
