@@ -13,6 +13,8 @@ import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
 import { type Clock, Watchdog } from './runs/watchdog.ts';
 import { Storage } from './storage/storage.ts';
+import { Studies } from './studies/studies.ts';
+import { StudyFiles } from './studies/study-files.ts';
 import { Tasks } from './tasks.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
@@ -53,6 +55,7 @@ export interface Core {
   readonly evaluations: Evaluations;
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
+  readonly studies: Studies;
   readonly annotations: Annotations;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
@@ -81,13 +84,20 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const file = new QueueFile(home);
   const watchdog = new Watchdog(options.clock);
   const liveness = new Liveness(trainer, home);
-  const supervisor = new Supervisor({ history, home, notices, queue: file, watchdog, liveness, log });
+  const files = new StudyFiles(home);
+  const supervisor = new Supervisor({
+    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log },
+  });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
+  const studies = new Studies({
+    ...{ home, resources, trainer, database, files, runs, queue, supervisor, notices },
+  });
   const dispose = async () => {
+    await studies.close();
     queue.close();
     storage.close();
     await evaluations.close();
@@ -123,6 +133,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     runs,
     evaluations,
     queue,
+    studies,
     annotations,
     storage,
     supervisor,

@@ -21,8 +21,11 @@ import {
   runStorage,
   runSummary,
   series,
+  studyId,
+  studyName,
   tagText,
 } from './runs.ts';
+import { study, studyPoints, studySeeds, studySummary } from './studies.ts';
 import { rebuildReport, systemInfo } from './system.ts';
 import { task } from './tasks.ts';
 
@@ -30,6 +33,7 @@ export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
 export * from './runs.ts';
+export * from './studies.ts';
 export * from './system.ts';
 export * from './tasks.ts';
 
@@ -168,6 +172,33 @@ export const procedures = {
     input: z.object({ runId, position: z.number().int().min(1) }),
     output: z.object({ position: z.number().int() }),
   },
+  /** Oldest first. */
+  'studies.list': { input: empty, output: z.array(studySummary) },
+  /** Its runs with their results as they stand now. */
+  'studies.get': { input: z.object({ studyId }), output: study },
+  /**
+   * Makes a study: `set` changes what all of its runs are made from, each point that once more; a label says whose success is judged, else that of the first
+   * environment that is validated. Every point is checked first. With `start` as `studies.start`.
+   */
+  'studies.create': {
+    changes,
+    input: z.object({
+      name: studyName,
+      base: runSource,
+      set: settings.optional(),
+      points: studyPoints,
+      seeds: studySeeds,
+      environment: z.string().max(32).optional(),
+      start: z.boolean().optional(),
+    }),
+    output: studySummary,
+  },
+  /** Makes the runs that are missing, and queues all that aren't complete, failed and stopped ones too; answers when they are queued. */
+  'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
+  /** Takes out of the queue what waits and stops what is trained; answers when that was asked for. `studies.start` goes on from there. */
+  'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
+  /** Throws `study_active` while a run of it is queued or trained. With `runs`, their folders are deleted too; otherwise they stay as runs of no study. */
+  'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: empty },
   'rollouts.list': { input: z.object({ runId }), output: z.array(rolloutFile) },
   'rollouts.episodes': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),
@@ -259,6 +290,8 @@ export const notices = {
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
   /** What keeps the queue from going on has come or gone; its order is told with the runs. */
   queue: z.object({ problem: apiError.nullable() }),
+  /** A study was made, or one of its runs has begun, come an iteration further or ended; null: it is gone. */
+  study: z.object({ studyId, summary: studySummary.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */

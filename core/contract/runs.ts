@@ -88,6 +88,18 @@ export const stall = apiError.extend({
 });
 export type Stall = z.infer<typeof stall>;
 
+/** Short, since the ids of its runs begin with it. */
+export const studyId = z.string().regex(/^[a-z0-9-]{1,40}$/);
+export const studyName = z.string().min(1).max(80);
+
+/** To which study a run belongs. */
+export const studyOfRun = z.object({
+  id: studyId,
+  name: studyName,
+  point: z.string(),
+  seed: z.number().int(),
+});
+
 /** What a run takes on disk, in bytes. */
 export const runStorage = z.object({
   rollouts: z.number(),
@@ -128,6 +140,8 @@ export const runSummary = z.object({
   /** 1 for the one that starts next; null where it isn't queued. */
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
+  /** The study that it was made for. */
+  study: studyOfRun.nullable(),
   marks: runMarks,
 });
 export type RunSummary = z.infer<typeof runSummary>;

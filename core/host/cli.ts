@@ -16,6 +16,7 @@ import { pinCheckpoint } from './commands/pin.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
+import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from './commands/study.ts';
 import { train } from './commands/train.ts';
 import { reportFailure } from './output.ts';
 
@@ -179,6 +180,7 @@ function program(): Command {
     .option(...home)
     .action(pinCheckpoint);
   queueCommands(root);
+  studyCommands(root);
   markCommands(root);
   root
     .command('adopt')
@@ -257,6 +259,51 @@ function queueCommands(root: Command): void {
     .argument('<position>', 'from 1 on', wholeNumber)
     .option(...home)
     .action(moveInQueue);
+}
+
+function studyCommands(root: Command): void {
+  const study = root
+    .command('study')
+    .description('runs that differ in what is studied, by several seeds each');
+  study
+    .command('list', { isDefault: true })
+    .description('list the studies')
+    .option(...json)
+    .option(...home)
+    .action(listStudies);
+  study
+    .command('new')
+    .description('make a study from a file (docs/formats/studies.md), and print its id')
+    .argument('<file>')
+    .option('--start', 'queue its runs at once')
+    .option(...home)
+    .action(newStudy);
+  study
+    .command('show')
+    .description('show what its points have come to')
+    .argument('<study>')
+    .option(...json)
+    .option(...home)
+    .action(showStudy);
+  study
+    .command('start')
+    .description('queue all of its runs that are not complete, failed and stopped ones too')
+    .argument('<study>')
+    .option(...home)
+    .action(startStudy);
+  study
+    .command('cancel')
+    .description('take its runs out of the queue, and stop those that are trained')
+    .argument('<study>')
+    .option(...home)
+    .action(cancelStudy);
+  study
+    .command('delete')
+    .description('delete the study; its runs stay')
+    .argument('<study>')
+    .option('--runs', 'delete the folders of its runs too')
+    .option(...home)
+    .action(deleteStudy);
 }
 
 function markCommands(root: Command): void {

@@ -30,13 +30,19 @@ interface Origin {
 }
 
 /**
- * Makes a run directory and gives its id; starts nothing. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`, `config_invalid`, `model_missing`, what
+ * Makes a run directory and gives its id, which may be named; starts nothing. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`, `config_invalid`, `model_missing`, what
  * `modelDigest` throws or what the trainer finds wrong with the configuration or the model folder, and then has changed nothing.
  */
-export async function createRun(
+export async function createRun(parts: CreateRunParts, newRun: NewRun, runId?: string): Promise<string> {
+  const config = await prepareConfig(parts, newRun);
+  return writeRun(parts.home, config, runId ?? newRunId(config.preset));
+}
+
+/** The configuration that a run is made with: checked, its folders absolute, its model's weights known by their digest. Throws as {@link createRun} does. */
+export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,
   { set = {}, ...source }: NewRun,
-): Promise<string> {
+): Promise<RunConfig> {
   const { config: given, preset } = originOf(home, source);
   const config = validateConfig(applySettings(given, set));
   await unlessNoTrainer(trainer.validate(config));
@@ -51,7 +57,7 @@ export async function createRun(
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
-  return writeRun(home, config);
+  return config;
 }
 
 /** What would keep {@link createRun} from making a run of a configuration, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
@@ -142,8 +148,7 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
 }
 
 /** The directory appears under its name by one rename, whole. */
-function writeRun(home: string, config: RunConfig): string {
-  const runId = newRunId(config.preset);
+function writeRun(home: string, config: RunConfig, runId: string): string {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   mkdirSync(partial, { recursive: true });
   try {
@@ -151,7 +156,11 @@ function writeRun(home: string, config: RunConfig): string {
     renameSync(partial, runFolder(home, runId));
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
+    if (existsSync(runFolder(home, runId))) throw runExists(runFolder(home, runId));
     throw error;
   }
   return runId;
 }
+
+const runExists = (folder: string) =>
+  new Failure('run_exists', `${folder} is there already.`, 'Move it away, or look at what it holds.');

@@ -6,6 +6,7 @@ import { eventsAfter, journalProblem, type StoredEvent } from '../history/querie
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import { runFolder } from '../run-directory/names.ts';
+import type { StudyFiles } from '../studies/study-files.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { isLocal, type Liveness, processExists } from './liveness.ts';
 import { publishEvents, SummaryTeller } from './publish.ts';
@@ -23,6 +24,7 @@ export interface FollowParts {
   home: string;
   notices: Notices;
   queue: QueueFile;
+  studies: StudyFiles;
   watchdog: Watchdog;
   liveness: Liveness;
   /** Hears the events of all runs as they are published. */
@@ -75,11 +77,12 @@ export class FollowedRun {
     if (this.known) return this.known;
     const row = this.row();
     if (!row) return null;
-    const { history, queue } = this.parts;
+    const { history, queue, studies } = this.parts;
     this.known = toSummary(history.database, row, {
       alive: this.isAlive(row),
       queuePosition: queue.position(this.id),
       stalled: this.stallOf(row),
+      study: studies.of(this.id),
     });
     return this.known;
   }

@@ -1,17 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { runId } from '../contract/contract.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
 
 /** A run that waits. */
 const entry = z.object({
@@ -77,20 +68,7 @@ export class QueueFile {
 
   private write(runs: QueueEntry[]): void {
     if (this.isDamaged()) renameSync(this.path, `${this.path}.damaged`);
-    const partial = `${this.path}.${randomBytes(4).toString('hex')}`;
-    try {
-      const file = openSync(partial, 'w');
-      try {
-        writeFileSync(file, `${JSON.stringify({ version: 1, runs }, null, 2)}\n`);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      renameSync(partial, this.path);
-    } catch (error) {
-      rmSync(partial, { force: true });
-      throw error;
-    }
+    writeWhole(this.path, { version: 1, runs });
   }
 
   private isDamaged(): boolean {

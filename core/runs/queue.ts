@@ -102,6 +102,11 @@ export class Queue {
     this.advance();
   }
 
+  /** Settles when no run is just being started: what has left the queue by now has begun, or never will. */
+  async settled(): Promise<void> {
+    await this.advancing;
+  }
+
   /** Lets go; a start that is under way is left to its trainer. */
   close(): void {
     if (this.closed) return;

@@ -66,8 +66,8 @@ export class Runs {
   }
 
   /** See {@link createRun}. */
-  async create(newRun: NewRun): Promise<string> {
-    const runId = await createRun(this.parts, newRun);
+  async create(newRun: NewRun, id?: string): Promise<string> {
+    const runId = await createRun(this.parts, newRun, id);
     await this.parts.supervisor.add(runId);
     return runId;
   }

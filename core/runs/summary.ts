@@ -13,13 +13,14 @@ interface Circumstances {
   alive: boolean;
   queuePosition: number | null;
   stalled: Stall | null;
+  study: RunSummary['study'];
 }
 
 /** A run's row with what follows from it. */
 export function toSummary(
   database: HistoryDatabase,
   row: RunRow,
-  { alive, queuePosition, stalled }: Circumstances,
+  { alive, queuePosition, stalled, study }: Circumstances,
 ): RunSummary {
   const own = statusOf(row, alive);
   const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
@@ -27,7 +28,7 @@ export function toSummary(
   const active = status === 'running' || status === 'paused';
   return {
     id: row.id,
-    name: row.name,
+    name: study ? `${study.name}: ${study.point}, seed ${study.seed}` : row.name,
     preset: row.preset,
     task: row.task,
     environments: JSON.parse(row.environments),
@@ -43,6 +44,7 @@ export function toSummary(
     failure: failureOf(row),
     queuePosition: waits ? queuePosition : null,
     stalled,
+    study,
     marks: readMarks(database, row),
   };
 }

@@ -61,6 +61,13 @@ export class Supervisor {
     await Promise.all(Array.from({ length: takenInAtOnce }, takeIn));
   }
 
+  /** Looks at the data folder now: what was deleted or came until this call is known when it settles. */
+  async lookNow(): Promise<void> {
+    await this.polling;
+    this.lookAgain();
+    await this.polling;
+  }
+
   private lookAgain(): void {
     this.polling ??= this.look().finally(() => {
       this.polling = null;
@@ -81,12 +88,13 @@ export class Supervisor {
   }
 
   summary(row: RunRow): RunSummary {
-    const { history, queue } = this.parts;
+    const { history, queue, studies } = this.parts;
     const run = this.followed.get(row.id);
     const followed = run?.summaryIfThere();
     if (followed) return followed;
     const queuePosition = queue.position(row.id);
-    return toSummary(history.database, row, { alive: false, queuePosition, stalled: null });
+    const study = studies.of(row.id);
+    return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, study });
   }
 
   /** Whether a trainer is at work on a run, or paused. */
@@ -100,6 +108,11 @@ export class Supervisor {
   lookAtQueue(): void {
     const positions = this.parts.queue.positions();
     for (const run of this.followed.values()) run.lookAtQueue(positions.get(run.id) ?? null);
+  }
+
+  /** What is known of some runs from elsewhere has changed: tells of them. */
+  lookAgainAt(runIds: readonly string[]): void {
+    for (const runId of runIds) this.followed.get(runId)?.changed(true);
   }
 
   /** Takes in what was said of a run, and tells of it. */

@@ -26,7 +26,7 @@ const nobody: ClientState = { subscribe: () => {}, answered: () => {} };
 
 /** What each procedure does; input has been checked. */
 export function createHandlers(core: Core, session: ClientState = nobody): Handlers {
-  const { database, evaluations, runs, tasks } = core;
+  const { database, evaluations, runs, studies, tasks } = core;
   return {
     'notices.subscribe': (topics) => {
       session.subscribe(topics);
@@ -123,6 +123,21 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       return {};
     },
     'queue.move': ({ runId, position }) => ({ position: core.queue.move(runId, position) }),
+    'studies.list': () => studies.list(),
+    'studies.get': ({ studyId }) => studies.get(studyId),
+    'studies.create': async (input) => studies.summary(await studies.create(input)),
+    'studies.start': async ({ studyId }) => {
+      await studies.start(studyId);
+      return studies.summary(studyId);
+    },
+    'studies.cancel': async ({ studyId }) => {
+      await studies.cancel(studyId);
+      return studies.summary(studyId);
+    },
+    'studies.delete': async ({ studyId, runs: withRuns }) => {
+      await studies.delete(studyId, withRuns);
+      return {};
+    },
     'rollouts.list': ({ runId }) => {
       runs.get(runId);
       return listRollouts(database, runId);

@@ -1,13 +1,15 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { episodeSummary } from '../../core/contract/contract.ts';
 import { toReplay } from '../../core/environments/replay.ts';
+import { validateConfig } from '../../core/run-config/validate.ts';
 import { type Annotation, parseAnnotation } from '../../core/run-directory/annotations.ts';
 import { episode } from '../../core/run-directory/episode.ts';
 import { evaluationResult } from '../../core/run-directory/evaluations.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
 import { QueueFile } from '../../core/runs/queue-file.ts';
+import { StudyFiles } from '../../core/studies/study-files.ts';
 import { World } from './fixtures/world.ts';
 
 const examples = resolve(import.meta.dirname, '../../docs/formats/examples');
@@ -57,4 +59,18 @@ test('the example of a queue is one', () => {
   const entries = new QueueFile(world.home).read();
   world.close();
   expect(entries).toEqual(example('queue.json').runs);
+});
+
+test('the example of a study is one, whose runs it knows', () => {
+  const world = new World();
+  mkdirSync(join(world.home, 'studies'));
+  copyFileSync(join(examples, 'study.json'), join(world.home, 'studies/clip-width-4f2a.json'));
+  const files = new StudyFiles(world.home);
+  world.close();
+  expect(files.of('clip-width-4f2a-p2-s3')).toEqual({
+    ...{ id: 'clip-width-4f2a', name: 'Clip width', point: 'wide', seed: 3 },
+  });
+  for (const other of ['clip-width-4f2a-p3-s3', 'clip-width-4f2a-p2-s4', 'clip-width-p2-s3', 'another'])
+    expect(files.of(other)).toBeNull();
+  expect(validateConfig(example('study.json').config).iterations).toBe(40);
 });

@@ -19,6 +19,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   failure: null,
   queuePosition: null,
   stalled: null,
+  study: null,
   marks: { tags: [], note: '', starred: false, archived: false },
   ...change,
 });

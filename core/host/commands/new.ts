@@ -43,15 +43,20 @@ export function sourceOf(
 }
 
 /** The core that is asked may be elsewhere: a path is meant from where the person is. */
+export function withAbsoluteFolders<T>(config: T): T {
+  const sections = structuredClone(config) as Record<string, Record<string, unknown> | undefined>;
+  for (const [section, key] of [
+    ['start', 'model'],
+    ['kl', 'reference'],
+  ] as const)
+    if (sections[section]?.[key]) sections[section][key] = resolve(String(sections[section][key]));
+  return sections as T;
+}
+
+/** Throws `config_unreadable`. */
 function readConfigFile(path: string): Record<string, unknown> {
   try {
-    const config = JSON.parse(readFileSync(path, 'utf8'));
-    for (const [section, key] of [
-      ['start', 'model'],
-      ['kl', 'reference'],
-    ] as const)
-      if (config[section]?.[key]) config[section][key] = resolve(String(config[section][key]));
-    return config;
+    return withAbsoluteFolders(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     throw new Failure(
       'config_unreadable',

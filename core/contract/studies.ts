@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { runId, runStatus, studyId, studyName } from './runs.ts';
+
+const settings = z.record(z.string().max(128), z.union([z.string(), z.number(), z.boolean()]));
+
+/** What is varied: a name, and what it changes in run.json. */
+export const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });
+export type StudyPoint = z.infer<typeof studyPoint>;
+
+export const studyPoints = z.array(studyPoint).min(1).max(200);
+export const studySeeds = z.array(z.number().int().min(0).max(0xffffffff)).min(1).max(100);
+
+/** `created`: no run has begun; `active`: some run is queued or trained; `incomplete`: none is, and not all are complete. */
+export const studyState = z.enum(['created', 'active', 'incomplete', 'completed']);
+export type StudyState = z.infer<typeof studyState>;
+
+export const studySummary = z.object({
+  id: studyId,
+  name: studyName,
+  /** ms since the epoch. */
+  created: z.number(),
+  /** What its runs are made from, in words: a preset, a run, `run@iteration`, or `configuration`. */
+  base: z.string(),
+  /** Label of the environment whose success is judged. */
+  environment: z.string(),
+  points: z.array(z.string()),
+  seeds: studySeeds,
+  state: studyState,
+  /** Runs, of points times seeds, by what became of them. */
+  runs: z.object({
+    total: z.number().int(),
+    completed: z.number().int(),
+    active: z.number().int(),
+    failed: z.number().int(),
+  }),
+});
+export type StudySummary = z.infer<typeof studySummary>;
+
+/** A mean over seeds with Student's 95 % interval; no interval for a single seed. */
+export const estimate = z.object({
+  n: z.number().int(),
+  mean: z.number(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+});
+export type Estimate = z.infer<typeof estimate>;
+
+/** Shares of success; null where there is no value (yet). */
+const outcome = <T extends z.ZodType>(value: T) => ({
+  /** Of the evaluation before training. */
+  before: value.nullable(),
+  /** Of the newest evaluation. */
+  after: value.nullable(),
+  /** Of the training episodes of the last ten iterations. */
+  training: value.nullable(),
+});
+
+/** One point with one seed. */
+export const studyCell = z.object({
+  runId,
+  seed: z.number().int(),
+  /** `missing`: not made yet, or deleted. */
+  status: z.enum([...runStatus.options, 'missing']),
+  iteration: z.number().int(),
+  iterations: z.number().int(),
+  ...outcome(z.number()),
+});
+export type StudyCell = z.infer<typeof studyCell>;
+
+/** A point: its runs, and estimates over those that are complete (`before`: over all that were evaluated). */
+export const studyRow = z.object({
+  ...studyPoint.shape,
+  cells: z.array(studyCell),
+  ...outcome(estimate),
+});
+export type StudyRow = z.infer<typeof studyRow>;
+
+export const study = z.object({ summary: studySummary, table: z.array(studyRow) });
+export type Study = z.infer<typeof study>;

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Writes a value as JSON to a file that appears, or is replaced, by one rename: whole and on disk, or not at all. */
+export function writeWhole(path: string, value: unknown): void {
+  const partial = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    const file = openSync(partial, 'w');
+    try {
+      writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(partial, path);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+}

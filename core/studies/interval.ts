@@ -1,0 +1,34 @@
+import type { Estimate } from '../contract/contract.ts';
+
+/** Student's t, 97.5 % point, for 1 to 30 degrees of freedom (a table of any textbook). */
+const quantiles = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
+  2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+const normalQuantile = 1.959963984540054;
+
+/** The 97.5 % point of Student's t; beyond the table by Cornish and Fisher's expansion, which is right to five digits there. */
+export function studentQuantile(degrees: number): number {
+  const z = normalQuantile;
+  return (
+    quantiles[degrees - 1] ??
+    z +
+      (z ** 3 + z) / (4 * degrees) +
+      (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
+      (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degrees ** 3)
+  );
+}
+
+/**
+ * The mean of shares with its 95 % interval over seeds, mean ± t s / √n, cut to 0..1 as a share is; null where there are none. The seeds are taken for draws of
+ * a normal distribution, as is usual for few runs; it says nothing of the episodes within one evaluation.
+ */
+export function estimateShare(values: readonly number[]): Estimate | null {
+  const n = values.length;
+  if (n === 0) return null;
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  if (n === 1) return { n, mean, low: null, high: null };
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+  const half = studentQuantile(n - 1) * Math.sqrt(variance / n);
+  return { n, mean, low: Math.max(0, mean - half), high: Math.min(1, mean + half) };
+}

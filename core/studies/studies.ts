@@ -1,0 +1,270 @@
+import { randomBytes } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Input, RunSource, RunSummary, Study, StudySummary } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { getRun } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { runFolder, runsFolder } from '../run-directory/names.ts';
+import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
+import type { Queue } from '../runs/queue.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Supervisor } from '../runs/supervisor.ts';
+import { type StudyFile, type StudyFiles, studyRunId } from './study-files.ts';
+import { isActive, type Look, summarise, tabulate } from './table.ts';
+
+export interface StudiesParts extends CreateRunParts {
+  database: HistoryDatabase;
+  files: StudyFiles;
+  runs: Runs;
+  queue: Queue;
+  supervisor: Supervisor;
+  notices: Notices;
+}
+
+/**
+ * Studies: points, each some changes of one configuration, times seeds. What a study is stands in its file; how far it is follows from its runs, whose names
+ * are made of the study's, the point's number and the seed, so that nothing about it can be out of date.
+ */
+export class Studies {
+  private readonly parts: StudiesParts;
+  /** What clients were told of each run last. */
+  private readonly told = new Map<string, string>();
+  /** Studies whose start is under way, and whether it is given up. */
+  private readonly starting = new Map<string, { cancelled: boolean; ended: Promise<unknown> }>();
+  private readonly stopNotices: () => void;
+  private closed = false;
+
+  constructor(parts: StudiesParts) {
+    this.parts = parts;
+    this.stopNotices = parts.notices.on((name, payload) => {
+      if (name === 'run') this.hear(payload as RunSummary);
+      if (name === 'removed') this.tell(parts.files.of((payload as { runId: string }).runId)?.id);
+    });
+  }
+
+  /** Oldest first. */
+  list(): StudySummary[] {
+    return this.parts.files
+      .look()
+      .map((id) => this.summary(id))
+      .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Throws `study_unknown` or `study_unreadable`, as everything below. */
+  get(id: string): Study {
+    const { database, files } = this.parts;
+    return { summary: this.summary(id), table: tabulate(database, id, files.get(id), this.look) };
+  }
+
+  /**
+   * Throws what making a run of any of its points would (the message names the point), `environment_unknown`, or `study_invalid` where two points or seeds are
+   * the same, or a point sets the seed.
+   */
+  async create({
+    name,
+    base,
+    set,
+    points,
+    seeds,
+    environment,
+    start,
+  }: Input<'studies.create'>): Promise<string> {
+    checkPoints(points, seeds);
+    const config = await prepareConfig(this.parts, { ...base, set });
+    for (const point of points) {
+      await prepareConfig(this.parts, { config: { ...config }, set: point.set }).catch((error) => {
+        const { code, message, hint } = asFailure(error);
+        throw new Failure(code, `Point "${point.name}": ${message}`, hint);
+      });
+    }
+    const id = this.freeId(name);
+    this.parts.files.write(id, {
+      version: 1,
+      name,
+      created: Date.now(),
+      base: baseInWords(base),
+      environment: judged(config, environment),
+      points,
+      seeds,
+      config: { ...config },
+    });
+    this.tell(id);
+    if (start) await this.start(id);
+    return id;
+  }
+
+  /** Throws `study_completed`, or what making or queueing a run does; what is queued by then stays so, and another start goes on from there. */
+  async start(id: string): Promise<void> {
+    const { state } = this.summary(id);
+    if (state === 'completed')
+      throw new Failure(
+        'study_completed',
+        `Every run of the study ${id} is complete.`,
+        'Make another study.',
+      );
+    const known = this.starting.get(id);
+    if (known) return void (await known.ended);
+    const job = { cancelled: false, ended: Promise.resolve() as Promise<unknown> };
+    const work = this.queueRuns(id, () => job.cancelled || this.closed);
+    job.ended = work.catch(() => {});
+    this.starting.set(id, job);
+    try {
+      await work;
+    } finally {
+      this.starting.delete(id);
+      this.tell(id);
+    }
+  }
+
+  /** Takes its runs out of the queue and asks those that are trained to stop. */
+  async cancel(id: string): Promise<void> {
+    const { queue, runs } = this.parts;
+    const runIds = this.runIds(id);
+    const job = this.starting.get(id);
+    if (job) job.cancelled = true;
+    await job?.ended;
+    const waiting = queue.list().filter((runId) => runIds.includes(runId));
+    for (const runId of waiting) queue.remove(runId);
+    await queue.settled();
+    const trained = runIds.filter((runId) => ['running', 'paused'].includes(this.look(runId)?.status ?? ''));
+    await Promise.all(
+      trained.map((runId) =>
+        runs.command(runId, 'stop').catch((error) => {
+          if (asFailure(error).code !== 'run_not_active') throw error;
+        }),
+      ),
+    );
+    this.tell(id);
+  }
+
+  /** Throws `study_active` while a run of it is queued or trained. */
+  async delete(id: string, withRuns: boolean): Promise<void> {
+    const { files, supervisor, notices } = this.parts;
+    const runIds = this.runIds(id);
+    if (this.starting.has(id) || this.summary(id).runs.active > 0)
+      throw new Failure(
+        'study_active',
+        `Runs of the study ${id} are queued or being trained.`,
+        'Cancel it, and delete it when its runs have stopped.',
+      );
+    if (withRuns) for (const runId of runIds) await this.deleteRun(runId);
+    files.remove(id);
+    for (const runId of runIds) this.told.delete(runId);
+    supervisor.lookAgainAt(runIds);
+    notices.emit('study', { studyId: id, summary: null });
+  }
+
+  summary(id: string): StudySummary {
+    return summarise(id, this.parts.files.get(id), this.look);
+  }
+
+  /** Starts that are under way are given up; another start goes on from there. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.stopNotices();
+    await Promise.all([...this.starting.values()].map(({ ended }) => ended));
+  }
+
+  /** Seed by seed, so that the points can be compared early. */
+  private async queueRuns(id: string, given: () => boolean): Promise<void> {
+    const { files, queue, runs, supervisor } = this.parts;
+    await supervisor.lookNow();
+    const { seeds, points, config } = files.get(id);
+    for (const seed of seeds) {
+      for (const [index, point] of points.entries()) {
+        if (given()) return;
+        const runId = studyRunId(id, index, seed);
+        if (!this.look(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
+        const status = this.look(runId)?.status ?? 'created';
+        if (status !== 'completed' && !isActive(status)) queue.add(runId);
+      }
+    }
+  }
+
+  private look: Look = (runId) => {
+    const { database, supervisor } = this.parts;
+    const row = getRun(database, runId);
+    if (!row) return null;
+    const { status, iteration, iterations } = supervisor.summary(row);
+    return { status, iteration, iterations };
+  };
+
+  private runIds(id: string): string[] {
+    const { points, seeds } = this.parts.files.get(id);
+    return points.flatMap((_, point) => seeds.map((seed) => studyRunId(id, point, seed)));
+  }
+
+  private hear({ id, study, status, iteration }: RunSummary): void {
+    const now = `${status} ${iteration}`;
+    if (!study || this.told.get(id) === now) return;
+    this.told.set(id, now);
+    this.tell(study.id);
+  }
+
+  private tell(id: string | undefined): void {
+    if (id === undefined || this.closed) return;
+    this.parts.notices.emit('study', { studyId: id, summary: this.summary(id) });
+  }
+
+  /** Its folder leaves its name at once, then the disk. */
+  private async deleteRun(runId: string): Promise<void> {
+    const { home } = this.parts;
+    const gone = join(runsFolder(home), `.${runId}-deleted-${randomBytes(4).toString('hex')}`);
+    try {
+      await rename(runFolder(home, runId), gone);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  private freeId(name: string): string {
+    const plain = name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 32);
+    const id = `${plain || 'study'}-${randomBytes(2).toString('hex')}`;
+    return this.parts.files.isFree(id) ? id : this.freeId(name);
+  }
+}
+
+function checkPoints(points: StudyFile['points'], seeds: readonly number[]): void {
+  const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
+  const names = points.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw invalid(`Two points are called "${twice}".`, 'Give each a name of its own.');
+  if (new Set(seeds).size < seeds.length) throw invalid('A seed comes twice.', 'Name each seed once.');
+  const seeding = points.find(({ set }) => set.seed !== undefined);
+  if (seeding)
+    throw invalid(`Point "${seeding.name}" sets the seed.`, "Leave that to the study's list of seeds.");
+  if (points.length * seeds.length > mostRuns)
+    throw invalid(
+      `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
+      `A study has at most ${mostRuns}.`,
+    );
+}
+
+const mostRuns = 2000;
+
+/** The label whose success is judged. Throws `environment_unknown`. */
+function judged({ environments }: RunConfig, label: string | undefined): string {
+  if (label === undefined) return (environments.find(({ validate }) => validate) ?? environments[0]!).label;
+  const labels = environments.map((environment) => environment.label);
+  if (labels.includes(label)) return label;
+  throw new Failure(
+    'environment_unknown',
+    `The study's runs have no environment ${label}.`,
+    `Choose one of ${labels.join(', ')}.`,
+  );
+}
+
+function baseInWords(base: RunSource): string {
+  if ('preset' in base) return base.preset;
+  if ('config' in base) return 'configuration';
+  return base.checkpoint === undefined ? base.run : `${base.run}@${base.checkpoint}`;
+}

@@ -1,0 +1,124 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type RunSummary, studyName, studyPoints, studySeeds } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
+
+export const studiesFolder = (home: string) => join(home, 'studies');
+
+/** studies/<id>.json, as docs/formats/studies.md describes it. */
+export const studyFile = z.looseObject({
+  version: z.literal(1),
+  name: studyName,
+  created: z.number(),
+  base: z.string(),
+  environment: z.string(),
+  points: studyPoints,
+  seeds: studySeeds,
+  config: z.record(z.string(), z.unknown()),
+});
+export type StudyFile = z.infer<typeof studyFile>;
+
+/** The run of a point with a seed: its name says whose it is, so that nothing else has to. Points count from 1. */
+export const studyRunId = (studyId: string, point: number, seed: number) =>
+  `${studyId}-p${point + 1}-s${seed}`;
+
+/**
+ * The studies of a data folder. Only the folder's host changes them, and each change appears by one rename; what is copied into the folder is found by the next
+ * look at it.
+ */
+export class StudyFiles {
+  private readonly folder: string;
+  private readonly known = new Map<string, { key: string; study: StudyFile | null }>();
+
+  constructor(home: string) {
+    this.folder = studiesFolder(home);
+    this.look();
+  }
+
+  /** Ids of the studies that can be read, after another look at the folder. */
+  look(): string[] {
+    const ids = this.names().map((name) => name.slice(0, -'.json'.length));
+    for (const id of [...this.known.keys()]) if (!ids.includes(id)) this.known.delete(id);
+    for (const id of ids) this.read(id);
+    return ids.filter((id) => this.known.get(id)?.study);
+  }
+
+  /** Throws `study_unknown`, or `study_unreadable` for a file that is no study. */
+  get(id: string): StudyFile {
+    const study = this.read(id);
+    if (study) return study;
+    if (this.known.has(id))
+      throw new Failure(
+        'study_unreadable',
+        `${this.path(id)} can't be read as a study.`,
+        'docs/formats/studies.md says what one holds; a newer StarPO Studio may have written it.',
+      );
+    throw new Failure(
+      'study_unknown',
+      `There is no study ${id}.`,
+      '`starpo study list` lists those there are.',
+    );
+  }
+
+  /** Whether the name is free, whatever lies there. */
+  isFree(id: string): boolean {
+    return statSync(this.path(id), { throwIfNoEntry: false }) === undefined;
+  }
+
+  write(id: string, study: StudyFile): void {
+    mkdirSync(this.folder, { recursive: true });
+    writeWhole(this.path(id), study);
+    this.read(id);
+  }
+
+  remove(id: string): void {
+    rmSync(this.path(id), { force: true });
+    this.known.delete(id);
+  }
+
+  /** To which study a run belongs, of those that the last look has found. */
+  of(runId: string): RunSummary['study'] {
+    const [, id = '', point, seed] = /^(.+)-p(\d{1,3})-s(\d{1,10})$/.exec(runId) ?? [];
+    const study = this.known.get(id)?.study;
+    const varied = study?.points[Number(point) - 1];
+    if (!study || !varied || !study.seeds.includes(Number(seed))) return null;
+    return { id, name: study.name, point: varied.name, seed: Number(seed) };
+  }
+
+  private path(id: string): string {
+    return join(this.folder, `${id}.json`);
+  }
+
+  private names(): string[] {
+    try {
+      return readdirSync(this.folder).filter((name) => /^[a-z0-9-]{1,40}\.json$/.test(name));
+    } catch {
+      return [];
+    }
+  }
+
+  /** Null where there is none, or none that can be read. */
+  private read(id: string): StudyFile | null {
+    const stat = statSync(this.path(id), { throwIfNoEntry: false });
+    if (!stat) {
+      this.known.delete(id);
+      return null;
+    }
+    const key = `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
+    const known = this.known.get(id);
+    if (known?.key === key) return known.study;
+    const study = this.parse(id);
+    this.known.set(id, { key, study });
+    return study;
+  }
+
+  private parse(id: string): StudyFile | null {
+    try {
+      return studyFile.parse(JSON.parse(readFileSync(this.path(id), 'utf8')));
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type {
+  Output,
+  RunStatus,
+  StudyCell,
+  StudyRow,
+  StudyState,
+  StudySummary,
+} from '../contract/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { prepared, preparedValue } from '../history/statements.ts';
+import { estimateShare } from './interval.ts';
+import { type StudyFile, studyRunId } from './study-files.ts';
+
+/** Iterations whose training success is averaged. */
+const lastIterations = 10;
+
+/** What is known of a run; null where there is none. */
+export type Look = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;
+
+const activeStatuses: readonly string[] = ['queued', 'running', 'paused'];
+export const isActive = (status: string) => activeStatuses.includes(status);
+
+export function summarise(id: string, file: StudyFile, look: Look): StudySummary {
+  const statuses = file.points.flatMap((_, point) =>
+    file.seeds.map((seed) => look(studyRunId(id, point, seed))?.status ?? 'missing'),
+  );
+  const count = (wanted: (status: string) => boolean) => statuses.filter(wanted).length;
+  const runs = {
+    total: statuses.length,
+    completed: count((status) => status === 'completed'),
+    active: count(isActive),
+    failed: count((status) => status === 'failed'),
+  };
+  const fresh = statuses.every((status) => status === 'missing' || status === 'created');
+  const { name, created, base, environment, points, seeds } = file;
+  return {
+    ...{ id, name, created, base, environment, seeds, runs },
+    points: points.map((point) => point.name),
+    state: stateOf(runs, fresh),
+  };
+}
+
+function stateOf({ total, completed, active }: StudySummary['runs'], fresh: boolean): StudyState {
+  if (active > 0) return 'active';
+  if (completed === total) return 'completed';
+  return fresh ? 'created' : 'incomplete';
+}
+
+/** Every run of a study with its results, and what they say of each point. */
+export function tabulate(
+  database: HistoryDatabase,
+  id: string,
+  file: StudyFile,
+  look: Look,
+): Output<'studies.get'>['table'] {
+  return file.points.map(({ name, set }, point): StudyRow => {
+    const cells = file.seeds.map((seed) => cellOf(database, file, studyRunId(id, point, seed), seed, look));
+    const complete = cells.filter(({ status }) => status === 'completed');
+    return {
+      ...{ name, set, cells },
+      before: estimateShare(cells.flatMap(({ before }) => before ?? [])),
+      after: estimateShare(complete.flatMap(({ after }) => after ?? [])),
+      training: estimateShare(complete.flatMap(({ training }) => training ?? [])),
+    };
+  });
+}
+
+function cellOf(
+  database: HistoryDatabase,
+  { environment, config }: StudyFile,
+  runId: string,
+  seed: number,
+  look: Look,
+): StudyCell {
+  const run = look(runId);
+  if (!run) {
+    const iterations = Number(config.iterations);
+    return {
+      runId,
+      seed,
+      status: 'missing',
+      iteration: 0,
+      iterations,
+      before: null,
+      after: null,
+      training: null,
+    };
+  }
+  const evaluated = prepared<[string, string], { iteration: number; success: number | null }>(
+    database,
+    `SELECT iteration, json_extract(metrics, '$."evaluation/' || label || '/success_rate"') AS success
+     FROM evaluations WHERE run = ? AND label = ? ORDER BY iteration`,
+  ).all(runId, environment);
+  const first = evaluated[0];
+  const last = evaluated.at(-1);
+  return {
+    ...{ runId, seed, ...run },
+    before: first?.success ?? null,
+    after: last === first ? null : (last?.success ?? null),
+    training:
+      trainingSuccess(database, runId, `rollout/${environment}/success_rate`) ??
+      trainingSuccess(database, runId, 'rollout/success_rate'),
+  };
+}
+
+/** Null where the metric isn't there: where one environment is trained, it has no metrics of its own. */
+function trainingSuccess(database: HistoryDatabase, runId: string, metric: string): number | null {
+  const mean = preparedValue<[string, string, number], number | null>(
+    database,
+    'SELECT avg(value) FROM (SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT ?)',
+  );
+  return mean.get(runId, metric, lastIterations) ?? null;
+}

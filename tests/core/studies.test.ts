@@ -1,0 +1,276 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Input, Notice } from '../../core/contract/contract.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import type { Core } from '../../core/index.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
+import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+const small = {
+  iterations: 2,
+  'rollout.groups': 1,
+  'rollout.group_size': 4,
+  'policy_loss.mini_batch': 4,
+};
+const wish: Input<'studies.create'> = {
+  name: 'Clip width',
+  base: { preset: 'starter-frozen-lake-grpo' },
+  set: small,
+  points: [
+    { name: 'as shipped', set: {} },
+    { name: 'wide', set: { 'policy_loss.clip_high': 0.28 } },
+  ],
+  seeds: [1, 2],
+};
+
+/** Settles once a study is told of, or is already, in the wanted state. */
+function untilStudy(core: Core, id: string, wanted: (study: Notice<'study'>['summary']) => boolean) {
+  return new Promise<void>((resolve) => {
+    const stop = core.notices.on((name, payload) => {
+      const { studyId, summary } = payload as Notice<'study'>;
+      if (name === 'study' && studyId === id) look(summary);
+    });
+    const look = (summary: Notice<'study'>['summary']) => {
+      if (!wanted(summary)) return;
+      stop();
+      resolve();
+    };
+    look(core.studies.summary(id));
+  });
+}
+
+describe('a study', { timeout: 300_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const working = () => world.core(undefined, { worksQueue: true });
+  const config = (core: Core, runId: string) =>
+    JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
+
+  test('trains every point with every seed, and says what they come to', async () => {
+    const core = await working();
+    const id = await core.studies.create(wish);
+    expect(core.studies.get(id)).toMatchObject({
+      summary: {
+        state: 'created',
+        environment: 'frozen-lake',
+        base: 'starter-frozen-lake-grpo',
+        runs: { total: 4, completed: 0, active: 0 },
+      },
+      table: [{ cells: [{ status: 'missing' }, { status: 'missing' }], before: null, after: null }, {}],
+    });
+    expect(core.runs.list()).toEqual([]);
+    await core.studies.start(id);
+    await untilStudy(core, id, (study) => study?.state === 'completed');
+    const { table } = core.studies.get(id);
+    expect(table.map(({ name }) => name)).toEqual(['as shipped', 'wide']);
+    for (const { cells, before, after, training } of table) {
+      expect(cells.map(({ status, iteration, iterations }) => [status, iteration, iterations])).toEqual([
+        ['completed', 2, 2],
+        ['completed', 2, 2],
+      ]);
+      expect(before).toMatchObject({ n: 2, mean: 0.4 });
+      // The fake trainer evaluates at the start alone.
+      expect(after).toBeNull();
+      expect(training!.n).toBe(2);
+      expect(training!.mean).toBeCloseTo(cells[0]!.training!, 12);
+      expect(training!.low).toBeCloseTo(training!.high!, 12);
+    }
+    const [, wide] = table;
+    expect(config(core, wide!.cells[1]!.runId)).toMatchObject({
+      seed: 2,
+      iterations: 2,
+      policy_loss: { clip_high: 0.28 },
+      preset: 'starter-frozen-lake-grpo',
+    });
+    expect(core.runs.get(wide!.cells[1]!.runId)).toMatchObject({
+      name: 'Clip width: wide, seed 2',
+      study: { id, name: 'Clip width', point: 'wide', seed: 2 },
+    });
+    await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });
+  });
+
+  test('is cancelled and goes on, with what failed, was stopped or is gone', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const core = await working();
+    const { id } = await createHandlers(core)['studies.create']({ ...wish, start: true });
+    const [first, second, third] = [`${id}-p1-s1`, `${id}-p2-s1`, `${id}-p1-s2`];
+    await untilRun(core, first, (run) => run.status === 'running');
+    await core.studies.cancel(id);
+    await untilRun(core, first, (run) => run.status === 'stopped');
+    expect(core.queue.list()).toEqual([]);
+    expect(core.studies.summary(id)).toMatchObject({
+      state: 'incomplete',
+      runs: { active: 0, completed: 0, total: 4 },
+    });
+    vi.stubEnv('FAKE_TRAINER_HOLD', '0');
+    vi.stubEnv('FAKE_TRAINER_FAIL', '1');
+    rmSync(core.runs.folder(third), { recursive: true });
+    await core.studies.start(id);
+    await untilStudy(core, id, (study) => study?.runs.failed === 3 && study.runs.completed === 1);
+    expect(core.runs.get(second).status).toBe('failed');
+    // What failed goes on from its last checkpoint.
+    await core.studies.start(id);
+    await untilStudy(core, id, (study) => study?.state === 'completed');
+    expect(core.runs.list()).toHaveLength(4);
+  });
+
+  test('follows from its file and its runs alone', async () => {
+    const first = await working();
+    const id = await first.studies.create(wish);
+    await first.studies.start(id);
+    await untilStudy(first, id, (study) => study?.state === 'completed');
+    const before = first.studies.get(id);
+    await world.end();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    const second = await world.core();
+    expect(second.studies.get(id)).toEqual(before);
+    expect(second.studies.list()).toEqual([before.summary]);
+  });
+
+  test('leaves its runs when it is deleted, or takes them along', async () => {
+    const core = await world.core();
+    const [kept, gone] = [await core.studies.create(wish), await core.studies.create(wish)];
+    await core.studies.start(kept);
+    await core.studies.start(gone);
+    await expect(core.studies.delete(kept, false)).rejects.toMatchObject({ code: 'study_active' });
+    await core.studies.cancel(kept);
+    await core.studies.cancel(gone);
+    const runIds = core.studies.get(kept).table.flatMap(({ cells }) => cells.map(({ runId }) => runId));
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => name === 'study' && told.push(payload));
+    await core.studies.delete(kept, false);
+    expect(told).toContainEqual({ studyId: kept, summary: null });
+    await core.studies.delete(gone, true);
+    expect(core.studies.list()).toEqual([]);
+    for (const runId of runIds) {
+      expect(existsSync(core.runs.folder(runId))).toBe(true);
+      expect(core.runs.get(runId)).toMatchObject({ study: null, status: 'created' });
+    }
+    expect(existsSync(join(world.home, 'runs', `${gone}-p1-s1`))).toBe(false);
+  });
+
+  test.each([
+    ['two points of one name', { points: [wish.points[0], wish.points[0]] }, 'study_invalid'],
+    ['a seed twice', { seeds: [1, 1] }, 'study_invalid'],
+    ['a point with a seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
+    [
+      'too many runs',
+      { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) },
+      'study_invalid',
+    ],
+    ['a key that there is not', { points: [{ name: 'a', set: { 'rollout.grups': 3 } }] }, 'config_invalid'],
+    ['a value out of range', { points: [{ name: 'a', set: { iterations: 0 } }] }, 'config_invalid'],
+    ['another environment', { environment: 'sokoban' }, 'environment_unknown'],
+    ['no such preset', { base: { preset: 'none' } }, 'preset_unknown'],
+    ['no such run', { base: { run: 'none' } }, 'run_unknown'],
+  ])('is refused for %s, and leaves nothing', async (_, change, code) => {
+    const core = await world.core();
+    const problem = await core.studies.create({ ...wish, ...change } as typeof wish).catch((error) => error);
+    expect(problem).toMatchObject({ code, hint: expect.stringMatching(/./) });
+    if (code === 'config_invalid') expect(problem.message).toMatch(/^Point "a": /);
+    expect(core.studies.list()).toEqual([]);
+    expect(existsSync(join(world.home, 'studies'))).toBe(false);
+  });
+
+  test('that cannot be read is passed over, and its runs are runs', async () => {
+    const core = await world.core();
+    const id = await core.studies.create(wish);
+    const path = join(world.home, 'studies', `${id}.json`);
+    const text = readFileSync(path, 'utf8');
+    for (const damaged of [text.slice(0, 100), text.replace('"version": 1', '"version": 2'), '']) {
+      writeFileSync(path, damaged);
+      expect(core.studies.list()).toEqual([]);
+      expect(() => core.studies.get(id)).toThrow(expect.objectContaining({ code: 'study_unreadable' }));
+    }
+    expect(() => core.studies.get('none')).toThrow(expect.objectContaining({ code: 'study_unknown' }));
+    writeFileSync(path, text);
+    expect(core.studies.list()).toHaveLength(1);
+  });
+
+  test('counts only complete runs, each by its newest evaluation', async () => {
+    const core = await world.core();
+    const id = await core.studies.create({ ...wish, seeds: [1, 2, 3] });
+    await core.dispose();
+    const run = (seed: number, success: number, ...end: string[]) => {
+      const iterations = Array.from({ length: 20 }, (_, at) => journal.iteration(2 + at, at + 1, at / 20));
+      const name = `${id}-p1-s${seed}`;
+      const lines = [journal.started(0), journal.evaluation(1, 0, 0.3), ...iterations];
+      world.run(name, [...lines, journal.evaluation(22, 20, success), ...end]);
+    };
+    run(1, 0.6, journal.stopped(23, 20));
+    run(2, 0.8, journal.stopped(23, 20));
+    run(3, 0.1, journal.stopped(23, 20, 'command'));
+    const [row] = (await world.core()).studies.get(id).table;
+    expect(row).toMatchObject({ before: { n: 3, mean: 0.3 }, after: { n: 2 }, training: { n: 2 } });
+    expect(row!.after!.mean).toBeCloseTo(0.7, 12);
+    // 0.7 ± 12.706 * 0.1, cut to what a share can be.
+    expect(row!.after).toMatchObject({ low: 0, high: 1 });
+    expect(row!.training!.mean).toBeCloseTo((10 + 19) / 2 / 20, 12);
+    expect(row!.cells.map(({ after }) => after)).toEqual([0.6, 0.8, 0.1]);
+  });
+
+  test('is made, watched, started and cancelled by commands', async () => {
+    const run = (...args: string[]) => starpo(['study', ...args], world.environment()).finished;
+    const file = join(world.folder, 'study.json');
+    writeFileSync(file, JSON.stringify({ ...wish, sets: {} }));
+    expect(await run('new', file)).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('study_invalid'),
+    });
+    writeFileSync(file, JSON.stringify(wish));
+    const { output: id } = await run('new', file);
+    expect(await run('list')).toMatchObject({
+      output: expect.stringMatching(/Clip width +created +0\/4 +2 x 2/),
+    });
+    expect(await run('start', id)).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('4 of 4 runs'),
+    });
+    await starpo(['queue', 'run'], world.environment()).finished;
+    const { output } = await run('show', id);
+    expect(output).toMatch(/wide +2\/2 +4\/4 +40\.0 % \(40\.0 % to 40\.0 %, n 2\)/);
+    expect(JSON.parse((await run('show', id, '--json')).output)).toMatchObject({
+      summary: { state: 'completed' },
+    });
+    expect(await run('cancel', id)).toMatchObject({ status: 0 });
+    expect(await run('delete', id, '--runs')).toMatchObject({ status: 0 });
+    expect(await run('show', id)).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('study_unknown'),
+    });
+  });
+});
+
+function many(count: number) {
+  return Array.from({ length: count }, (_, index) => ({ name: `point ${index}`, set: {} }));
+}
+
+describe('an interval over seeds', () => {
+  test('is Student’s', () => {
+    // 0.6 ± 4.302653 * 0.1 / √3.
+    const { n, mean, low, high } = estimateShare([0.5, 0.6, 0.7])!;
+    expect(n).toBe(3);
+    expect(mean).toBeCloseTo(0.6, 12);
+    expect(low).toBeCloseTo(0.3515862, 4);
+    expect(high).toBeCloseTo(0.8484138, 4);
+  });
+
+  test('goes on beyond the table, and is for more than one value', () => {
+    expect(studentQuantile(30)).toBe(2.042);
+    expect(studentQuantile(31)).toBeCloseTo(2.039513, 5);
+    expect(studentQuantile(100)).toBeCloseTo(1.983972, 5);
+    expect(estimateShare([])).toBeNull();
+    expect(estimateShare([0.4])).toEqual({ n: 1, mean: 0.4, low: null, high: null });
+    expect(estimateShare([0.4, 0.4])).toEqual({ n: 2, mean: 0.4, low: 0.4, high: 0.4 });
+  });
+});

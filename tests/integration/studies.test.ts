@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { StudyPoint } from '../../core/contract/contract.ts';
+import type { Core } from '../../core/index.ts';
+import { createCore } from '../../core/index.ts';
+import { newTinyRun } from './tiny-run.ts';
+import { temporaryHome, train } from './trainer-process.ts';
+
+/** Settles when every run of a study is complete. */
+function untilCompleted(core: Core, id: string): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => core.studies.summary(id).state === 'completed' && resolve();
+    core.notices.on((name) => name === 'study' && look());
+    look();
+  });
+}
+
+test('a study of a run and one of its checkpoint are trained to the end and tabulated', async () => {
+  const { home, dispose } = await temporaryHome();
+  const folder = await newTinyRun(home);
+  expect(await train(folder)).toBe(0);
+  const run = basename(folder);
+  const core = await createCore({ home, worksQueue: true });
+  const points: StudyPoint[] = [
+    { name: 'alike', set: {} },
+    { name: 'without an entropy bonus', set: { 'policy_loss.entropy_coefficient': 0 } },
+  ];
+  const alike = await core.studies.create({
+    name: 'Alike',
+    base: { run },
+    points,
+    seeds: [1, 2],
+    start: true,
+  });
+  await untilCompleted(core, alike);
+  const { table } = core.studies.get(alike);
+  for (const { cells, before, after, training } of table) {
+    expect(cells.map(({ status, iteration }) => [status, iteration])).toEqual([
+      ['completed', 4],
+      ['completed', 4],
+    ]);
+    expect([before?.n, after?.n, training?.n]).toEqual([2, 2, 2]);
+  }
+  // The first is the very run that the study was made from.
+  const last = 'checkpoints/000004/model.safetensors';
+  const weights = (runId: string) => readFileSync(join(core.runs.folder(runId), last));
+  expect(weights(`${alike}-p1-s1`).equals(weights(run))).toBe(true);
+  expect(weights(`${alike}-p1-s2`).equals(weights(run))).toBe(false);
+
+  const fork = await core.studies.create({
+    name: 'Fork',
+    base: { run, checkpoint: 2, keepOptimizer: true },
+    points: points.slice(0, 1),
+    seeds: [1],
+    start: true,
+  });
+  await untilCompleted(core, fork);
+  expect(weights(`${fork}-p1-s1`).equals(weights(run))).toBe(true);
+  expect(core.studies.summary(fork).base).toBe(`${run}@2`);
+  await core.dispose();
+  await dispose();
+});
+
+test('a point that breaks a rule of the trainer is refused by its name', async () => {
+  const { home, dispose } = await temporaryHome();
+  const core = await createCore({ home });
+  const points = [{ name: 'odd', set: { 'policy_loss.mini_batch': 24 } }];
+  await expect(
+    core.studies.create({ name: 'Odd', base: { preset: 'starter-bandit' }, points, seeds: [1] }),
+  ).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('Point "odd": policy_loss.mini_batch'),
+  });
+  expect(core.studies.list()).toEqual([]);
+  await core.dispose();
+  await dispose();
+});
