@@ -17,6 +17,7 @@ import { baseConfig } from '../../core/run-config/base.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { starpo } from './fixtures/child.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
@@ -232,6 +233,38 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     rmSync(join(folder(runId), 'checkpoints'), { recursive: true });
     await expect(act({ runId, adviceId: 'gentler_rate' })).rejects.toMatchObject({ code: 'advice_idle' });
+  });
+
+  test('the command line follows the fork, and tells what was found and done', async () => {
+    const run = (...args: string[]) =>
+      starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
+    const set = Object.entries({ ...small, reaction: 'rollback' }).flatMap(([key, value]) => [
+      '--set',
+      `${key}=${value}`,
+    ]);
+    const { status, output } = await run('train', preset, ...set);
+    expect(status).toBe(0);
+    const [parent, fork] = [...output.matchAll(/^run (\S+)$/gm)].map((match) => match[1]!);
+    expect(output).toMatch(/^rolled back to iteration \d+$/m);
+    expect(output).toMatch(/completed after iteration 200 of 200$/);
+    const listed = (await run('runs')).output;
+    expect(listed).toMatch(new RegExp(`^${parent} +stopped .* warning `, 'm'));
+    const alerts = (await run('alerts', parent!)).output;
+    expect(alerts).toContain(`It goes on as ${fork}.`);
+    expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
+    expect(alerts).toContain('gentler_rate (first choice): ');
+    expect(alerts).not.toContain('  pause');
+    expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
+      alerts: [{ level: 'watch' }, { level: 'warning', reaction: { fork } }],
+      echoTrap: { state: 'warning' },
+    });
+    expect((await run('show', fork!)).output).toMatch(
+      new RegExp(`made from +${parent}, iteration \\d+$`, 'm'),
+    );
+    expect(await run('alerts', parent!, '--take', 'pray')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('advice_unknown'),
+    });
   });
 
   test('a person pauses a living run by an advice', async () => {
