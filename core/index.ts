@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { usableCalibration } from './echo-trap/usable-calibration.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
+import { Reactions } from './reactions/reactions.ts';
 import { Annotations } from './runs/annotations.ts';
 import { Liveness } from './runs/liveness.ts';
 import { Queue } from './runs/queue.ts';
@@ -33,6 +35,8 @@ export interface CoreOptions {
   log?: ((message: string) => void) | undefined;
   /** Whether this core starts what waits in the queue: for processes that stay. */
   worksQueue?: boolean | undefined;
+  /** Whether this core does what the policies of living runs say at an alarm: for processes that stay. */
+  reacts?: boolean | undefined;
   /** Whether it may be used while the runs of the data folder are still being taken in; `ready` settles when they are. */
   inBackground?: boolean | undefined;
   /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
@@ -57,6 +61,8 @@ export interface Core {
   readonly queue: Queue;
   readonly studies: Studies;
   readonly annotations: Annotations;
+  /** Does what policies say only in a core that was told to `react`. */
+  readonly reactions: Reactions;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
@@ -73,7 +79,8 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const history = await History.open(home, { thread: options.thread ?? true });
+  const calibration = usableCalibration(home, log);
+  const history = await History.open(home, { thread: options.thread ?? true, calibration });
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
@@ -86,7 +93,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const liveness = new Liveness(trainer, home);
   const files = new StudyFiles(home);
   const supervisor = new Supervisor({
-    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log },
+    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log, calibration },
   });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
@@ -96,7 +103,18 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const studies = new Studies({
     ...{ home, resources, trainer, database, files, runs, queue, supervisor, notices },
   });
+  const reactions = new Reactions({
+    history,
+    runs,
+    supervisor,
+    annotations,
+    queue,
+    trainer,
+    notices,
+    log,
+  });
   const dispose = async () => {
+    reactions.close();
     await studies.close();
     queue.close();
     storage.close();
@@ -113,8 +131,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log(`Taking in the runs: ${error instanceof Error ? error.message : error}`);
   // Who stays goes on without what couldn't be taken in: it is tried again every second.
   const ready = options.inBackground ? takingIn.catch(said) : takingIn;
-  // What waits may be a run that isn't taken in yet.
-  const working = ready.then(() => options.worksQueue && !history.readOnly && queue.work());
+  // What waits may be a run that isn't taken in yet. A roll-back that goes on has its device before what waits.
+  const working = ready.then(() => {
+    if (options.reacts) reactions.work();
+    if (options.worksQueue && !history.readOnly) queue.work();
+  });
   try {
     if (options.inBackground) working.catch(said);
     else await working;
@@ -135,6 +156,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     queue,
     studies,
     annotations,
+    reactions,
     storage,
     supervisor,
     tasks,

@@ -80,12 +80,12 @@ export function targetOf(
   if (early > 0 && on.has('success_falls')) return 'collapsing';
   if (isSolved(on, outcome, thresholds)) return 'solved';
   if (chaos.size >= 2) return 'warning';
-  const learning = outcome.sincePeak < thresholds.stalled_for;
+  const learning = !(outcome.trend <= 0.05);
   if (template.size >= 2 && on.has('moves_lose_board') && !learning) return 'warning';
   if (template.has('thoughts') && !learning) return 'locked';
   return early > 0 ? 'watch' : 'healthy';
 }
 
 /** Success near the top and at its own peak: then spread, entropy and variety fall because nothing is left to learn. */
-const isSolved = (on: ReadonlySet<string>, { value, peak }: Outcome, { solved }: Thresholds) =>
-  on.has('spread_falls') && value >= solved && value >= 0.95 * peak;
+const isSolved = (on: ReadonlySet<string>, { settled, peak }: Outcome, { solved }: Thresholds) =>
+  on.has('spread_falls') && settled >= solved && settled >= 0.9 * peak;

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../contract/failure.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { HistoryWriter } from './writer.ts';
+
+/** What the thread is made with. */
+export interface WriterData {
+  home: string;
+  calibration?: Calibration | undefined;
+}
 
 export type WriterRequest = { id: number; name: keyof HistoryWriter; runId: string } | { abort: number };
 
@@ -33,13 +40,13 @@ const script = join(
  * The writer in a thread of its own, so that no journal, however long, keeps core from answering. Where the thread crashes, what it was asked for fails with
  * `history_interrupted`, and the next call has a new one; what is missing then is found by the next survey. Throws as `openDatabase` does.
  */
-export async function startWriterThread(home: string): Promise<HistoryWriter> {
-  let thread = new WriterThread(home);
+export async function startWriterThread(home: string, calibration?: Calibration): Promise<HistoryWriter> {
+  let thread = new WriterThread({ home, calibration });
   await thread.ready;
   let starting: Promise<void> | null = null;
   const startAgain = async () => {
     await thread.exited;
-    thread = new WriterThread(home);
+    thread = new WriterThread({ home, calibration });
     await thread.ready;
   };
   const living = async () => {
@@ -72,8 +79,8 @@ class WriterThread {
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
 
-  constructor(home: string) {
-    this.worker = new Worker(script, { workerData: { home } });
+  constructor(data: WriterData) {
+    this.worker = new Worker(script, { workerData: data });
     this.worker.on('message', (answer: WriterAnswer) => this.hear(answer));
     this.worker.on('error', (error) => this.fail(interrupted(error.message)));
     this.exited = new Promise((resolve) => {

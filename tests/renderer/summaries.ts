@@ -21,6 +21,9 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   stalled: null,
   study: null,
   marks: { tags: [], note: '', starred: false, archived: false },
+  parent: null,
+  trap: null,
+  reaction: null,
   ...change,
 });
 
