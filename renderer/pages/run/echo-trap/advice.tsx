@@ -1,0 +1,138 @@
+import { useState } from 'react';
+import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
+import { Button } from '../../../components/basics.tsx';
+import { number } from '../../../components/format.ts';
+import type { IconName } from '../../../components/icon.tsx';
+import { isLive } from '../../../components/run-facts.ts';
+import { navigate } from '../../../router.ts';
+import { useApp } from '../../../stores/app-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
+import styles from './advice.module.css';
+import { useAct } from './use-act.ts';
+
+/** What can be done, the recommended first; only what would act in this run's configuration. */
+export function AdviceList({ run, advice }: { run: RunSummary; advice: readonly Advice[] }) {
+  const offered = offeredOf(run, advice);
+  if (offered.length === 0) return null;
+  return (
+    <section aria-label="What to do">
+      <h3 className={styles.heading}>What to do</h3>
+      <ul className={styles.list}>
+        {offered.map((each) => (
+          <li key={each.id} className={styles.item} data-preferred={each.preferred || undefined}>
+            <div className={styles.words}>
+              <p className={styles.title}>
+                {each.title}
+                {each.preferred && <span className="badge">Recommended</span>}
+              </p>
+              <p className={styles.why}>{each.why}</p>
+              {each.action.kind === 'rollback' && <Changes changes={each.action.changes} />}
+            </div>
+            <Act run={run} advice={each} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A run that has ended can't be paused any more. */
+export function offeredOf({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
+  const possible = ({ acts, action }: Advice) =>
+    acts &&
+    (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
+  return advice.filter(possible).toSorted((a, b) => Number(b.preferred) - Number(a.preferred));
+}
+
+const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconName> = {
+  pause: 'pause',
+  checkpoint: 'checkpoint',
+  stop: 'stop',
+};
+const commandWords = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
+
+/** Its button; what ends the run asks once more. */
+export function Act({ run, advice, prominent }: { run: RunSummary; advice: Advice; prominent?: boolean }) {
+  const { action } = advice;
+  const act = useAct(run);
+  const report = useApp((state) => state.report);
+  const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'done'>('idle');
+  const asks = action.kind === 'rollback' || action.command === 'stop';
+
+  async function take(): Promise<void> {
+    setState('busy');
+    try {
+      const fork = await act(advice);
+      setState('done');
+      if (fork) navigate({ page: 'run', runId: fork });
+    } catch (cause) {
+      report(cause);
+      setState('idle');
+    }
+  }
+
+  if (state === 'asking') {
+    const question =
+      action.kind === 'rollback'
+        ? `${isLive(run.status) ? 'This run is stopped and kept; a' : 'A'} new one goes on from iteration ${action.notAfter} or the checkpoint before it.`
+        : 'It writes a checkpoint and ends; it can be resumed.';
+    return (
+      <fieldset className={styles.question}>
+        <legend>{question}</legend>
+        <Button kind="primary" onClick={() => void take()}>
+          {action.kind === 'rollback' ? 'Roll back' : 'Stop'}
+        </Button>
+        <Button onClick={() => setState('idle')}>Cancel</Button>
+      </fieldset>
+    );
+  }
+  const words = action.kind === 'rollback' ? 'Roll back and go on' : commandWords[action.command];
+  return (
+    <span className={styles.act}>
+      <span className="faint" role="status">
+        {state === 'done' && 'Done'}
+      </span>
+      <Button
+        kind={advice.preferred || prominent ? 'primary' : 'plain'}
+        icon={action.kind === 'rollback' ? 'fork' : icons[action.command]}
+        disabled={state === 'busy'}
+        onClick={() => (asks ? setState('asking') : void take())}
+        label={`${words}: ${advice.title}`}
+      >
+        {state === 'busy' ? 'Working…' : words}
+      </Button>
+    </span>
+  );
+}
+
+/** The settings of the new run that differ from this one's. */
+function Changes({ changes }: { changes: readonly SettingChange[] }) {
+  const config = useRun((state) => state.config);
+  if (changes.length === 0) return <p className={styles.change}>With the same settings.</p>;
+  return (
+    <ul className={styles.changes} aria-label="Changed settings">
+      {changes.map(({ path, value }) => {
+        const before = settingAt(config, path);
+        return (
+          <li key={path} className={styles.change}>
+            <code>{path}</code>
+            {before !== undefined && <s>{shown(before)}</s>}
+            <strong>{shown(value)}</strong>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const shown = (value: unknown): string => {
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : number(value);
+  return value === true ? 'on' : value === false ? 'off' : String(value);
+};
+
+/** As in `optimizer.learning_rate`; undefined where there is none. */
+function settingAt(config: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined | null)?.[key], config);
+}

@@ -1,0 +1,29 @@
+import { Icon } from '../../../components/icon.tsx';
+import { isLive } from '../../../components/run-facts.ts';
+import { formatRoute } from '../../../router.ts';
+import { useRunSummary } from '../../../stores/app-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
+import { Act, offeredOf } from './advice.tsx';
+import styles from './trap-banner.module.css';
+import { sinceWords, stateWords } from './words.ts';
+
+/** Over every page of a run that collapses while it is trained: what is seen, and the way out. */
+export function TrapBanner() {
+  const runId = useRun((state) => state.runId);
+  const trap = useRun((state) => state.echoTrap);
+  const run = useRunSummary(runId);
+  if (!trap || !run || !isLive(run.status) || stateWords[trap.state].tone !== 'critical') return null;
+  const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
+  return (
+    <div className={styles.banner} role="alert">
+      <Icon name="critical" size={18} />
+      <p>
+        <strong>
+          Echo Trap: {stateWords[trap.state].word.toLowerCase()} {sinceWords(trap)}.
+        </strong>{' '}
+        {trap.summary} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
+      </p>
+      {best && <Act run={run} advice={best} prominent />}
+    </div>
+  );
+}
