@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { echoTrap } from './echo-trap.ts';
-import { episodeSummary, replay, rolloutFile } from './episodes.ts';
+import { echoTrap, trapReaction } from './echo-trap.ts';
+import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import {
   type ApiError,
@@ -149,6 +149,15 @@ export const procedures = {
   },
   /** What the Echo Trap's monitor says of a run; null where there is nothing to judge, as in a warm start or before the first iteration. */
   'echoTrap.state': { input: z.object({ runId }), output: echoTrap.nullable() },
+  /**
+   * Takes an advice of `echoTrap.state`, and answers when that is done: a roll-back once the fork trains. `alertId`: what it answers. Throws `advice_unknown`,
+   * `advice_idle` where it would change nothing, what `runs.command` and `runs.start` throw, `checkpoint_missing`, `disk_space_low`, or `run_active` where the run doesn't stop.
+   */
+  'echoTrap.act': {
+    changes,
+    input: z.object({ runId, adviceId: z.string().max(64), alertId: z.string().max(64).optional() }),
+    output: trapReaction,
+  },
   /** Runs that wait for their device, next first; `problem`: what keeps the queue from going on; `working`: whether it goes on at all. */
   'queue.list': {
     input: empty,
@@ -169,6 +178,11 @@ export const procedures = {
   'rollouts.episodes': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),
     output: z.array(episodeSummary),
+  },
+  /** `split`: `train` where it isn't given. Throws `rollout_unknown` or `rollout_gone`. */
+  'rollouts.thoughts': {
+    input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64).optional() }),
+    output: thoughts,
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
   /** One level (group) in several files: the same level at different checkpoints. Null where a file or the level in it is missing. */

@@ -159,3 +159,32 @@ export const echoTrap = z.object({
   calibration: trapCalibration,
 });
 export type EchoTrap = z.infer<typeof echoTrap>;
+
+/** What was done about an alarm, by the run's own policy or by a person. */
+export const trapReaction = z.object({
+  id: z.string(),
+  /** When it began, and when it last changed; ms since the epoch. */
+  time: z.number(),
+  changedAt: z.number(),
+  by: z.enum(['policy', 'person']),
+  action: z.enum(['pause', 'checkpoint', 'stop', 'rollback']),
+  /** `begun`: under way; a core that ends in between leaves it to the next. */
+  state: z.enum(['begun', 'done', 'failed']),
+  /** Alert that it answers; null where a person acted without one. */
+  alert: z.string().nullable(),
+  /** Of a roll-back: where it goes back to, the run that goes on from there, and what is changed in it. */
+  checkpoint: z.number().int().nullable(),
+  fork: z.string().nullable(),
+  changes: z.array(settingChange),
+  /** For people: what was done, or what kept it from being done. */
+  message: z.string(),
+});
+export type TrapReaction = z.infer<typeof trapReaction>;
+
+/** In a run's summary. */
+export const trapBrief = z.object({
+  state: trapState,
+  /** Iteration in which it came into this state. */
+  since: z.number().int(),
+});
+export type TrapBrief = z.infer<typeof trapBrief>;

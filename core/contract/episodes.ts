@@ -81,3 +81,25 @@ export const replay = z.object({
   turns: z.array(replayTurn),
 });
 export type Replay = z.infer<typeof replay>;
+
+/** First thoughts of one iteration: the think block of each episode's first turn, or the whole reply where that has none. */
+export const thoughts = z.object({
+  iteration: z.number().int(),
+  split: z.string(),
+  episodes: z.number().int(),
+  /** The commonest first. */
+  thoughts: z.array(
+    z.object({
+      text: z.string(),
+      count: z.number().int(),
+      successes: z.number().int(),
+      /** Episodes that began with it, by id. */
+      episodes: z.array(z.string()),
+    }),
+  ),
+  /** Why there are none, where only the index of the episodes is left; null where they are all here. */
+  missing: z.string().nullable(),
+  /** Every iteration whose thoughts can be asked for in this split, in order. */
+  iterations: z.array(z.number().int()),
+});
+export type Thoughts = z.infer<typeof thoughts>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trapLevel, trapRegime } from './echo-trap.ts';
+import { trapBrief, trapLevel, trapReaction, trapRegime } from './echo-trap.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
 /** Values by the names of docs/formats/metrics.md. */
@@ -77,6 +77,8 @@ export const alert = z.object({
   /** ms since the epoch, for a snoozed one. */
   snoozedUntil: z.number().nullable(),
   ...alertEvidence.shape,
+  /** What was done about it last; null where nothing was. */
+  reaction: trapReaction.nullable(),
 });
 export type Alert = z.infer<typeof alert>;
 
@@ -129,6 +131,12 @@ export const runSummary = z.object({
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
   marks: runMarks,
+  /** The run that it was made from, and the checkpoint of it that it goes on from (0: its configuration alone); the run may be gone. */
+  parent: z.object({ run: runId, iteration: z.number().int() }).nullable(),
+  /** What the Echo Trap's monitor says of it; null where there is nothing to judge. */
+  trap: trapBrief.nullable(),
+  /** What was done last about an alarm; null where nothing was. */
+  reaction: trapReaction.nullable(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
 

@@ -180,7 +180,8 @@ TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
   CHECK(verdict([&](json& c) { from(c), c["iterations"] = 50; }) == "config_invalid iterations");
   CHECK(verdict("/start/keep_optimizer", true) == "config_invalid start.keep_optimizer");
   CHECK(verdict("/diagnostics/every", 5) == "config_invalid diagnostics.every");
-  CHECK(verdict("/reaction", "rollback") == "config_invalid reaction");
+  CHECK(verdict("/reaction", "rollback") == "valid");
+  CHECK(verdict("/reaction", "panic") == "config_invalid reaction");
 
   auto config = example();
   config["critic"]["warmup"] = 3;

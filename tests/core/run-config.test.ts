@@ -84,7 +84,7 @@ describe('the schema', () => {
     ['environments.0.config.size', 1, 'environments.0.config.size must be 2 or more'],
     ['environments.0.label', 'Frozen Lake', 'environments.0.label must have the form [a-z0-9-]{1,32}'],
     ['start.model', '', "start.model must be a text that isn't empty"],
-    ['reaction', 'rollback', 'reaction must be notify'],
+    ['reaction', 'panic', 'reaction must be notify, pause, stop or rollback'],
     ['diagnostics.every', 5, 'diagnostics.every must be 0 or less'],
   ])('says of %s = %j what it must be', (path, value, message) => {
     expect(failureOf(() => validateConfig(changed(path, value))).message).toBe(message);

@@ -19,7 +19,7 @@ namespace starpo {
 enum class Task { reinforce, warm_start };
 
 // What an alarm does without being asked.
-enum class Reaction { notify };
+enum class Reaction { notify, pause, stop, rollback };
 
 struct RunConfig {
   int version = 0;
