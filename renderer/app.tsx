@@ -3,7 +3,9 @@ import { useApi } from './api/context.ts';
 import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
+import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
+import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { formatRoute, type Route, useRoute } from './router.ts';
@@ -15,6 +17,7 @@ export function App() {
   const api = useApi();
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
+  useEffect(() => notifyOfAlarms(api), [api]);
   // What went wrong on one page is of no use on the next.
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
@@ -40,6 +43,7 @@ function Page({ route }: { route: Route }) {
   return (
     // A run stays followed from its page to its replay and back.
     <RunView key={route.runId} runId={route.runId}>
+      <TrapBanner />
       {route.page === 'run' ? (
         <RunPage />
       ) : (

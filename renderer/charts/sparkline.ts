@@ -41,7 +41,9 @@ export function spark(
 
 /** Indices of finite values that are kept, ascending; the last one always. */
 function thinned(values: ArrayLike<number>, limit: number): number[] {
-  const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter((i) => i >= 0);
+  const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter(
+    (i) => i >= 0,
+  );
   if (finite.length <= limit) return finite;
   const mean = finite.reduce((sum, index) => sum + values[index]!, 0) / finite.length;
   const far = (index: number) => Math.abs(values[index]! - mean);

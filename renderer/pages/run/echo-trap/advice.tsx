@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
 import { Button } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import type { IconName } from '../../../components/icon.tsx';
@@ -8,10 +9,16 @@ import { navigate } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import styles from './advice.module.css';
-import { useAct } from './use-act.ts';
+
+interface AdviceListProps {
+  run: RunSummary;
+  advice: readonly Advice[];
+  /** The newest open alert. */
+  alertId: string | undefined;
+}
 
 /** What can be done, the recommended first; only what would act in this run's configuration. */
-export function AdviceList({ run, advice }: { run: RunSummary; advice: readonly Advice[] }) {
+export function AdviceList({ run, advice, alertId }: AdviceListProps) {
   const offered = offeredOf(run, advice);
   if (offered.length === 0) return null;
   return (
@@ -28,7 +35,7 @@ export function AdviceList({ run, advice }: { run: RunSummary; advice: readonly 
               <p className={styles.why}>{each.why}</p>
               {each.action.kind === 'rollback' && <Changes changes={each.action.changes} />}
             </div>
-            <Act run={run} advice={each} />
+            <Act run={run} advice={each} alertId={alertId} />
           </li>
         ))}
       </ul>
@@ -51,20 +58,37 @@ const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconN
 };
 const commandWords = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
 
+interface ActProps {
+  run: RunSummary;
+  advice: Advice;
+  /** The alert that it answers. */
+  alertId?: string | undefined;
+}
+
 /** Its button; what ends the run asks once more. */
-export function Act({ run, advice, prominent }: { run: RunSummary; advice: Advice; prominent?: boolean }) {
+export function Act({ run, advice, alertId }: ActProps) {
   const { action } = advice;
-  const act = useAct(run);
+  const api = useApi();
   const report = useApp((state) => state.report);
   const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'done'>('idle');
+  const [said, setSaid] = useState('');
   const asks = action.kind === 'rollback' || action.command === 'stop';
 
   async function take(): Promise<void> {
     setState('busy');
     try {
-      const fork = await act(advice);
-      setState('done');
-      if (fork) navigate({ page: 'run', runId: fork });
+      const {
+        fork,
+        message,
+        state: end,
+      } = await api.call('echoTrap.act', {
+        runId: run.id,
+        adviceId: advice.id,
+        ...(alertId === undefined ? {} : { alertId }),
+      });
+      setSaid(message);
+      setState(end === 'failed' ? 'idle' : 'done');
+      if (fork !== null && end === 'done') navigate({ page: 'run', runId: fork });
     } catch (cause) {
       report(cause);
       setState('idle');
@@ -90,10 +114,10 @@ export function Act({ run, advice, prominent }: { run: RunSummary; advice: Advic
   return (
     <span className={styles.act}>
       <span className="faint" role="status">
-        {state === 'done' && 'Done'}
+        {said}
       </span>
       <Button
-        kind={advice.preferred || prominent ? 'primary' : 'plain'}
+        kind={advice.preferred ? 'primary' : 'plain'}
         icon={action.kind === 'rollback' ? 'fork' : icons[action.command]}
         disabled={state === 'busy'}
         onClick={() => (asks ? setState('asking') : void take())}

@@ -5,6 +5,7 @@ import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
+import { ReactionLine } from './reaction-line.tsx';
 import { levelWords, regimeWords, seriesName, toneIcons } from './words.ts';
 
 /** Of the Echo Trap's monitor: those of other detectors have no level. */
@@ -15,6 +16,12 @@ export const trapAlerts = (alerts: readonly Alert[]): TrapAlert[] =>
 
 export const isOpen = ({ state, snoozedUntil }: Alert, now: number): boolean =>
   state === 'raised' || (state === 'snoozed' && (snoozedUntil ?? 0) <= now);
+
+const newestFirst = (alerts: readonly TrapAlert[]) =>
+  alerts.toSorted((a, b) => b.iteration - a.iteration || b.raisedAt - a.raisedAt);
+
+export const newestOpen = (alerts: readonly TrapAlert[]): TrapAlert | undefined =>
+  newestFirst(alerts).find((alert) => isOpen(alert, Date.now()));
 
 /** Newest first; what was answered stands apart. */
 export function Alerts({
@@ -27,7 +34,7 @@ export function Alerts({
   signals: EchoTrap['signals'];
 }) {
   const now = Date.now();
-  const newest = alerts.toSorted((a, b) => b.iteration - a.iteration || b.raisedAt - a.raisedAt);
+  const newest = newestFirst(alerts);
   const open = newest.filter((alert) => isOpen(alert, now));
   const answered = newest.filter((alert) => !isOpen(alert, now));
   if (newest.length === 0) return null;
@@ -95,6 +102,7 @@ function Item({ runId, alert, signals }: { runId: string; alert: TrapAlert; sign
           )}
           {meaning && <span>{meaning}</span>}
         </p>
+        {alert.reaction && <ReactionLine reaction={alert.reaction} />}
       </div>
       {open && (
         <div className={styles.answers}>

@@ -4,9 +4,10 @@ import { Icon } from '../../../components/icon.tsx';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { AdviceList } from './advice.tsx';
-import { Alerts, isOpen, trapAlerts } from './alerts.tsx';
+import { Alerts, isOpen, newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './echo-trap-panel.module.css';
 import { LampRow, Lamps } from './lamps.tsx';
+import { ReactionLine } from './reaction-line.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Signals } from './signals.tsx';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './words.ts';
@@ -24,7 +25,12 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const { word, tone } = stateWords[trap.state];
   const waiting = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   return (
-    <section className={`panel ${styles.panel}`} data-tone={tone} aria-labelledby={`${body}-title`} id="echo-trap">
+    <section
+      className={`panel ${styles.panel}`}
+      data-tone={tone}
+      aria-labelledby={`${body}-title`}
+      id="echo-trap"
+    >
       <h2 className={styles.head} id={`${body}-title`}>
         <button
           type="button"
@@ -64,7 +70,8 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
         <p className={styles.summary}>{trap.summary}</p>
         <Course history={trap.history} />
       </div>
-      <AdviceList run={run} advice={trap.advice} />
+      {run.reaction && <ReactionLine reaction={run.reaction} />}
+      <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
       <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />
       <Lamps lamps={trap.lamps} />
       <div className={styles.evidence}>

@@ -18,7 +18,11 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
   const { name, light, series, value, baseline, since } = lamp;
   const words = lampWords[name];
   return (
-    <li className={styles.lamp} data-light={light} title={`${words.sign}: ${seriesName(series) || 'not measured'}`}>
+    <li
+      className={styles.lamp}
+      data-light={light}
+      title={`${words.sign}: ${seriesName(series) || 'not measured'}`}
+    >
       <Bulb light={light} />
       <div>
         <p className={styles.name}>
@@ -68,7 +72,9 @@ function Bulb({ light }: Pick<TrapLamp, 'light'>) {
         strokeWidth={light === 'on' ? 0 : 1.6}
         strokeDasharray={light === 'unknown' ? '2.6 2.2' : undefined}
       />
-      {light === 'on' && <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />}
+      {light === 'on' && (
+        <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />
+      )}
     </svg>
   );
 }

@@ -1,4 +1,4 @@
-import type { RegimeMap as Map, RegimePoint, TrapRegime } from '../../../../core/contract/contract.ts';
+import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
 import styles from './regime-map.module.css';
 import { regimeWords } from './words.ts';
 
@@ -13,7 +13,7 @@ const regions = [
 const measured = 'diagnostics/';
 
 /** Where a run is by its entropy and by what its thoughts say of their boards, and where it came from. */
-export function RegimeMap({ map }: { map: Map }) {
+export function RegimeMap({ map }: { map: Regimes }) {
   const { regime, position, trail, cross, series } = map;
   if (!position && trail.length === 0) return <NoData series={series} />;
   const scale = scaleOf(map);
@@ -60,7 +60,7 @@ export function RegimeMap({ map }: { map: Map }) {
   );
 }
 
-function NoData({ series }: Pick<Map, 'series'>) {
+function NoData({ series }: Pick<Regimes, 'series'>) {
   const off = series.dependence === '' || series.dependence.startsWith(measured);
   return (
     <div className={styles.none} role="note" aria-label="Map of regimes">
@@ -68,8 +68,8 @@ function NoData({ series }: Pick<Map, 'series'>) {
       <p>
         {off ? (
           <>
-            The map needs to know how much thoughts depend on their boards. Set <code>diagnostics.every</code> to
-            5 in the configuration of a new run, or of a fork of this one.
+            The map needs to know how much thoughts depend on their boards. Set <code>diagnostics.every</code>{' '}
+            to 5 in the configuration of a new run, or of a fork of this one.
           </>
         ) : (
           'The map appears once entropy and the dependence of thoughts have been measured.'
@@ -86,7 +86,7 @@ interface Place {
 }
 
 /** Both axes begin at 0 and end where all that was seen fits. */
-function scaleOf({ position, trail, cross }: Map): (point: RegimePoint) => Place {
+function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Place {
   const all = [...trail, ...(position ? [position] : [])];
   const right = Math.max(1, 1.3 * cross.dependence, ...all.map(({ dependence }) => dependence)) * 1.05;
   const top = Math.max(1, 1.3 * cross.entropy, ...all.map(({ entropy }) => entropy)) * 1.08;

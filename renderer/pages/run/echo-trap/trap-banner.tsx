@@ -4,6 +4,7 @@ import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { Act, offeredOf } from './advice.tsx';
+import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
 import { sinceWords, stateWords } from './words.ts';
 
@@ -12,6 +13,7 @@ export function TrapBanner() {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
   const run = useRunSummary(runId);
+  const alertId = newestOpen(trapAlerts(useRun((state) => state.alerts)))?.id;
   if (!trap || !run || !isLive(run.status) || stateWords[trap.state].tone !== 'critical') return null;
   const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
   return (
@@ -23,7 +25,7 @@ export function TrapBanner() {
         </strong>{' '}
         {trap.summary} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
       </p>
-      {best && <Act run={run} advice={best} prominent />}
+      {best && <Act run={run} advice={best} alertId={alertId} />}
     </div>
   );
 }

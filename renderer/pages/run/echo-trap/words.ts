@@ -40,7 +40,10 @@ export const isAlarm = (state: TrapState | TrapLevel): boolean =>
 export const regimeWords: Record<TrapRegime, { word: string; meaning: string }> = {
   healthy: { word: 'Healthy', meaning: 'replies vary, and thoughts depend on their board' },
   template: { word: 'Template', meaning: 'replies vary, but thoughts are much the same for every board' },
-  compressed: { word: 'Compressed', meaning: 'replies vary little, but thoughts still depend on their board' },
+  compressed: {
+    word: 'Compressed',
+    meaning: 'replies vary little, but thoughts still depend on their board',
+  },
   entropy_collapse: {
     word: 'Entropy collapse',
     meaning: 'replies vary little, and thoughts are the same for every board',
