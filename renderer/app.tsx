@@ -8,6 +8,7 @@ import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
+import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
 import { formatRoute, type Route, useRoute } from './router.ts';
 import { followCore, useApp } from './stores/app-store.ts';
 import { ReplayView } from './views/replay-view.tsx';
@@ -44,11 +45,15 @@ function Page({ route }: { route: Route }) {
     // A run stays followed from its page to its replay and back.
     <RunView key={route.runId} runId={route.runId}>
       <TrapBanner />
-      {route.page === 'run' ? (
-        <RunPage />
-      ) : (
+      {route.page === 'run' && <RunPage />}
+      {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
+      {route.page === 'replay' && (
         <ReplayView>
-          <ReplayPage evaluation={route.evaluation ?? null} episodeId={route.episodeId} />
+          <ReplayPage
+            evaluation={route.evaluation ?? null}
+            episodeId={route.episodeId}
+            thought={route.thought ?? null}
+          />
         </ReplayView>
       )}
     </RunView>

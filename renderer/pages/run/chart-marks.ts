@@ -1,7 +1,7 @@
 import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { number } from '../../components/format.ts';
-import { levelWords, seriesName } from './echo-trap/words.ts';
+import { levelWords, seriesName } from '../../components/trap-words.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
 

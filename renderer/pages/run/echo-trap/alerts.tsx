@@ -3,10 +3,10 @@ import { useApi } from '../../../api/context.ts';
 import { Button, Panel } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { levelWords, regimeWords, seriesName, toneIcons } from '../../../components/trap-words.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
 import { ReactionLine } from './reaction-line.tsx';
-import { levelWords, regimeWords, seriesName, toneIcons } from './words.ts';
 
 /** Of the Echo Trap's monitor: those of other detectors have no level. */
 export type TrapAlert = Alert & { level: TrapLevel };

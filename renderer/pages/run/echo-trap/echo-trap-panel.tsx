@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { AdviceList } from './advice.tsx';
@@ -10,7 +11,6 @@ import { LampRow, Lamps } from './lamps.tsx';
 import { ReactionLine } from './reaction-line.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Signals } from './signals.tsx';
-import { isAlarm, sinceWords, stateWords, toneIcons } from './words.ts';
 
 /** What the Echo Trap's monitor says: one line while all is well, everything from a warning on. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {

@@ -1,7 +1,7 @@
 import type { TrapLamp } from '../../../../core/contract/contract.ts';
 import { number } from '../../../components/format.ts';
+import { lampWords, lightWords, seriesName } from '../../../components/trap-words.ts';
 import styles from './lamps.module.css';
-import { lampWords, lightWords, seriesName } from './words.ts';
 
 /** The four signs of the Echo Trap in the paper's order, each with its value and the run's own normal. */
 export function Lamps({ lamps }: { lamps: readonly TrapLamp[] }) {

@@ -1,6 +1,6 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
+import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
-import { regimeWords } from './words.ts';
 
 /** The four regions by their place: entropy upwards, dependence on the board to the right. */
 const regions = [

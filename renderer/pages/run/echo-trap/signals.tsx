@@ -5,8 +5,8 @@ import { spark } from '../../../charts/sparkline.ts';
 import { Button } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { seriesName } from '../../../components/trap-words.ts';
 import styles from './signals.module.css';
-import { seriesName } from './words.ts';
 
 const stageWords: Record<TrapSignal['stage'], string> = {
   early: 'before the reward falls',

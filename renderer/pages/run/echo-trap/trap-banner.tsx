@@ -1,12 +1,12 @@
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
+import { sinceWords, stateWords } from '../../../components/trap-words.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { Act, offeredOf } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
-import { sinceWords, stateWords } from './words.ts';
 
 /** Over every page of a run that collapses while it is trained: what is seen, and the way out. */
 export function TrapBanner() {

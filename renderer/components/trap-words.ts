@@ -1,11 +1,5 @@
-import type {
-  EchoTrap,
-  TrapLamp,
-  TrapLevel,
-  TrapRegime,
-  TrapState,
-} from '../../../../core/contract/contract.ts';
-import type { IconName } from '../../../components/icon.tsx';
+import type { EchoTrap, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import type { IconName } from './icon.tsx';
 
 /** How loud something is; each has a colour and, since colour alone says nothing, a shape. */
 export type Tone = 'calm' | 'watch' | 'warning' | 'critical';
