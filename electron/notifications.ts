@@ -1,5 +1,5 @@
 import type { IpcMain, Notification, WebContents } from 'electron';
-import { type NotificationText, notificationText } from '../core/contract/bridge.ts';
+import { type NotificationText, notificationText } from '../core/contract/notification.ts';
 import { isOwnFrame } from './security.ts';
 
 interface Desk {

@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import type { Channel } from './channel.ts';
-import { runId } from './runs.ts';
 
 /** What Electron's preload offers the page: text both ways, and word of the end of what is behind it. */
 export interface Bridge {
@@ -28,17 +26,9 @@ export function bridgeChannel(bridge: Bridge): Channel {
   };
 }
 
-/** What a page may have said while its window isn't in front. */
-export const notificationText = z.strictObject({
-  runId,
-  title: z.string().min(1).max(100),
-  body: z.string().max(500),
-});
-export type NotificationText = z.infer<typeof notificationText>;
-
-/** What the preload offers for that. */
+/** What the preload offers for notifications. */
 export interface Notifier {
-  /** {@link NotificationText} as JSON; what is none is dropped. */
+  /** NotificationText (notification.ts) as JSON; what is none is dropped. */
   notify(text: string): void;
   /** Calls back with the run whose notification was clicked; gives the function that ends it. */
   onOpen(handler: (runId: string) => void): () => void;

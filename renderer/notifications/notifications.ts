@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import type { Notifier } from '../../core/contract/bridge.ts';
 import type { Alert } from '../../core/contract/contract.ts';
+import type { NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
@@ -78,7 +79,8 @@ function show(runId: string, { id, level, message, iteration }: Alert): void {
   const body = `${name}, iteration ${iteration}. ${message}`;
   const bridge = desktop();
   if (bridge) {
-    bridge.notify(JSON.stringify({ runId, title, body: body.slice(0, 500) }));
+    const text: NotificationText = { runId, title, body: body.slice(0, 500) };
+    bridge.notify(JSON.stringify(text));
     return;
   }
   // Of several tabs with the same alert, one notification stays.

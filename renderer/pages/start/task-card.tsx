@@ -43,7 +43,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
       const changes = { ...set, ...(reaction === 'notify' ? {} : { reaction }) };
       const { runId } = await api.call('runs.create', {
         preset: card.id,
-        set: { ...set, reaction },
+        set: changes,
         start: !queue,
         queue,
       });
