@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { asFailure } from './contract/failure.ts';
+import { type Calibration, readCalibration, shippedCalibration } from './echo-trap/calibration.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
+import { Reactions } from './reactions/reactions.ts';
 import { Annotations } from './runs/annotations.ts';
 import { Liveness } from './runs/liveness.ts';
 import { Queue } from './runs/queue.ts';
@@ -31,6 +34,8 @@ export interface CoreOptions {
   log?: ((message: string) => void) | undefined;
   /** Whether this core starts what waits in the queue: for processes that stay. */
   worksQueue?: boolean | undefined;
+  /** Whether this core does what the policies of living runs say at an alarm: for processes that stay. */
+  reacts?: boolean | undefined;
   /** Whether it may be used while the runs of the data folder are still being taken in; `ready` settles when they are. */
   inBackground?: boolean | undefined;
   /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
@@ -54,6 +59,8 @@ export interface Core {
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
   readonly annotations: Annotations;
+  /** Does what policies say only in a core that was told to `react`. */
+  readonly reactions: Reactions;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
@@ -70,7 +77,8 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const history = await History.open(home, { thread: options.thread ?? true });
+  const calibration = calibrationOf(home, log);
+  const history = await History.open(home, { thread: options.thread ?? true, calibration });
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
@@ -81,13 +89,33 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const file = new QueueFile(home);
   const watchdog = new Watchdog(options.clock);
   const liveness = new Liveness(trainer, home);
-  const supervisor = new Supervisor({ history, home, notices, queue: file, watchdog, liveness, log });
+  const supervisor = new Supervisor({
+    history,
+    home,
+    notices,
+    queue: file,
+    watchdog,
+    liveness,
+    log,
+    calibration,
+  });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
+  const reactions = new Reactions({
+    history,
+    runs,
+    supervisor,
+    annotations,
+    queue,
+    trainer,
+    notices,
+    log,
+  });
   const dispose = async () => {
+    reactions.close();
     queue.close();
     storage.close();
     await evaluations.close();
@@ -103,8 +131,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log(`Taking in the runs: ${error instanceof Error ? error.message : error}`);
   // Who stays goes on without what couldn't be taken in: it is tried again every second.
   const ready = options.inBackground ? takingIn.catch(said) : takingIn;
-  // What waits may be a run that isn't taken in yet.
-  const working = ready.then(() => options.worksQueue && !history.readOnly && queue.work());
+  // What waits may be a run that isn't taken in yet. A roll-back that goes on has its device before what waits.
+  const working = ready.then(() => {
+    if (options.reacts) reactions.work();
+    if (options.worksQueue && !history.readOnly) queue.work();
+  });
   try {
     if (options.inBackground) working.catch(said);
     else await working;
@@ -124,6 +155,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     evaluations,
     queue,
     annotations,
+    reactions,
     storage,
     supervisor,
     tasks,
@@ -131,4 +163,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log,
     dispose,
   };
+}
+
+/** Thresholds that can't be used are said, and those of the app are used. */
+function calibrationOf(home: string, log: (message: string) => void): Calibration {
+  try {
+    return readCalibration(home);
+  } catch (error) {
+    const { message, hint } = asFailure(error);
+    log(`${message} ${hint}`);
+    return shippedCalibration;
+  }
 }

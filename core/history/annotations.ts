@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Alert, AlertEvidence, RunMarks } from '../contract/contract.ts';
+import type { Alert, AlertEvidence, RunMarks, TrapReaction } from '../contract/contract.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -21,7 +21,7 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
   database
     .transaction(() => {
       const { annotations, damaged, bytes, unreadable } = read(folder, size);
-      for (const table of ['tags', 'alerts'])
+      for (const table of ['tags', 'alerts', 'reactions'])
         prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
       const problem = unreadable ?? (damaged === 0 ? null : problemOf(damaged));
       prepared(
@@ -72,6 +72,9 @@ function apply(database: HistoryDatabase, runId: string, annotation: Annotation)
     case 'alert':
       applyAlert(database, runId, annotation);
       break;
+    case 'reaction':
+      applyReaction(database, runId, annotation);
+      break;
     case 'start_failed': {
       const { time, code, message, hint } = annotation;
       update('start_problem', JSON.stringify({ time, code, message, hint }));
@@ -118,6 +121,61 @@ function evidenceOf(annotation: object): string | null {
   return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }
 
+type ReactionAnnotation = Extract<Annotation, { type: 'reaction' }>;
+
+/** The last line on a reaction holds; it began with the line that said so last. */
+function applyReaction(database: HistoryDatabase, runId: string, annotation: ReactionAnnotation): void {
+  const { type: _, reaction: id, time, ...body } = annotation;
+  const known = preparedValue<[string, string], number>(
+    database,
+    'SELECT begun_at FROM reactions WHERE run = ? AND id = ?',
+  ).get(runId, id);
+  const begun = body.state === 'begun' ? time : (known ?? time);
+  prepared(
+    database,
+    'INSERT OR REPLACE INTO reactions (run, id, alert, begun_at, changed_at, body) VALUES (?, ?, ?, ?, ?, ?)',
+  ).run(runId, id, body.alert, begun, time, JSON.stringify(body));
+}
+
+interface ReactionRow {
+  id: string;
+  begun_at: number;
+  changed_at: number;
+  body: string;
+}
+
+/** What was done about a run's alarms, oldest first. */
+export function readReactions(database: HistoryDatabase, runId: string): TrapReaction[] {
+  return prepared<[string], ReactionRow>(
+    database,
+    'SELECT id, begun_at, changed_at, body FROM reactions WHERE run = ? ORDER BY begun_at, id',
+  )
+    .all(runId)
+    .map(toReaction);
+}
+
+/** What was done last; null where nothing was. */
+export function lastReaction(database: HistoryDatabase, runId: string): TrapReaction | null {
+  const row = prepared<[string], ReactionRow>(
+    database,
+    'SELECT id, begun_at, changed_at, body FROM reactions WHERE run = ? ORDER BY begun_at DESC, id DESC LIMIT 1',
+  ).get(runId);
+  return row ? toReaction(row) : null;
+}
+
+/** What was begun and has no end in its run's annotations, oldest first. */
+export function unfinishedReactions(database: HistoryDatabase): { run: string; reaction: TrapReaction }[] {
+  return prepared<[], ReactionRow & { run: string }>(
+    database,
+    `SELECT run, id, begun_at, changed_at, body FROM reactions WHERE json_extract(body, '$.state') = 'begun' ORDER BY begun_at, id`,
+  )
+    .all()
+    .map(({ run, ...row }) => ({ run, reaction: toReaction(row) }));
+}
+
+const toReaction = ({ id, begun_at: time, changed_at: changedAt, body }: ReactionRow) =>
+  ({ id, time, changedAt, ...JSON.parse(body) }) as TrapReaction;
+
 export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
   const tags = preparedValue<[string], string>(
     database,
@@ -131,7 +189,11 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
  * with its metrics.
  */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
-  const rows = prepared<[string], Omit<Alert, keyof AlertEvidence> & { evidence: string | null }>(
+  const reactions = new Map(readReactions(database, runId).map((each) => [each.alert, each]));
+  const rows = prepared<
+    [string],
+    Omit<Alert, keyof AlertEvidence | 'reaction'> & { evidence: string | null }
+  >(
     database,
     `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil, evidence
      FROM alerts WHERE run = ? AND NOT EXISTS (
@@ -143,5 +205,6 @@ export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
     ...alert,
     ...noEvidence,
     ...JSON.parse(evidence ?? '{}'),
+    reaction: reactions.get(alert.id) ?? null,
   }));
 }

@@ -1,15 +1,18 @@
 import type { RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { newerHistory } from './migrations.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { Survey } from './survey.ts';
-import { createWriter, type HistoryWriter, type TakenIn } from './writer.ts';
+import { createWriter, type HistoryWriter, nothingTaken, type TakenIn } from './writer.ts';
 import { startWriterThread } from './writer-thread.ts';
 
 export interface HistoryOptions {
   /** Whether it is written by a thread of its own: for processes that answer others meanwhile. */
   thread: boolean;
+  /** Of the Echo Trap's monitor. */
+  calibration?: Calibration | undefined;
 }
 
 /**
@@ -31,11 +34,13 @@ export class History implements HistoryWriter {
   }
 
   /** Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`. */
-  static async open(home: string, { thread }: HistoryOptions): Promise<History> {
+  static async open(home: string, { thread, calibration }: HistoryOptions): Promise<History> {
     const lock = lockFolder(home);
     let writer: HistoryWriter | null = null;
     try {
-      writer = await openUnlessNewer(() => (thread ? startWriterThread(home) : createWriter(home)));
+      writer = await openUnlessNewer(() =>
+        thread ? startWriterThread(home, calibration) : createWriter(home, calibration),
+      );
       return new History(writer, openReader(home), lock);
     } catch (error) {
       await writer?.close();
@@ -49,7 +54,7 @@ export class History implements HistoryWriter {
   }
 
   async takeIn(runId: string): Promise<TakenIn> {
-    return this.writer ? this.writer.takeIn(runId) : { annotated: false, more: false };
+    return this.writer ? this.writer.takeIn(runId) : nothingTaken;
   }
 
   async takeAnnotations(runId: string): Promise<boolean> {

@@ -71,7 +71,7 @@ function storeEvents(
 
 /** A journal that is shorter than what was read of it is another one: it is read from its start. */
 function forgetJournal(database: HistoryDatabase, runId: string): void {
-  for (const table of ['events', 'metrics', 'evaluations', 'rollouts'])
+  for (const table of ['events', 'metrics', 'evaluations', 'rollouts', 'echo_trap'])
     prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
   writeState(database, runId, unread, 0);
 }

@@ -4,9 +4,10 @@ import { sql as runs } from './migrations/0001-runs.ts';
 import { sql as annotations } from './migrations/0002-annotations.ts';
 import { sql as phases } from './migrations/0003-phases.ts';
 import { sql as alertEvidence } from './migrations/0004-alert-evidence.ts';
+import { sql as echoTrap } from './migrations/0005-echo-trap.ts';
 
 /** Each lifts the database by one version (`user_version`). None is changed once it was released. */
-const migrations: readonly string[] = [runs, annotations, phases, alertEvidence];
+const migrations: readonly string[] = [runs, annotations, phases, alertEvidence, echoTrap];
 
 /** The version that this StarPO Studio writes. */
 export const historyVersion = migrations.length;

@@ -5,6 +5,7 @@ import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
+import type { Judge } from './echo-trap.ts';
 import { ingestAll } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 import { preparedValue } from './statements.ts';
@@ -38,6 +39,7 @@ export interface RebuildOptions {
 export async function rebuildHistory(
   database: HistoryDatabase,
   home: string,
+  judge: Judge,
   { progress = () => {}, signal }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const present = runsOnDisk(home);
@@ -55,6 +57,8 @@ export async function rebuildHistory(
     signal?.throwIfAborted();
     try {
       replace.immediate(runId);
+      judge.forget(runId);
+      judge.judge(runId);
     } catch (error) {
       if (!isOfFile(error)) throw error;
       unreadable.push(runId);

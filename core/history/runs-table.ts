@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { presets } from '../run-config/presets.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
-import { runFiles } from '../run-directory/names.ts';
+import { runFiles, runIdPattern } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
@@ -39,6 +39,8 @@ export interface RunRow {
   archived: 0 | 1;
   /** JSON: why the queue couldn't start it, with the time. */
   start_problem: string | null;
+  /** JSON: the run that it was made from and the iteration of that one's checkpoint, or null; NULL where an earlier version took the run in. */
+  parent: string | null;
 }
 
 /** What the history needs of run.json; a newer version's other keys don't matter here. */
@@ -48,11 +50,16 @@ const head = z.looseObject({
   iterations: z.number().int(),
   device: z.string().default('cpu'),
   environments: z.array(z.looseObject({ type: z.string() })),
+  parent: z
+    .looseObject({ run: z.string().regex(runIdPattern), iteration: z.number().int() })
+    .nullable()
+    .catch(null),
 });
 
 /** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
-  if (getRun(database, runId)) return true;
+  const known = getRun(database, runId);
+  if (known && known.parent !== null) return true;
   const path = join(folder, runFiles.config);
   let config: z.infer<typeof head>;
   let created: number;
@@ -60,11 +67,17 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config = head.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
     created = Math.round(statSync(path).mtimeMs);
   } catch {
-    return false;
+    return known !== undefined;
+  }
+  const { parent } = config;
+  const parentJson = JSON.stringify(parent && { run: parent.run, iteration: parent.iteration });
+  if (known) {
+    prepared(database, 'UPDATE runs SET parent = ? WHERE id = ?').run(parentJson, runId);
+    return true;
   }
   prepared(
     database,
-    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   ).run(
     runId,
@@ -75,6 +88,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config.iterations,
     created,
     config.device,
+    parentJson,
   );
   return true;
 }

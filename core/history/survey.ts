@@ -13,11 +13,11 @@ export interface Survey {
   removed: string[];
   /** Not in the history; some may be no runs. */
   added: string[];
-  /** Their journal or annotations differ from what was read. */
+  /** Their journal or annotations differ from what was read, or what was read was not looked through. */
   changed: string[];
 }
 
-type Known = { id: string; journal_offset: number; annotations_bytes: number };
+type Known = { id: string; journal_offset: number; annotations_bytes: number; pending: 0 | 1 };
 
 /** Looks at every run directory, and again whenever it is asked. */
 export class Surveyor {
@@ -34,7 +34,9 @@ export class Surveyor {
   survey(): Survey {
     const known = prepared<[], Known>(
       this.database,
-      'SELECT id, journal_offset, annotations_bytes FROM runs ORDER BY created_at DESC, id DESC',
+      `SELECT id, journal_offset, annotations_bytes,
+         parent IS NULL OR (task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1)) AS pending
+       FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id ORDER BY created_at DESC, id DESC`,
     ).all();
     const removed = known.filter(({ id }) => !this.isThere(id)).map(({ id }) => id);
     for (const id of removed) {
@@ -60,7 +62,8 @@ export class Surveyor {
     return isSameJournal(this.database, runId, join(folder, runFiles.journal));
   }
 
-  private hasChanged({ id, journal_offset, annotations_bytes }: Known): boolean {
+  private hasChanged({ id, journal_offset, annotations_bytes, pending }: Known): boolean {
+    if (pending) return true;
     const size = (name: string) =>
       statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false })?.size ?? 0;
     return size(runFiles.journal) !== journal_offset || size(runFiles.annotations) !== annotations_bytes;

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createWriter, type HistoryWriter } from './writer.ts';
-import type { PortableError, WriterAnswer, WriterRequest } from './writer-thread.ts';
+import type { PortableError, WriterAnswer, WriterData, WriterRequest } from './writer-thread.ts';
 
 /** The thread that writes the history of a data folder: does what writer-thread.ts asks for. */
 
@@ -10,7 +10,8 @@ const aborts = new Map<number, AbortController>();
 const say = (answer: WriterAnswer) => port.postMessage(answer);
 
 function serve(): void {
-  const writer = createWriter((workerData as { home: string }).home);
+  const { home, calibration } = workerData as WriterData;
+  const writer = createWriter(home, calibration);
   port.on('message', (request: WriterRequest) => {
     if ('abort' in request) aborts.get(request.abort)?.abort();
     else void answer(writer, request);

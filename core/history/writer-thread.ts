@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../contract/failure.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { HistoryWriter } from './writer.ts';
+
+/** What the thread is made with. */
+export interface WriterData {
+  home: string;
+  calibration?: Calibration | undefined;
+}
 
 export type WriterRequest = { id: number; name: keyof HistoryWriter; runId: string } | { abort: number };
 
@@ -30,8 +37,8 @@ const script = join(
 );
 
 /** The writer in a thread of its own, so that no journal, however long, keeps core from answering. Throws as `openDatabase` does. */
-export async function startWriterThread(home: string): Promise<HistoryWriter> {
-  const thread = new WriterThread(home);
+export async function startWriterThread(home: string, calibration?: Calibration): Promise<HistoryWriter> {
+  const thread = new WriterThread({ home, calibration });
   await thread.ready;
   return {
     survey: () => thread.call('survey'),
@@ -51,8 +58,8 @@ class WriterThread {
   /** Why nothing is answered any more. */
   private ended: unknown = null;
 
-  constructor(home: string) {
-    this.worker = new Worker(script, { workerData: { home } });
+  constructor(data: WriterData) {
+    this.worker = new Worker(script, { workerData: data });
     this.worker.on('message', (answer: WriterAnswer) => this.hear(answer));
     this.worker.on('error', (error) => this.fail(error));
     this.exited = new Promise((resolve) => {

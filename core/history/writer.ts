@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { RebuildReport } from '../contract/contract.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
 import { openWriter } from './database.ts';
+import { Judge } from './echo-trap.ts';
 import { ingestBatch } from './ingest.ts';
 import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
@@ -13,7 +15,13 @@ export interface TakenIn {
   annotated: boolean;
   /** Whether there is more to be taken in. */
   more: boolean;
+  /** Whether the Echo Trap's monitor has something new to say. */
+  judged: boolean;
+  /** What went wrong that keeps nothing else from being taken in, or null. */
+  problem: string | null;
 }
+
+export const nothingTaken: TakenIn = { annotated: false, more: false, judged: false, problem: null };
 
 /** Everything that writes the history, one thing after the other. */
 export interface HistoryWriter {
@@ -32,21 +40,25 @@ export interface HistoryWriter {
 const turn = 4;
 
 /** The writer itself, which keeps its thread from all else while it works. Throws as `openDatabase` does. */
-export function createWriter(home: string): HistoryWriter {
+export function createWriter(home: string, calibration?: Calibration): HistoryWriter {
   const database = openWriter(home);
   const surveyor = new Surveyor(database, home);
+  const judge = new Judge(database, home, calibration);
   return {
     survey: async () => surveyor.survey(),
     takeIn: async (runId) => {
       const folder = runFolder(home, runId);
-      if (!addRun(database, runId, folder)) return { annotated: false, more: false };
+      if (!addRun(database, runId, folder)) return nothingTaken;
       let more = true;
       for (let batch = 0; batch < turn && more; batch++)
         more = ingestBatch(database, runId, join(folder, runFiles.journal));
-      return { annotated: takeAnnotations(database, runId, folder), more };
+      const annotated = takeAnnotations(database, runId, folder);
+      if (more) return { ...nothingTaken, annotated, more };
+      const { raised, ...judged } = judge.judge(runId);
+      return { annotated: annotated || raised, more, ...judged };
     },
     takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
-    rebuild: (options) => rebuildHistory(database, home, options),
+    rebuild: (options) => rebuildHistory(database, home, judge, options),
     close: async () => void database.close(),
   };
 }

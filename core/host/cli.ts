@@ -6,6 +6,7 @@ import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
+import { calibrate } from './commands/calibrate.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
@@ -189,6 +190,14 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(rebuild);
+  root
+    .command('calibrate')
+    .description('how well the Echo Trap is foretold in labelled runs, by the monitor and by others')
+    .argument('[folder]', 'of run directories, or with `tuning` and `held-out` (else those of the app)')
+    .option('--fit', 'first search thresholds on `tuning`, and keep them in the data folder')
+    .option(...json)
+    .option(...home)
+    .action(calibrate);
   root
     .command('doctor')
     .description('check what the app needs')

@@ -18,6 +18,9 @@ const inputCodes = new Set([
   'evaluation_name_invalid',
   'run_folder_invalid',
   'model_missing',
+  'labelled_runs_missing',
+  'labelled_run_invalid',
+  'thresholds_invalid',
 ]);
 
 /** Writes an error for people to stderr and sets the exit status: 2 for bad input, else 1. */

@@ -120,9 +120,9 @@ export class Studio {
   }
 
   private async becomeHost(): Promise<Core | null> {
-    // Who serves nobody has nobody wait.
+    // Who serves nobody has nobody wait, and ends soon.
     const thread = this.options.endpoint !== undefined;
-    const core = await createCore({ thread, ...this.options }).catch((error) => {
+    const core = await createCore({ thread, reacts: thread, ...this.options }).catch((error) => {
       if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
       throw error;
     });

@@ -133,5 +133,5 @@ export interface RunConfig {
   diagnostics: {
     every: number;
   };
-  reaction: 'notify';
+  reaction: 'notify' | 'pause' | 'stop' | 'rollback';
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { alertEvidence, apiError, noteText, tagText } from '../contract/contract.ts';
+import { alertEvidence, apiError, noteText, tagText, trapReaction } from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -36,6 +36,8 @@ const raised = z.looseObject({
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
 
+const { id: reactionId, time: _, changedAt: __, ...reaction } = trapReaction.shape;
+
 const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 
 const bodies = {
@@ -45,6 +47,7 @@ const bodies = {
   archive: z.looseObject({ on: z.boolean() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject(apiError.shape),
+  reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
 };
 
 type Bodies = typeof bodies;
@@ -104,6 +107,13 @@ export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   if (!Object.hasOwn(bodies, type)) return 'unknown';
   if (type === 'alert' && typeof rest.state === 'string' && !alertStates.includes(rest.state))
     return 'unknown';
+  if (type === 'reaction' && !isKnownReaction(rest)) return 'unknown';
   const body = bodies[type as AnnotationType].safeParse(rest);
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;
 }
+
+/** Whether a reaction is of a kind that this version knows. */
+const isKnownReaction = (fields: Record<string, unknown>) =>
+  (['by', 'action', 'state'] as const).every(
+    (key) => typeof fields[key] !== 'string' || reaction[key].safeParse(fields[key]).success,
+  );

@@ -17,9 +17,15 @@ export const runFiles = {
 /** Beside a checkpoint's weights: what a run needs to go on from it. */
 export const trainerState = 'trainer-state.safetensors';
 
+/** Beside a checkpoint's weights where it is pinned: empty. */
+export const pinFile = 'pinned';
+
 /** Relative to the run directory: `checkpoints/000050`. */
 export const checkpointPath = (iteration: number) =>
   join(runFiles.checkpoints, String(iteration).padStart(6, '0'));
+
+/** The split of the episodes that a run trains on; others are evaluations, by label. */
+export const trainSplit = 'train';
 
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 

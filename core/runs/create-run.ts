@@ -21,7 +21,11 @@ export interface CreateRunParts {
   trainer: Pick<Trainer, 'inspect' | 'validate'>;
 }
 
-export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
+export type NewRun = RunSource & {
+  set?: Record<string, Setting> | undefined;
+  /** Its id, where it was chosen before. */
+  runId?: string | undefined;
+};
 
 /** A configuration to begin with, and the preset whose model it begins from, if it is one's. */
 interface Origin {
@@ -35,7 +39,7 @@ interface Origin {
  */
 export async function createRun(
   { home, resources, trainer }: CreateRunParts,
-  { set = {}, ...source }: NewRun,
+  { set = {}, runId, ...source }: NewRun,
 ): Promise<string> {
   const { config: given, preset } = originOf(home, source);
   const config = validateConfig(applySettings(given, set));
@@ -51,7 +55,7 @@ export async function createRun(
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
-  return writeRun(home, config);
+  return writeRun(home, config, runId ?? newRunId(config.preset));
 }
 
 function originOf(home: string, source: RunSource): Origin {
@@ -127,8 +131,7 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
 }
 
 /** The directory appears under its name by one rename, whole. */
-function writeRun(home: string, config: RunConfig): string {
-  const runId = newRunId(config.preset);
+function writeRun(home: string, config: RunConfig, runId: string): string {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   mkdirSync(partial, { recursive: true });
   try {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Alert, RunSummary, Stall } from '../contract/contract.ts';
+import type { Alert, EchoTrap, RunSummary, Stall } from '../contract/contract.ts';
 import { readAlerts } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
@@ -8,7 +8,7 @@ import type { Notices } from '../notices.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { isLocal, type Liveness, processExists } from './liveness.ts';
-import { publishEvents, SummaryTeller } from './publish.ts';
+import { publishEvents, Teller } from './publish.ts';
 import type { QueueFile } from './queue-file.ts';
 import { toSummary } from './summary.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -27,6 +27,8 @@ export interface FollowParts {
   liveness: Liveness;
   /** Hears the events of all runs as they are published. */
   heard: (runId: string, events: readonly StoredEvent[]) => void;
+  /** What the Echo Trap's monitor says of a run. */
+  trapOf: (runId: string) => EchoTrap | null;
   log: (message: string) => void;
 }
 
@@ -37,12 +39,15 @@ export interface FollowParts {
 export class FollowedRun {
   readonly id: string;
   private readonly parts: FollowParts;
-  private readonly teller: SummaryTeller;
+  private readonly teller: Teller;
+  private readonly trapTeller: Teller;
   /** Last `seq` that clients were told of. */
   private published: number;
   private living = false;
   /** Whether clients know that something is wrong with the journal. */
   private problemTold: boolean;
+  /** What of it was logged last. */
+  private troubleTold: string | null = null;
   private watch: FolderWatch | null = null;
   private refreshing: Promise<void> | null = null;
   private again = false;
@@ -61,7 +66,8 @@ export class FollowedRun {
     this.published = row.last_seq;
     this.problemTold = row.journal_problem !== null;
     this.position = parts.queue.position(row.id);
-    this.teller = new SummaryTeller(parts.notices, () => this.summaryIfThere());
+    this.teller = new Teller(() => this.tellSummary());
+    this.trapTeller = new Teller(() => this.tellTrap());
     parts.watchdog.begin(row);
     if (row.annotations_bytes > 0) this.planWaking(readAlerts(parts.history.database, row.id));
   }
@@ -153,6 +159,7 @@ export class FollowedRun {
     this.closed = true;
     this.watch?.close();
     this.teller.close();
+    this.trapTeller.close();
     clearTimeout(this.waking);
     await this.refreshing?.catch(() => {});
   }
@@ -167,7 +174,22 @@ export class FollowedRun {
       this.known = null;
       await this.publish();
       if (taken.annotated) this.annotated();
+      if (taken.judged && !this.closed) this.trapTeller.tell(false);
+      if (taken.problem !== null && taken.problem !== this.troubleTold)
+        this.parts.log(`${this.id}: ${taken.problem}`);
+      this.troubleTold = taken.problem;
     } while ((this.again || more) && !this.closed);
+  }
+
+  private tellSummary(): void {
+    const summary = this.summaryIfThere();
+    if (summary) this.parts.notices.emit('run', summary);
+  }
+
+  private tellTrap(): void {
+    this.changed(true);
+    const { notices, trapOf } = this.parts;
+    notices.emit('echoTrap', { runId: this.id, echoTrap: trapOf(this.id) });
   }
 
   private annotated(): void {

@@ -1,4 +1,4 @@
-import type { Notice, RunSummary } from '../contract/contract.ts';
+import type { Notice } from '../contract/contract.ts';
 import { readAlerts } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { type StoredEvent, storedMeaning, toLogLine } from '../history/queries.ts';
@@ -39,26 +39,24 @@ export function publishEvents(
   flush();
 }
 
-/** Least time between two notices about nothing but a run's phase. */
-const summaryInterval = 250;
+/** Least time between two notices about nothing but a run's phase, or between two of its monitor's. */
+const interval = 250;
 
-/** Tells clients a run's summary: at once, or together with what else changes until {@link summaryInterval} has passed. */
-export class SummaryTeller {
-  private readonly notices: Notices;
-  private readonly summary: () => RunSummary | null;
+/** Tells clients of what changes often, as a run's summary: at once, or together with what else changes until {@link interval} has passed. */
+export class Teller {
+  private readonly say: () => void;
   private toldAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  /** `summary`: the present one; null where the run is gone. */
-  constructor(notices: Notices, summary: () => RunSummary | null) {
-    this.notices = notices;
-    this.summary = summary;
+  /** `say`: tells what there is at present. */
+  constructor(say: () => void) {
+    this.say = say;
   }
 
   tell(atOnce: boolean): void {
     if (atOnce) this.emit();
     else
-      this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + summaryInterval - Date.now()));
+      this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + interval - Date.now()));
   }
 
   close(): void {
@@ -69,7 +67,6 @@ export class SummaryTeller {
   private emit(): void {
     this.close();
     this.toldAt = Date.now();
-    const summary = this.summary();
-    if (summary) this.notices.emit('run', summary);
+    this.say();
   }
 }

@@ -36,6 +36,8 @@ export class Queue {
   private again = false;
   private notBefore = 0;
   private trouble: ApiError | null = null;
+  /** Works during which nothing that waits is started. */
+  private held = 0;
   private closed = false;
 
   constructor(parts: QueueParts) {
@@ -102,6 +104,18 @@ export class Queue {
     this.advance();
   }
 
+  /** Does some work that needs a device from one run to the next: what waits isn't started on it in between. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.held += 1;
+    try {
+      await this.advancing;
+      return await work();
+    } finally {
+      this.held -= 1;
+      if (this.working) this.advance();
+    }
+  }
+
   /** Lets go; a start that is under way is left to its trainer. */
   close(): void {
     if (this.closed) return;
@@ -118,7 +132,7 @@ export class Queue {
   }
 
   private advance(): void {
-    if (this.closed || Date.now() < this.notBefore) return;
+    if (this.closed || this.held > 0 || Date.now() < this.notBefore) return;
     if (this.advancing) {
       this.again = true;
       return;
@@ -154,7 +168,7 @@ export class Queue {
     if (this.list().length === 0) return;
     for (let next = this.next(); next !== null && !this.closed; next = this.next()) {
       await this.start(next);
-      if (Date.now() < this.notBefore) return;
+      if (this.held > 0 || Date.now() < this.notBefore) return;
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
-import { readMarks } from '../history/annotations.ts';
+import { lastReaction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { readTrapBrief } from '../history/echo-trap.ts';
 import { latestMetrics, recentIterationTimes } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
 
@@ -44,6 +45,9 @@ export function toSummary(
     queuePosition: waits ? queuePosition : null,
     stalled,
     marks: readMarks(database, row),
+    parent: row.parent === null ? null : JSON.parse(row.parent),
+    trap: readTrapBrief(database, row.id),
+    reaction: lastReaction(database, row.id),
   };
 }
 

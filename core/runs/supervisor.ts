@@ -1,21 +1,26 @@
-import type { RebuildReport, RunSummary } from '../contract/contract.ts';
+import type { EchoTrap, RebuildReport, RunSummary } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
+import { judgeAnew, readTrap } from '../history/echo-trap.ts';
 import type { StoredEvent } from '../history/queries.ts';
 import type { RebuildOptions } from '../history/rebuild.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
+import { runFolder } from '../run-directory/names.ts';
 import { FollowedRun, type FollowParts } from './followed-run.ts';
+import { asThingsAre } from './shown-trap.ts';
 import { toSummary } from './summary.ts';
 
 const pollInterval = 1000;
 /** Runs that are taken in at once at the start: the writer has something to do while others are looked at here. */
 const takenInAtOnce = 4;
 
-export type SupervisorParts = Omit<FollowParts, 'heard'>;
+export type SupervisorParts = Omit<FollowParts, 'heard' | 'trapOf'> & { calibration: Calibration };
 type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
 
 /** Follows every run directory of a data folder into the history and tells clients what changes. */
 export class Supervisor {
   private readonly parts: FollowParts;
+  private readonly calibration: Calibration;
   private readonly followed = new Map<string, FollowedRun>();
   private readonly adding = new Map<string, Promise<void>>();
   private readonly handlers = new Set<EventsHandler>();
@@ -25,11 +30,12 @@ export class Supervisor {
   private polling: Promise<void> | null = null;
   private closed = false;
 
-  constructor(parts: SupervisorParts) {
+  constructor({ calibration, ...parts }: SupervisorParts) {
     const heard: EventsHandler = (runId, events) => {
       for (const handler of [...this.handlers]) handler(runId, events);
     };
-    this.parts = { ...parts, heard };
+    this.parts = { ...parts, heard, trapOf: (runId) => this.trap(runId) };
+    this.calibration = calibration;
   }
 
   /**
@@ -87,6 +93,17 @@ export class Supervisor {
     if (followed) return followed;
     const queuePosition = queue.position(row.id);
     return toSummary(history.database, row, { alive: false, queuePosition, stalled: null });
+  }
+
+  /** What the Echo Trap's monitor says of a run; null where there is nothing to judge. */
+  trap(runId: string): EchoTrap | null {
+    const { history, home } = this.parts;
+    const row = getRun(history.database, runId);
+    if (!row) return null;
+    const trap = history.readOnly
+      ? judgeAnew(history.database, home, runId, this.calibration)
+      : readTrap(history.database, runId);
+    return trap && asThingsAre(trap, runFolder(home, runId), this.isActive(row));
   }
 
   /** Whether a trainer is at work on a run, or paused. */
@@ -156,7 +173,11 @@ export class Supervisor {
   private async begin(runId: string, grown: boolean): Promise<void> {
     const { history } = this.parts;
     await this.trying(`Following ${runId}`, async () => {
-      for (let more = grown; more && !this.closed; ) more = (await history.takeIn(runId)).more;
+      for (let more = grown; more && !this.closed; ) {
+        const taken = await history.takeIn(runId);
+        more = taken.more;
+        if (taken.problem !== null) this.parts.log(`${runId}: ${taken.problem}`);
+      }
     });
     if (this.closed) return;
     const row = getRun(history.database, runId);

@@ -13,8 +13,9 @@ import {
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
-import { parseEpisodeId } from '../run-directory/names.ts';
+import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import { readThoughts } from '../run-directory/thoughts.ts';
 import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
@@ -104,8 +105,9 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'alerts.answer': (input) => core.annotations.answer(input),
     'echoTrap.state': ({ runId }) => {
       runs.get(runId);
-      return null;
+      return core.supervisor.trap(runId);
     },
+    'echoTrap.act': (input) => core.reactions.act(input),
     'queue.list': () => {
       const { queue } = core;
       return { runs: queue.list(), problem: queue.problem(), working: queue.working };
@@ -127,6 +129,14 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     },
     'rollouts.episodes': ({ runId, iteration, split }) =>
       reading(core, runId, iteration, split, readEpisodes),
+    'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({
+      iteration,
+      split,
+      ...(await reading(core, runId, iteration, split, readThoughts)),
+      iterations: listRollouts(database, runId)
+        .filter((file) => file.split === split)
+        .map((file) => file.iteration),
+    }),
     'rollouts.replay': async ({ runId, episodeId }) => {
       const parts = parseEpisodeId(episodeId);
       if (!parts)

@@ -20,6 +20,9 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   queuePosition: null,
   stalled: null,
   marks: { tags: [], note: '', starred: false, archived: false },
+  parent: null,
+  trap: null,
+  reaction: null,
   ...change,
 });
 

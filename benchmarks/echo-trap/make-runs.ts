@@ -1,0 +1,106 @@
+/**
+ * Makes the labelled runs of run-list.json, those that aren't there yet, and keeps of each what the detectors read: run.json, the journal's iterations and evaluations, and the
+ * label that docs/collapse-rule.md gives. May be stopped and called again. Usage: npm run benchmark:echo-trap-runs -- [--workers 2] [--only PATTERN] [--into FOLDER]
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
+import { findTrainer, trainerCandidates } from '../../core/trainer/executable.ts';
+import list from './run-list.json' with { type: 'json' };
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+const { values } = parseArgs({
+  options: {
+    workers: { type: 'string', default: '2' },
+    only: { type: 'string', default: '' },
+    into: { type: 'string', default: import.meta.dirname },
+  },
+});
+const trainer = findTrainer(trainerCandidates(join(root, 'resources')));
+
+interface Job {
+  folder: string;
+  preset: string;
+  set: Record<string, unknown>;
+}
+
+/** A seed of every family before the next one, so that whatever is done when time ends is spread over all. */
+function jobs(): Job[] {
+  const most = Math.max(...list.families.map(({ seeds }) => seeds.length));
+  const rounds = Array.from({ length: most }, (_, round) =>
+    list.families.flatMap(({ name, part, preset, iterations, seeds, set }) => {
+      const seed = seeds[round];
+      if (seed === undefined || !name.includes(values.only)) return [];
+      const folder = join(values.into, part, `${name}-seed-${seed}`);
+      return [{ folder, preset, set: { ...list.common, iterations, seed, ...set } }];
+    }),
+  );
+  return rounds.flat().filter(({ folder }) => !existsSync(join(folder, 'label.json')));
+}
+
+/** Names that no detector reads: what the machine did. */
+const isOfMachine = (name: string) => /^(time|throughput|memory)\//.test(name);
+const rounded = (value: number) => Number(value.toPrecision(6));
+
+/** Keeps what is read of a finished run; the folder is whole or not there. */
+function keep(from: string, into: string): string {
+  const config = JSON.parse(readFileSync(join(from, 'run.json'), 'utf8'));
+  config.start.model = 'starter';
+  const events = readFileSync(join(from, 'events.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ type }) => type === 'iteration' || type === 'evaluation');
+  const points: Point[] = [];
+  const lines = events.map(({ updates, metrics: all, ...event }) => {
+    const read = Object.entries<number>(all).filter(([name]) => !isOfMachine(name));
+    const metrics = Object.fromEntries(read.map(([name, value]) => [name, rounded(value)]));
+    points.push({ iteration: event.iteration, metrics });
+    return JSON.stringify({ ...event, metrics });
+  });
+  const label = labelRun(points, config.rollout.groups, config.rollout.group_size);
+  const part = `${into}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  writeFileSync(join(part, 'run.json'), `${JSON.stringify(config, null, 2)}\n`);
+  writeFileSync(join(part, 'events.jsonl'), `${lines.join('\n')}\n`);
+  writeFileSync(join(part, 'label.json'), `${JSON.stringify(label)}\n`);
+  rmSync(into, { recursive: true, force: true });
+  renameSync(part, into);
+  return JSON.stringify(label);
+}
+
+async function make({ folder, preset, set }: Job): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'starpo-labelled-'));
+  try {
+    const changes = Object.entries(set).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const { stdout } = await run(
+      process.execPath,
+      ['core/host/cli.ts', 'new', preset, ...changes, '--home', home],
+      {
+        cwd: root,
+      },
+    );
+    const started = performance.now();
+    await run('nice', ['-n', '19', trainer, 'train', stdout.trim()], { maxBuffer: 2 ** 28 });
+    const label = keep(stdout.trim(), folder);
+    const minutes = (performance.now() - started) / 60_000;
+    console.log(`${folder.split('/').slice(-2).join('/')}: ${label} in ${minutes.toFixed(1)} min`);
+  } catch (error) {
+    console.error(`${folder}: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const waiting = jobs();
+console.log(`${waiting.length} runs to make`);
+await Promise.all(
+  Array.from({ length: Number(values.workers) }, async () => {
+    for (let job = waiting.shift(); job; job = waiting.shift()) await make(job);
+  }),
+);

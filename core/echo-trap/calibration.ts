@@ -1,0 +1,74 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
+import { Failure } from '../contract/failure.ts';
+import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
+
+/** Thresholds, and what they were calibrated on. */
+export interface Calibration {
+  thresholds: Thresholds;
+  about: TrapCalibration;
+}
+
+export const shippedCalibration: Calibration = {
+  thresholds: shippedThresholds,
+  about: {
+    source: 'shipped',
+    models: ['starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
+    runs: 0,
+    note: 'Other models and environments may need thresholds of their own: `starpo calibrate --fit` makes them from labelled runs.',
+  },
+};
+
+/** In the data folder, where `starpo calibrate --fit` has put thresholds. */
+export const fittedFile = (home: string) => join(home, 'echo-trap.json');
+
+const fitted = z.object({
+  version: z.literal(1),
+  calibration: trapCalibration,
+  thresholds: z.unknown(),
+});
+
+/** Those of the data folder, else those of the app. Throws `thresholds_invalid` where the file is there and can't be used. */
+export function readCalibration(home: string): Calibration {
+  let text: string;
+  try {
+    text = readFileSync(fittedFile(home), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return shippedCalibration;
+    throw unusable(error);
+  }
+  try {
+    const { calibration, thresholds } = fitted.parse(JSON.parse(text));
+    return { thresholds: parseThresholds(thresholds), about: calibration };
+  } catch (error) {
+    throw error instanceof Failure ? error : unusable(error);
+  }
+}
+
+function unusable(error: unknown): Failure {
+  const reason =
+    error instanceof z.ZodError
+      ? `${error.issues[0]!.path.join('.') || 'the file'}: ${error.issues[0]!.message}`
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  return new Failure(
+    'thresholds_invalid',
+    `echo-trap.json can't be read: ${reason}.`,
+    'Delete it from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`.',
+  );
+}
+
+/** Whole or not at all. */
+export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
+  const temporary = `${fittedFile(home)}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, `${JSON.stringify({ version: 1, calibration: about, thresholds }, null, 2)}\n`);
+    renameSync(temporary, fittedFile(home));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import type { TrapRegime, TrapSignal } from '../contract/echo-trap.ts';
+import type { Facts } from './facts.ts';
+import type { Outcome } from './outcome.ts';
+import type { Thresholds } from './thresholds.ts';
+import { mean, median, type Track, type Watched } from './track.ts';
+
+/** What a detector may look at: the series up to an index, and nothing after it. */
+export interface View {
+  track: Track;
+  index: number;
+  iteration: number;
+  facts: Facts;
+  thresholds: Thresholds;
+  outcome: Outcome;
+}
+
+/** What a detector keeps from one iteration to the next; plain, so that it can be written down. */
+export type Memory = Record<string, number | number[]>;
+
+export interface Reading {
+  series: Watched;
+  value: number;
+  baseline: number;
+  /** The value at which it comes on. */
+  threshold: number;
+  /** Whether the value is beyond its threshold, and whether it is well on this side of it; neither: between the two. */
+  hot: boolean;
+  cool: boolean;
+}
+
+/** A sign of one kind in one series. Pure: the same series and memory give the same reading. */
+export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
+  regime: TrapRegime | null;
+  /** Detectors of one family see the same thing and count once. */
+  family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
+  /** Iterations in a row that it takes, where they are others than everyone's. */
+  onAfter?: number;
+  offAfter?: (thresholds: Thresholds) => number;
+  /** Null where its series isn't there. */
+  read(view: View, memory: Memory): Reading | null;
+}
+
+/** Mean of the last values; NaN where there are too few. */
+export function smooth(
+  { track, index, thresholds }: View,
+  name: Watched,
+  window = thresholds.window,
+): number {
+  const values = track.recent(name, index, window);
+  return values.length < Math.min(3, window) ? Number.NaN : mean(values);
+}
+
+/** The first of some series that this run has. */
+export const firstKnown = (view: View, names: readonly Watched[]): Watched | undefined =>
+  names.find((name) => !Number.isNaN(smooth(view, name)));
+
+/** The median of a series' first values; NaN until there are three. */
+export function baselineOf({ track, index, thresholds }: View, memory: Memory, name: Watched): number {
+  memory[name] ??= [];
+  const first = memory[name] as number[];
+  const value = track.at(name, index);
+  if (first.length < thresholds.baseline && !Number.isNaN(value)) first.push(value);
+  return first.length < 3 ? Number.NaN : median(first);
+}
+
+/** The largest that a number of the memory has been; NaN counts as nothing. */
+export function peakOf(memory: Memory, key: string, value: number): number {
+  const before = (memory[key] as number | undefined) ?? Number.NEGATIVE_INFINITY;
+  const peak = Number.isNaN(value) ? before : Math.max(before, value);
+  if (Number.isFinite(peak)) memory[key] = peak;
+  return peak;
+}
+
+/** A value that is bad when it is low: hot under its threshold, cool where it has come back far enough towards its baseline. */
+export function low(view: View, series: Watched, value: number, baseline: number, threshold: number) {
+  const back = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const cool = value >= Math.max(back, threshold);
+  return { series, value, baseline, threshold, hot: value < threshold, cool } satisfies Reading;
+}
+
+/** The same where high is bad. */
+export function high(view: View, series: Watched, value: number, baseline: number, threshold: number) {
+  const back = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const cool = value <= Math.min(back, threshold);
+  return { series, value, baseline, threshold, hot: value > threshold, cool } satisfies Reading;
+}

@@ -1,0 +1,43 @@
+import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
+
+const spread = 'rollout/reward_std_in_group';
+
+/** The paper's first sign: rewards within a group stop differing, U(s0) = Std[R] falls, and with it all that can be learned from. */
+export const spreadFalls: Detector = {
+  name: 'spread_falls',
+  title: 'Spread of rewards falls',
+  meaning: 'Episodes of the same board end alike, so there is little left to compare and to learn from.',
+  stage: 'early',
+  regime: 'template',
+  family: 'spread',
+  read(view, memory) {
+    const { thresholds, facts } = view;
+    const value = smooth(view, spread);
+    const first = baselineOf(view, memory, spread);
+    if (Number.isNaN(value) || Number.isNaN(first)) return null;
+    // A run that dies at once has no baseline of its own: then the floor, a share of the environment's range, is all there is.
+    const baseline = Math.max(first, peakOf(memory, 'peak', smooth(view, spread, 2 * thresholds.window)));
+    const range = facts.rewardRange ?? 2 * baseline;
+    const threshold = Math.max(thresholds.spread_share * baseline, thresholds.spread_floor * range);
+    return low(view, spread, value, baseline, threshold);
+  },
+};
+
+/** Groups without spread are split: solved ones are a success, failed ones are boards that the policy has given up. */
+export const groupsFail: Detector = {
+  name: 'groups_fail',
+  title: 'Whole groups fail',
+  meaning:
+    'On more and more boards every episode fails: the policy does one thing whatever it sees, and nothing tells it of a better one.',
+  stage: 'early',
+  regime: 'template',
+  family: 'spread',
+  read(view, memory) {
+    const series = 'rollout/zero_std_failed';
+    const value = smooth(view, series, 2 * view.thresholds.window);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
+    const start = Math.min(baseline, 0.5);
+    return high(view, series, value, start, Math.min(0.95, start + view.thresholds.failed_groups));
+  },
+};

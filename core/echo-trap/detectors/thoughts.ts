@@ -1,0 +1,58 @@
+import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
+
+/** One line of thought for every board: RAGEN's Echo Trap in its plainest form, and RAGEN-2's template collapse. */
+export const templateSpreads: Detector = {
+  name: 'template_spreads',
+  title: 'One thought for every board',
+  meaning:
+    'Nearly all episodes begin with the same thought, whatever the board: thinking no longer helps to choose.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  read(view, memory) {
+    const series = 'rollout/template_share';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
+    // A run that begins with a template can't be judged by it.
+    const threshold = Math.max(view.thresholds.template_share, Math.min(1, baseline + 0.1));
+    return high(view, series, value, Math.min(baseline, threshold), threshold);
+  },
+};
+
+/** For runs whose episodes aren't at hand: the share of different thoughts within a group. */
+export const thoughtsAlike: Detector = {
+  name: 'thoughts_alike',
+  title: 'Thoughts become alike',
+  meaning:
+    'The episodes of a group begin with the same few thoughts: the variety that learning feeds on is going.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  read(view, memory) {
+    const series = 'rollout/distinct_first_thoughts';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
+    return low(view, series, value, baseline, Math.min(view.thresholds.distinct_thoughts, 0.8 * baseline));
+  },
+};
+
+/** RAGEN-2: I(X;Z) falls while H(Z|X) may look healthy. */
+export const thoughtsLoseBoard: Detector = {
+  name: 'thoughts_lose_board',
+  title: 'Thoughts say nothing of their board',
+  meaning: 'From a thought one can no longer tell which board it is about, however varied it reads.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  onAfter: 1,
+  read(view, memory) {
+    const series = 'diagnostics/mutual_information';
+    const ceiling = smooth(view, 'diagnostics/mutual_information_ceiling', 3);
+    const value = smooth(view, series, 3) / ceiling;
+    const baseline = peakOf(memory, 'peak', value);
+    if (!Number.isFinite(value) || !(baseline > view.thresholds.mutual_information)) return null;
+    return low(view, series, value, baseline, view.thresholds.mutual_information);
+  },
+};

@@ -1,0 +1,33 @@
+import type { TrapLamp } from '../contract/echo-trap.ts';
+import { detectors, type Latch } from './signals.ts';
+
+/** The four signs of the paper, each by one or more detectors; the one that is on, or else the first that is known, gives the figures. */
+const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
+  { name: 'spread', by: ['spread_falls', 'groups_fail'] },
+  { name: 'entropy', by: ['entropy_falls', 'entropy_rises'] },
+  { name: 'gradient', by: ['gradient_spikes', 'not_finite'] },
+  {
+    name: 'diversity',
+    by: ['template_spreads', 'thoughts_alike', 'thoughts_lose_board', 'moves_lose_board'],
+  },
+];
+
+const finite = (value: number) => (Number.isFinite(value) ? value : null);
+
+export function lampsOf(latches: readonly Latch[]): TrapLamp[] {
+  return lamps.map(({ name, by }) => {
+    const all = by.map((each) => latches[detectors.findIndex((detector) => detector.name === each)]!);
+    const shown = all.find(({ on }) => on) ?? all.find(({ reading }) => reading);
+    if (!shown?.reading)
+      return { name, light: 'unknown', series: '', value: null, baseline: null, since: null };
+    const { series, value, baseline } = shown.reading;
+    return {
+      name,
+      light: shown.on ? 'on' : 'off',
+      series,
+      value: finite(value),
+      baseline: finite(baseline),
+      since: shown.since,
+    };
+  });
+}

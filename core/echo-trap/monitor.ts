@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import type { AlertEvidence } from '../contract/contract.ts';
+import type { EchoTrap, RegimePoint, TrapLevel, TrapRegime, TrapState } from '../contract/echo-trap.ts';
+import type { RunConfig } from '../run-config/run-config.ts';
+import { adviceFor } from './advice.ts';
+import { type Calibration, shippedCalibration } from './calibration.ts';
+import type { Detector, View } from './detector.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { lampsOf } from './lamps.ts';
+import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
+import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
+import { cross, type Position, positionOf, regimeOf } from './regime.ts';
+import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
+import { type Point, Track } from './track.ts';
+import { alertMessage, mainSignal, stateSummary } from './words.ts';
+
+/** An alert as it is raised; its id follows from what it says and when, so that the same one found again is known. */
+export interface TrapAlert extends AlertEvidence {
+  id: string;
+  kind: string;
+  severity: 'notice' | 'warning' | 'critical';
+  iteration: number;
+  message: string;
+  level: TrapLevel;
+}
+
+/** What a monitor was told: another one made of it stands where it stood. */
+export interface SavedMonitor {
+  version: 1;
+  points: ReturnType<Track['points']>;
+  announced: string[];
+}
+
+/** All that goes on from one iteration to the next. */
+interface Running {
+  latches: Latch[];
+  outcome: OutcomeMemory;
+  standing: Standing;
+}
+
+/** What was judged of one index. */
+interface Verdict {
+  iteration: number;
+  state: TrapState;
+  since: number;
+  regime: TrapRegime;
+  position: Position | null;
+  /** Whether nothing spoke of a fall: no alarm, no chaos, no late sign. */
+  clear: boolean;
+  alert: TrapAlert | null;
+}
+
+/** Iterations between copies of what is running, from which a changed past is judged again. */
+const copyEvery = 64;
+const longestTrail = 200;
+
+/**
+ * Follows one run: takes its metrics as they come and says where it stands. What it says depends on the series alone, not on when or in which pieces they came:
+ * live, after a rebuild of the history and offline are the same.
+ */
+export class Monitor {
+  private readonly facts: Facts;
+  private readonly config: RunConfig | null;
+  private readonly calibration: Calibration;
+  private track = new Track();
+  private running: Running = newRunning();
+  private verdicts: Verdict[] = [];
+  /** By index: what was running before it. */
+  private readonly copies = new Map<number, string>();
+  private announced = new Set<string>();
+
+  /** `config`: the run's run.json in today's form, as far as it is known. */
+  constructor(config: unknown, calibration: Calibration = shippedCalibration) {
+    this.facts = factsOf(config);
+    this.config = isWhole(config) ? config : null;
+    this.calibration = calibration;
+  }
+
+  static restore(saved: SavedMonitor, config: unknown, calibration?: Calibration): Monitor {
+    const monitor = new Monitor(config, calibration);
+    monitor.announced = new Set(saved.announced);
+    monitor.track = Track.of(saved.points);
+    monitor.judgeFrom(0);
+    return monitor;
+  }
+
+  save(): SavedMonitor {
+    return { version: 1, points: this.track.points(), announced: [...this.announced] };
+  }
+
+  /** Takes one more point, or one again; gives the alerts that are new. */
+  take(point: Point): TrapAlert[] {
+    return this.takeAll([point]);
+  }
+
+  takeAll(points: Iterable<Point>): TrapAlert[] {
+    let first = Number.POSITIVE_INFINITY;
+    for (const point of points) first = Math.min(first, this.track.put(point) ?? first);
+    return first < this.track.length ? this.judgeFrom(first) : [];
+  }
+
+  /** A trainer began again after this iteration: what came later is taken back, its alerts with it. */
+  rewind(iteration: number): void {
+    this.track.truncate(iteration);
+    for (const { alert } of this.verdicts)
+      if (alert && alert.iteration > iteration) this.announced.delete(alert.id);
+    this.judgeFrom(this.track.length);
+  }
+
+  /** All alerts of what was taken so far, oldest first. */
+  get alerts(): TrapAlert[] {
+    return this.verdicts.flatMap(({ alert }) => alert ?? []);
+  }
+
+  /** State by judged iteration. */
+  get states(): { iteration: number; state: TrapState }[] {
+    return this.verdicts.map(({ iteration, state }) => ({ iteration, state }));
+  }
+
+  /** Iterations at which it came to `warning` or above, from below. */
+  get alarms(): number[] {
+    const alarming = this.verdicts.map(({ state }) => isAlarm(state));
+    return this.verdicts.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
+  }
+
+  /** Null before the first training iteration. */
+  view(): EchoTrap | null {
+    const newest = this.verdicts.findLast(({ position }, i) => position || i === this.verdicts.length - 1);
+    const last = this.verdicts.at(-1);
+    if (!last || !newest) return null;
+    const { latches } = this.running;
+    const lastHealthy = this.lastHealthy();
+    const signals = shownSignals(latches);
+    const path = this.verdicts.flatMap(({ position }) => position?.point ?? []);
+    return {
+      state: last.state,
+      since: last.since,
+      iteration: last.iteration,
+      summary: stateSummary(last.state, last.since, last.regime, signals),
+      lastHealthy,
+      lamps: lampsOf(latches),
+      map: {
+        regime: last.regime,
+        position: path.at(-1) ?? null,
+        trail: thinned(path),
+        cross,
+        series: newest.position?.series ?? { entropy: '', dependence: '' },
+      },
+      signals,
+      history: this.verdicts
+        .filter(({ state }, i) => state !== this.verdicts[i - 1]?.state)
+        .map(({ iteration, state }) => ({ iteration, state })),
+      advice: adviceFor(last.state, last.regime, this.config, lastHealthy),
+      calibration: this.calibration.about,
+    };
+  }
+
+  /** Judges again from an index on; what lies before it stands. */
+  private judgeFrom(index: number): TrapAlert[] {
+    let from = index;
+    if (from < this.verdicts.length || this.copies.size === 0) from = this.goBackTo(index);
+    const fresh: TrapAlert[] = [];
+    for (let i = from; i < this.track.length; i += 1) {
+      if (i % copyEvery === 0) this.copies.set(i, JSON.stringify(this.running));
+      const verdict = this.judge(i);
+      this.verdicts.push(verdict);
+      if (!verdict.alert || this.announced.has(verdict.alert.id)) continue;
+      this.announced.add(verdict.alert.id);
+      fresh.push(verdict.alert);
+    }
+    return fresh;
+  }
+
+  private goBackTo(index: number): number {
+    const from = index - (index % copyEvery);
+    const copy = this.copies.get(from);
+    this.running = copy ? (JSON.parse(copy) as Running) : newRunning();
+    const start = copy ? from : 0;
+    this.verdicts.length = start;
+    for (const key of this.copies.keys()) if (key > start) this.copies.delete(key);
+    return start;
+  }
+
+  private judge(index: number): Verdict {
+    const { track, facts, running } = this;
+    const { thresholds } = this.calibration;
+    const iteration = track.iterations[index]!;
+    const { latches, standing } = running;
+    const unchanged = { iteration, state: standing.state, since: standing.since, alert: null };
+    if (!track.isTrained(index)) return { ...unchanged, regime: 'unknown', position: null, clear: true };
+    const outcome = followOutcome(track, index, thresholds.window, facts.rewardRange, running.outcome);
+    const view: View = { track, index, iteration, facts, thresholds, outcome };
+    readSignals(view, latches);
+    const level = moveOn(
+      standing,
+      targetOf(latches, outcome, iteration, thresholds),
+      iteration,
+      thresholds.calm_for,
+    );
+    const position = positionOf(view, latches);
+    const regime = regimeOf(position?.point ?? null, latches);
+    const clear =
+      !isAlarm(standing.state) && !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
+    const { state, since } = standing;
+    const verdict: Verdict = { iteration, state, since, regime, position, clear, alert: null };
+    if (level) verdict.alert = this.alertOf(level, verdict);
+    return verdict;
+  }
+
+  private alertOf(level: TrapLevel, { iteration, state, regime }: Verdict): TrapAlert {
+    const signals = shownSignals(this.running.latches);
+    const main = mainSignal(signals);
+    const kind = state === 'locked' ? 'echo_trap_locked' : `echo_trap_${level}`;
+    const starts = signals.flatMap(({ since }) => since ?? []);
+    return {
+      id: createHash('sha256')
+        .update(JSON.stringify([kind, iteration]))
+        .digest('hex')
+        .slice(0, 32),
+      kind,
+      severity: level === 'watch' ? 'notice' : level === 'warning' ? 'warning' : 'critical',
+      iteration,
+      message: alertMessage(state, regime, main),
+      level,
+      series: main?.series ?? null,
+      value: main?.value ?? null,
+      baseline: main?.baseline ?? null,
+      since: starts.length > 0 ? Math.min(...starts) : iteration,
+      regime,
+      advice: adviceFor(state, regime, this.config, this.lastHealthy())
+        .filter(({ acts }) => acts)
+        .map(({ id }) => id),
+    };
+  }
+
+  /** The newest iteration from which to go on: before an alarm, and before the signs that come with a fall. */
+  private lastHealthy(): number | null {
+    return this.verdicts.findLast(({ clear }) => clear)?.iteration ?? null;
+  }
+}
+
+const isGrave = ({ stage, regime }: Detector) => stage !== 'early' || regime === 'chaos';
+const isLit = ({ on, hot }: Latch) => on || hot > 0;
+
+const newRunning = (): Running => ({
+  latches: newLatches(),
+  outcome: newOutcomeMemory(),
+  standing: newStanding(),
+});
+
+const isWhole = (config: unknown): config is RunConfig =>
+  ['optimizer', 'policy_loss', 'kl', 'filter', 'rollout'].every(
+    (part) => typeof (config as Record<string, unknown> | null)?.[part] === 'object',
+  );
+
+/** At most {@link longestTrail} positions, evenly, the newest among them. */
+function thinned(path: readonly RegimePoint[]): RegimePoint[] {
+  const step = Math.ceil(path.length / longestTrail);
+  return path.filter((_, i) => (path.length - 1 - i) % step === 0);
+}

@@ -1,0 +1,53 @@
+import type { RegimePoint, TrapRegime } from '../contract/echo-trap.ts';
+import type { View } from './detector.ts';
+import { smooth } from './detector.ts';
+import { detectors, type Latch } from './signals.ts';
+import type { Watched } from './track.ts';
+
+/** Where the quadrants of RAGEN-2's map meet: half of the first entropy, and a quarter of what thoughts could say of their boards. */
+export const cross = { entropy: 0.5, dependence: 0.25 };
+
+export interface Position {
+  point: RegimePoint;
+  series: { entropy: Watched; dependence: Watched };
+}
+
+/** Mutual information against its ceiling where it is measured, else how many episodes do without the commonest thought, else how many thoughts differ. */
+function dependenceOf(view: View): { series: Watched; value: number } {
+  const information = smooth(view, 'diagnostics/mutual_information', 3);
+  const ceiling = smooth(view, 'diagnostics/mutual_information_ceiling', 3);
+  if (information / ceiling >= 0 || information / ceiling < 0)
+    return { series: 'diagnostics/mutual_information', value: information / ceiling };
+  const share = smooth(view, 'rollout/template_share');
+  if (!Number.isNaN(share)) return { series: 'rollout/template_share', value: 1 - share };
+  return {
+    series: 'rollout/distinct_first_thoughts',
+    value: smooth(view, 'rollout/distinct_first_thoughts'),
+  };
+}
+
+/** Null while entropy or dependence isn't known. */
+export function positionOf(view: View, latches: readonly Latch[]): Position | null {
+  const reading = latches[detectors.findIndex(({ name }) => name === 'entropy_falls')]!.reading;
+  const { series, value } = dependenceOf(view);
+  if (!reading || Number.isNaN(value)) return null;
+  const entropy = reading.value / reading.baseline;
+  if (!Number.isFinite(entropy)) return null;
+  const dependence = Math.min(1, Math.max(0, value));
+  return {
+    point: { iteration: view.iteration, entropy, dependence },
+    series: { entropy: 'rollout/entropy', dependence: series },
+  };
+}
+
+/** Chaos by its own signals, the rest by the quadrant. */
+export function regimeOf(point: RegimePoint | null, latches: readonly Latch[]): TrapRegime {
+  const count = (regime: TrapRegime) =>
+    detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
+  const [chaos, template] = [count('chaos'), count('template')];
+  if (chaos > 0 && chaos >= template) return 'chaos';
+  if (!point) return template > 0 ? 'template' : 'unknown';
+  const [varied, dependent] = [point.entropy >= cross.entropy, point.dependence >= cross.dependence];
+  if (varied) return dependent ? 'healthy' : 'template';
+  return dependent ? 'compressed' : 'entropy_collapse';
+}

@@ -1,0 +1,97 @@
+import type { TrapSignal } from '../contract/echo-trap.ts';
+import type { Detector, Memory, Reading, View } from './detector.ts';
+import { entropyFalls, entropyRises } from './detectors/entropy.ts';
+import { formatFalls, repliesGrow } from './detectors/form.ts';
+import { gradientSpikes, notFinite } from './detectors/gradient.ts';
+import { movesLoseBoard } from './detectors/moves.ts';
+import { groupsFail, spreadFalls } from './detectors/spread.ts';
+import { successFalls, successLost } from './detectors/success.ts';
+import { templateSpreads, thoughtsAlike, thoughtsLoseBoard } from './detectors/thoughts.ts';
+
+/** Every detector, in the order in which the paper saw their signs. */
+export const detectors: readonly Detector[] = [
+  spreadFalls,
+  groupsFail,
+  entropyFalls,
+  entropyRises,
+  templateSpreads,
+  thoughtsAlike,
+  thoughtsLoseBoard,
+  movesLoseBoard,
+  formatFalls,
+  repliesGrow,
+  gradientSpikes,
+  notFinite,
+  successFalls,
+  successLost,
+];
+
+/** A detector's state: it comes on and goes off only after some iterations in a row, so that noise doesn't make it flicker. */
+export interface Latch {
+  hot: number;
+  cool: number;
+  /** Iteration in which the present hot stretch began. */
+  hotSince: number;
+  on: boolean;
+  since: number | null;
+  /** Newest reading; null where there was none yet. */
+  reading: Reading | null;
+  memory: Memory;
+}
+
+export const newLatches = (): Latch[] =>
+  detectors.map(() => ({
+    hot: 0,
+    cool: 0,
+    hotSince: 0,
+    on: false,
+    since: null,
+    reading: null,
+    memory: {},
+  }));
+
+/** Lets every detector look at one more iteration. */
+export function readSignals(view: View, latches: readonly Latch[]): void {
+  for (const [i, detector] of detectors.entries()) take(detector, view, latches[i]!);
+}
+
+function take(detector: Detector, view: View, latch: Latch): void {
+  const reading = detector.read(view, latch.memory);
+  if (!reading) return;
+  const { thresholds, iteration } = view;
+  latch.reading = reading;
+  if (reading.hot && latch.hot === 0) latch.hotSince = iteration;
+  latch.hot = reading.hot ? latch.hot + 1 : 0;
+  latch.cool = reading.cool ? latch.cool + 1 : 0;
+  const onAfter = detector.onAfter ?? thresholds.on_after;
+  const offAfter = detector.offAfter?.(thresholds) ?? thresholds.off_after;
+  if (!latch.on && latch.hot >= onAfter) {
+    latch.on = true;
+    latch.since = latch.hotSince;
+  } else if (latch.on && latch.cool >= offAfter) {
+    latch.on = false;
+    latch.since = null;
+  }
+}
+
+/** What is told of the detectors. */
+export function shownSignals(latches: readonly Latch[]): TrapSignal[] {
+  return detectors.map(({ name, title, meaning, stage, regime }, i) => {
+    const { on, since, reading } = latches[i]!;
+    return {
+      name,
+      title,
+      meaning,
+      stage,
+      regime,
+      on,
+      since,
+      series: reading?.series ?? '',
+      value: reading?.value ?? null,
+      baseline: finite(reading?.baseline),
+      threshold: finite(reading?.threshold),
+    };
+  });
+}
+
+const finite = (value: number | undefined) => (Number.isFinite(value) ? value! : null);

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { Failure } from '../contract/failure.ts';
+
+/**
+ * Every number of the detectors, in one place. Shares are of a run's own baseline (the median of its first iterations) or of its peak, so that none depends on
+ * an environment's scale of rewards.
+ */
+export const thresholdsSchema = z.strictObject({
+  /** Iterations that a value is averaged over. */
+  window: z.number().int().min(1).max(50),
+  /** Known iterations whose median is a baseline. */
+  baseline: z.number().int().min(3).max(100),
+  /** Iterations in a row until a signal comes on, and until it goes off. */
+  on_after: z.number().int().min(1).max(100),
+  off_after: z.number().int().min(1).max(200),
+  /** How much of the way back from its threshold to its baseline a signal must go before it counts as off. */
+  hysteresis: z.number().min(0).max(0.9),
+
+  /** Spread in groups: share of the larger of baseline and peak, and of the environment's range of rewards. */
+  spread_share: z.number().min(0.01).max(0.95),
+  spread_floor: z.number().min(0).max(0.2),
+  /** Share of groups with no spread in which nobody succeeds, above its baseline. */
+  failed_groups: z.number().min(0.05).max(1),
+  /** Entropy: shares of the baseline. */
+  entropy_low: z.number().min(0.01).max(0.95),
+  entropy_high: z.number().min(1.05).max(20),
+  /** Share of episodes with the commonest thought. */
+  template_share: z.number().min(0.3).max(1),
+  /** Distinct first thoughts. */
+  distinct_thoughts: z.number().min(0.01).max(0.9),
+  /** Dependence of the first move on the board: share of its peak. */
+  move_dependence: z.number().min(0.01).max(0.95),
+  /** Mutual information of thought and board: share of its ceiling. */
+  mutual_information: z.number().min(0.01).max(0.9),
+  /** Drop of the rate of valid replies under its peak. */
+  format_drop: z.number().min(0.005).max(0.9),
+  /** Length of replies: how many times the baseline, or its inverse. */
+  length_change: z.number().min(1.1).max(20),
+  /** Gradient norm: how many times the running median, and iterations that a spike is remembered. */
+  gradient_spike: z.number().min(1.2).max(100),
+  gradient_memory: z.number().int().min(1).max(200),
+
+  /** Success under its own peak, as shares of the peak: where it counts as falling, and as fallen. */
+  success_falls: z.number().min(0.02).max(0.9),
+  success_lost: z.number().min(0.1).max(0.99),
+  /** Iterations that success must stay lost. */
+  lost_for: z.number().int().min(1).max(200),
+  /** Success, and its share of the peak, from which a run is solved. */
+  solved: z.number().min(0.5).max(1),
+  /** Iterations without a new peak after which learning counts as stopped. */
+  stalled_for: z.number().int().min(5).max(500),
+
+  /** Iterations that a strong early sign must stay until it is a warning by itself. */
+  persists_for: z.number().int().min(5).max(500),
+  /** Iterations of a lower level until a state is left downwards. */
+  calm_for: z.number().int().min(1).max(200),
+});
+export type Thresholds = z.infer<typeof thresholdsSchema>;
+
+/** As they come with the app. */
+export const shippedThresholds: Thresholds = {
+  window: 5,
+  baseline: 10,
+  on_after: 3,
+  off_after: 5,
+  hysteresis: 0.2,
+  spread_share: 0.5,
+  spread_floor: 0.03,
+  failed_groups: 0.25,
+  entropy_low: 0.4,
+  entropy_high: 1.6,
+  template_share: 0.85,
+  distinct_thoughts: 0.15,
+  move_dependence: 0.5,
+  mutual_information: 0.2,
+  format_drop: 0.05,
+  length_change: 1.8,
+  gradient_spike: 4,
+  gradient_memory: 25,
+  success_falls: 0.2,
+  success_lost: 0.5,
+  lost_for: 10,
+  solved: 0.9,
+  stalled_for: 40,
+  persists_for: 40,
+  calm_for: 15,
+};
+
+/** Throws `thresholds_invalid`, naming the first that is wrong. */
+export function parseThresholds(value: unknown): Thresholds {
+  const parsed = thresholdsSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const path = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
+  throw new Failure(
+    'thresholds_invalid',
+    `The threshold ${path || 'list'} can't be used: ${issue.message}.`,
+    'Make thresholds with `starpo calibrate --fit`, or delete echo-trap.json from the data folder to go back to those of the app.',
+  );
+}

@@ -1,0 +1,157 @@
+/** A run's metrics after one iteration; those of an evaluation may come by themselves. */
+export interface Point {
+  iteration: number;
+  metrics: Readonly<Record<string, number>>;
+}
+
+/** Metrics that detectors read, by the names of docs/formats/metrics.md. */
+export const watched = [
+  'rollout/success_rate',
+  'rollout/reward_mean',
+  'rollout/reward_std_in_group',
+  'rollout/zero_std_groups',
+  'rollout/zero_std_solved',
+  'rollout/zero_std_failed',
+  'rollout/entropy',
+  'rollout/format_valid_rate',
+  'rollout/action_valid_rate',
+  'rollout/response_tokens',
+  'rollout/truncated_rate',
+  'rollout/distinct_first_thoughts',
+  'rollout/template_share',
+  'rollout/thought_likeness_across',
+  'rollout/first_action_entropy',
+  'rollout/first_action_dependence',
+  'rollout/repeated_ngrams',
+  'actor/grad_norm',
+  'actor/grad_norm_max',
+  'actor/approximate_kl',
+  'actor/kl_to_reference',
+  'advantage/active_share',
+  'advantage/std',
+  'diagnostics/kl_from_start',
+  'diagnostics/mutual_information',
+  'diagnostics/mutual_information_ceiling',
+] as const;
+export type Watched = (typeof watched)[number];
+
+/** Beside the watched ones: mean success of the evaluation sets, and 1 where a metric wasn't finite. */
+const evaluated = 'evaluation';
+const broken = 'broken';
+type Column = Watched | typeof evaluated | typeof broken;
+const columns: readonly Column[] = [...watched, evaluated, broken];
+
+/** The series of one run as detectors see them: by iteration, in order, with gaps. */
+export class Track {
+  readonly iterations: number[] = [];
+  private readonly values = new Map<Column, number[]>(columns.map((name) => [name, []]));
+
+  get length(): number {
+    return this.iterations.length;
+  }
+
+  /** Takes a point in; one of a known iteration replaces what it names. Gives the first index that it changes, null where it says nothing that is watched. */
+  put({ iteration, metrics }: Point): number | null {
+    const found = columnsOf(metrics);
+    if (found.size === 0 || !Number.isFinite(iteration)) return null;
+    let index = this.length;
+    while (index > 0 && this.iterations[index - 1]! >= iteration) index -= 1;
+    if (this.iterations[index] !== iteration) {
+      insert(this.iterations, index, iteration);
+      for (const values of this.values.values()) insert(values, index, Number.NaN);
+    }
+    for (const [name, value] of found) this.values.get(name)![index] = value;
+    return index;
+  }
+
+  /** Forgets all after an iteration. */
+  truncate(iteration: number): void {
+    let length = this.length;
+    while (length > 0 && this.iterations[length - 1]! > iteration) length -= 1;
+    this.iterations.length = length;
+    for (const values of this.values.values()) values.length = length;
+  }
+
+  /** NaN where it isn't known. */
+  at(name: Watched, index: number): number {
+    return this.values.get(name)![index] ?? Number.NaN;
+  }
+
+  /** Whether something at an index wasn't a finite number. */
+  isBroken(index: number): boolean {
+    return this.values.get(broken)![index] === 1;
+  }
+
+  /** Whether an index is a training iteration, not an evaluation alone. */
+  isTrained(index: number): boolean {
+    return watched.some((name) => !Number.isNaN(this.at(name, index)));
+  }
+
+  /** Success of the evaluation that the run began with; NaN where there was none. */
+  get firstEvaluation(): number {
+    return this.values.get(evaluated)![0] ?? Number.NaN;
+  }
+
+  /** The last `count` known values up to an index, oldest first; gaps are looked past, but no further than four times as many iterations. */
+  recent(name: Watched, index: number, count: number): number[] {
+    const values = this.values.get(name)!;
+    const found: number[] = [];
+    for (let i = index; i >= 0 && i > index - 4 * count && found.length < count; i -= 1) {
+      const value = values[i]!;
+      if (!Number.isNaN(value)) found.push(value);
+    }
+    return found.reverse();
+  }
+
+  /** Every point, so that a track made of them is the same. */
+  points(): { iteration: number; values: [string, number][] }[] {
+    return this.iterations.map((iteration, index) => ({
+      iteration,
+      values: columns.flatMap((name): [string, number][] => {
+        const value = this.values.get(name)![index]!;
+        return Number.isNaN(value) ? [] : [[name, value]];
+      }),
+    }));
+  }
+
+  static of(points: ReturnType<Track['points']>): Track {
+    const track = new Track();
+    for (const { iteration, values } of points) {
+      track.iterations.push(iteration);
+      const known = new Map(values);
+      for (const [name, column] of track.values) column.push(known.get(name) ?? Number.NaN);
+    }
+    return track;
+  }
+}
+
+function columnsOf(metrics: Point['metrics']): Map<Column, number> {
+  const found = new Map<Column, number>();
+  for (const name of watched) {
+    const value = metrics[name];
+    if (typeof value !== 'number') continue;
+    if (Number.isFinite(value)) found.set(name, value);
+    found.set(broken, Number.isFinite(value) ? (found.get(broken) ?? 0) : 1);
+  }
+  const successes = Object.entries(metrics)
+    .filter(([name, value]) => /^evaluation\/[^/]+\/success_rate$/.test(name) && Number.isFinite(value))
+    .map(([, value]) => value);
+  if (successes.length > 0) found.set(evaluated, mean(successes));
+  return found;
+}
+
+function insert(values: number[], index: number, value: number): void {
+  if (index === values.length) values.push(value);
+  else values.splice(index, 0, value);
+}
+
+/** NaN of nothing, as the median is. */
+export const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+export function median(values: readonly number[]): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,53 @@
+import type { TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+
+/** What the monitor says to people. */
+
+const states: Record<TrapState, string> = {
+  healthy: 'Nothing points to a collapse.',
+  solved:
+    'Success holds at its peak, and little is left to learn. Spread and variety fall with it; that is as it should be.',
+  locked:
+    'Learning has stopped: one line of thought serves every board, and success neither falls nor rises.',
+  watch: 'An early sign is there. It may pass; have an eye on it.',
+  warning: 'Several early signs agree: without a change this run is likely to collapse.',
+  collapsing: 'The fall has begun.',
+  collapsed: 'The run has lost most of what it had learned.',
+};
+
+const regimes: Record<TrapRegime, string> = {
+  healthy: '',
+  unknown: '',
+  template: 'Thoughts are becoming one template that says nothing of the board.',
+  compressed: 'Replies have become sure and short, yet still say which board they are about.',
+  entropy_collapse: 'Replies are sure, alike, and say nothing of the board.',
+  chaos: 'Replies are drawn more and more by chance and lose their form.',
+};
+
+/** The sign that shows it best: of the last stage that is on, the one that began first. */
+export function mainSignal(signals: readonly TrapSignal[]): TrapSignal | null {
+  const order = ['confirming', 'late', 'early'];
+  const lit = signals.filter(({ on }) => on);
+  lit.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));
+  return lit[0] ?? null;
+}
+
+const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
+
+const seen = ({ title, value, baseline, series, since }: TrapSignal) =>
+  `${title} since iteration ${since}: ${series} is ${number(value)}, before ${number(baseline)}.`;
+
+export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
+  return [states[state], state === 'locked' ? '' : regimes[regime], main ? seen(main) : '']
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+export function stateSummary(
+  state: TrapState,
+  since: number,
+  regime: TrapRegime,
+  signals: readonly TrapSignal[],
+): string {
+  if (state === 'healthy' || state === 'solved') return states[state];
+  return `${alertMessage(state, regime, mainSignal(signals))} So since iteration ${since}.`;
+}

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EchoTrap, TrapBrief } from '../contract/contract.ts';
+import { asDiskFull } from '../contract/failure.ts';
+import { type Calibration, shippedCalibration } from '../echo-trap/calibration.ts';
+import { Monitor } from '../echo-trap/monitor.ts';
+import type { Point } from '../echo-trap/track.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
+import { appendAnnotation } from '../run-directory/annotations.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import { readAlerts, takeAnnotations } from './annotations.ts';
+import type { HistoryDatabase } from './database.ts';
+import { type StoredEvent, storedMeaning } from './queries.ts';
+import { getRun, type RunRow } from './runs-table.ts';
+import { prepared, preparedValue } from './statements.ts';
+
+/** Monitors of runs that may go on: another look at one of these takes only what is new. */
+const keptMonitors = 16;
+
+export interface Judged {
+  /** Whether the monitor has something new to say. */
+  judged: boolean;
+  /** Whether alerts were raised. */
+  raised: boolean;
+  /** Why alerts couldn't be written down, or null. */
+  problem: string | null;
+}
+
+interface Followed {
+  monitor: Monitor;
+  /** Event up to which it was told. */
+  seq: number;
+}
+
+/**
+ * Lets the Echo Trap's monitor look at what the history has taken in of a run, from where it looked last, and raises its alerts: they go to the run's own
+ * annotations, and only those that stand at the end of all that is there. Alerts have stable ids, so whoever dies in between, or makes the history again, raises none twice.
+ */
+export class Judge {
+  private readonly database: HistoryDatabase;
+  private readonly home: string;
+  private readonly calibration: Calibration;
+  private readonly followed = new Map<string, Followed>();
+
+  constructor(database: HistoryDatabase, home: string, calibration: Calibration = shippedCalibration) {
+    this.database = database;
+    this.home = home;
+    this.calibration = calibration;
+  }
+
+  judge(runId: string): Judged {
+    const { database } = this;
+    const row = getRun(database, runId);
+    const known = judgedUpTo(database, runId);
+    if (!row || known === row.last_seq || !isJudged(row)) return { judged: false, raised: false, problem: null };
+    const followed = this.follow(runId, known);
+    const before = followed.monitor.alerts;
+    const news = tell(database, runId, followed, row.last_seq);
+    if (!news && known >= 0) {
+      prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
+      return { judged: false, raised: false, problem: null };
+    }
+    const stand = before.filter(({ iteration }) => iteration <= (news?.rewoundTo ?? 0));
+    const seen = new Set(stand.map(({ id }) => id));
+    const raised = readAlerts(database, runId).map(({ id }) => id);
+    const fresh = followed.monitor.alerts.filter(({ id }) => !seen.has(id) && !raised.includes(id));
+    let problem: string | null = null;
+    try {
+      const folder = runFolder(this.home, runId);
+      for (const { id, ...alert } of fresh)
+        appendAnnotation(folder, { type: 'alert', alert: id, state: 'raised', ...alert });
+      if (fresh.length > 0) takeAnnotations(database, runId, folder);
+    } catch (error) {
+      this.followed.delete(runId);
+      // What had no room is found again at the next look.
+      if (asDiskFull(error)) throw error;
+      problem = `Its alerts can't be written down: ${error instanceof Error ? error.message : error}`;
+    }
+    keepView(database, runId, followed.monitor.view(), row.last_seq);
+    return { judged: true, raised: fresh.length > 0 && problem === null, problem };
+  }
+
+  /** The history of a run is made again: what was seen of the old one says nothing. */
+  forget(runId: string): void {
+    this.followed.delete(runId);
+  }
+
+  /** The run's monitor, told of what was judged before: of that, nothing is raised again. */
+  private follow(runId: string, judged: number): Followed {
+    const known = this.followed.get(runId);
+    const followed =
+      known?.seq === judged ? known : newlyFollowed(this.database, this.home, runId, this.calibration);
+    if (followed !== known) tell(this.database, runId, followed, judged);
+    this.followed.delete(runId);
+    this.followed.set(runId, followed);
+    for (const oldest of this.followed.keys()) {
+      if (this.followed.size <= keptMonitors) break;
+      this.followed.delete(oldest);
+    }
+    return followed;
+  }
+}
+
+/** What the monitor says of a run, computed anew and kept nowhere: for a history that is only read. Null where there is nothing to judge. */
+export function judgeAnew(
+  database: HistoryDatabase,
+  home: string,
+  runId: string,
+  calibration: Calibration,
+): EchoTrap | null {
+  const row = getRun(database, runId);
+  if (!row || !isJudged(row)) return null;
+  const followed = newlyFollowed(database, home, runId, calibration);
+  tell(database, runId, followed, row.last_seq);
+  return followed.monitor.view();
+}
+
+/** What was said of a run last; null where there is nothing to judge. */
+export function readTrap(database: HistoryDatabase, runId: string): EchoTrap | null {
+  const view = preparedValue<[string], string | null>(
+    database,
+    'SELECT view FROM echo_trap WHERE run = ?',
+  ).get(runId);
+  return view ? (JSON.parse(view) as EchoTrap) : null;
+}
+
+/** The same in short. */
+export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBrief | null {
+  const brief = prepared<[string], TrapBrief>(
+    database,
+    'SELECT state, since FROM echo_trap WHERE run = ? AND state IS NOT NULL',
+  ).get(runId);
+  return brief ?? null;
+}
+
+/** A warm start learns from demonstrations: there is nothing in it that could collapse so. */
+const isJudged = ({ task }: RunRow) => task !== 'warm_start';
+
+const judgedUpTo = (database: HistoryDatabase, runId: string): number =>
+  preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;
+
+function keepView(database: HistoryDatabase, runId: string, view: EchoTrap | null, seq: number): void {
+  prepared(
+    database,
+    'INSERT OR REPLACE INTO echo_trap (run, seq, state, since, view) VALUES (?, ?, ?, ?, ?)',
+  ).run(runId, seq, view?.state ?? null, view?.since ?? null, view && JSON.stringify(view));
+}
+
+function newlyFollowed(
+  database: HistoryDatabase,
+  home: string,
+  runId: string,
+  calibration: Calibration,
+): Followed {
+  return { monitor: new Monitor(configOf(home, runId), calibration), seq: -1 };
+}
+
+/** run.json in today's form; of one that can't be read, nothing is known. */
+function configOf(home: string, runId: string): unknown {
+  try {
+    return upgradeConfig(JSON.parse(readFileSync(join(runFolder(home, runId), runFiles.config), 'utf8'))).config;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Tells a monitor of a run's stored metrics up to an event, from where it was told last, and of the trainers that began again: `rewoundTo` is the earliest iteration
+ * after which anything was taken back. Null where there was nothing to tell.
+ */
+function tell(
+  database: HistoryDatabase,
+  runId: string,
+  followed: Followed,
+  upTo: number,
+): { rewoundTo: number } | null {
+  let rewoundTo = Number.POSITIVE_INFINITY;
+  let told = false;
+  const events = prepared<[string, number, number], Pick<StoredEvent, 'type' | 'body'>>(
+    database,
+    `SELECT type, body FROM events WHERE run = ? AND seq > ? AND seq <= ?
+     AND type IN ('started', 'iteration', 'evaluation') ORDER BY seq`,
+  );
+  let points: Point[] = [];
+  for (const event of events.iterate(runId, followed.seq, upTo)) {
+    const { begins, metrics } = storedMeaning(event);
+    told = true;
+    if (metrics) points.push({ iteration: metrics.iteration, metrics: metrics.values });
+    if (!begins) continue;
+    followed.monitor.takeAll(points);
+    points = [];
+    followed.monitor.rewind(begins.after);
+    rewoundTo = Math.min(rewoundTo, begins.after);
+  }
+  followed.monitor.takeAll(points);
+  followed.seq = upTo;
+  return told ? { rewoundTo } : null;
+}

@@ -1,0 +1,165 @@
+import { join } from 'node:path';
+import { Failure } from '../../contract/failure.ts';
+import {
+  type Calibration,
+  fittedFile,
+  readCalibration,
+  writeCalibration,
+} from '../../echo-trap/calibration.ts';
+import { fitThresholds, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
+import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
+import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
+import { type Score, scoreOf } from '../../echo-trap/score.ts';
+import { dataFolder } from '../../home.ts';
+import { defaultResources } from '../../index.ts';
+import { print, table } from '../output.ts';
+
+interface CalibrateOptions {
+  home?: string;
+  json?: boolean;
+  fit?: boolean;
+}
+
+type Method = 'ours' | 'ragen2' | 'rlwatch';
+type Scores = Record<Method, Score>;
+interface Part extends Scores {
+  by_environment: Record<string, Scores>;
+  by_algorithm: Record<string, Scores>;
+}
+
+/** Labelled runs that come with the app. */
+const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
+
+/** Labelled runs through our detectors and two others; with `fit`, thresholds are first searched on the tuning part and kept in the data folder. */
+export function calibrate(folder: string | undefined, { home, json, fit }: CalibrateOptions): void {
+  const parts = readParts(folder ?? ownRuns);
+  let calibration = readCalibration(dataFolder(home));
+  if (fit) {
+    if (!parts.tuning)
+      throw new Failure(
+        'labelled_runs_missing',
+        `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
+        'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
+      );
+    calibration = fitted(parts.tuning, calibration);
+    writeCalibration(dataFolder(home), calibration);
+  }
+  const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
+  if (json) {
+    print(JSON.stringify(Object.fromEntries(judged), null, 2));
+    return;
+  }
+  for (const [name, part] of judged) print(`${titles[name]}\n${partTable(part)}\n`);
+  print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
+  if (fit)
+    print(`The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on.`);
+}
+
+const titles: Record<string, string> = {
+  held_out: 'Held-out runs, which no threshold was chosen by',
+  tuning: 'Runs that thresholds were chosen by',
+};
+
+/** A folder with `tuning` and `held-out`, or one that holds runs, which then count as held out. */
+function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: LabelledRun[] } {
+  const there = foldersIn(folder);
+  const [heldOut, tuning] = [there.includes('held-out'), there.includes('tuning')];
+  if (!heldOut && !tuning) return { held_out: readLabelledRuns(folder) };
+  return {
+    ...(heldOut ? { held_out: readLabelledRuns(join(folder, 'held-out')) } : {}),
+    ...(tuning ? { tuning: readLabelledRuns(join(folder, 'tuning')) } : {}),
+  };
+}
+
+function fitted(runs: readonly LabelledRun[], before: Calibration): Calibration {
+  const said = process.stderr.isTTY;
+  const thresholds = fitThresholds(runs, before.thresholds, {
+    progress: (share) => said && process.stderr.write(`\rsearching thresholds: ${Math.round(100 * share)} %`),
+  });
+  if (said) process.stderr.write('\n');
+  const models = [...new Set(runs.map((run) => `${modelOf(run.config)} on ${run.environment}`))].sort();
+  return {
+    thresholds,
+    about: {
+      source: 'fitted',
+      models,
+      runs: runs.length,
+      note: 'Fitted to your own labelled runs; other models and environments may need others.',
+    },
+  };
+}
+
+const modelOf = (config: unknown) =>
+  String((config as { start?: { model?: unknown } } | null)?.start?.model ?? 'a model')
+    .split('/')
+    .at(-1)!;
+
+function judge(runs: readonly LabelledRun[], { thresholds }: Calibration): Part {
+  const all = {
+    ours: judgeAll(runs, (run) => ourAlarms(run, thresholds)),
+    ragen2: judgeAll(runs, ({ points }) => ragen2Alarms(points)),
+    rlwatch: judgeAll(runs, ({ points }) => rlwatchAlarms(points)),
+  };
+  const scores = (among: (run: LabelledRun) => boolean): Scores => {
+    const of = (method: Method) => scoreOf(all[method].filter((_, i) => among(runs[i]!)));
+    return { ours: of('ours'), ragen2: of('ragen2'), rlwatch: of('rlwatch') };
+  };
+  const by = (key: 'environment' | 'algorithm') =>
+    Object.fromEntries(
+      [...new Set(runs.map((run) => run[key]))]
+        .sort()
+        .map((value) => [value, scores((run) => run[key] === value)]),
+    );
+  return { ...scores(() => true), by_environment: by('environment'), by_algorithm: by('algorithm') };
+}
+
+const names: Record<Method, string> = { ours: 'StarPO Studio', ragen2: 'RAGEN-2', rlwatch: 'rlwatch' };
+const percent = (value: number | null) => (value === null ? '-' : `${Math.round(100 * value)} %`);
+const interval = (value: number | null, low: number | null, high: number | null) =>
+  value === null ? '-' : `${percent(value)} (${percent(low)} to ${percent(high)})`;
+const digits = (value: number | null) => (value === null ? '-' : String(Number(value.toFixed(2))));
+
+function row(what: string, method: Method, score: Score): string[] {
+  const { recall, recall_low, recall_high, precision, precision_low, precision_high } = score;
+  return [
+    what,
+    names[method],
+    `${score.runs} (${score.collapsed})`,
+    interval(recall, recall_low, recall_high),
+    interval(precision, precision_low, precision_high),
+    score.false_alarms_per_1000 === null
+      ? '-'
+      : `${digits(score.false_alarms_per_1000)} (to ${digits(score.false_alarms_per_1000_high)})`,
+    digits(score.median_lead),
+    digits(score.worst_lead),
+    alarmed(score, 'solved'),
+    alarmed(score, 'locked'),
+  ];
+}
+
+const alarmed = ({ alarmed: by }: Score, kind: string) =>
+  by[kind] ? `${by[kind].alarmed} of ${by[kind].runs}` : '-';
+
+const head = [
+  'runs of',
+  'method',
+  'runs (collapsed)',
+  'recall',
+  'precision',
+  'false / 1,000',
+  'median lead',
+  'worst',
+  'solved',
+  'locked',
+];
+
+function partTable(part: Part): string {
+  const rows = (what: string, scores: Scores) =>
+    (Object.keys(names) as Method[]).map((method, i) => row(i === 0 ? what : '', method, scores[method]));
+  return table([
+    head,
+    ...rows('all', part),
+    ...Object.entries(part.by_environment).flatMap(([name, scores]) => rows(name, scores)),
+    ...Object.entries(part.by_algorithm).flatMap(([name, scores]) => rows(name, scores)),
+  ]);
+}

@@ -1,0 +1,59 @@
+import { statfs } from 'node:fs/promises';
+import { bytes } from '../contract/bytes.ts';
+import type { Advice, TrapReaction } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { newRunId } from '../run-directory/names.ts';
+import { checkpointsOf } from '../runs/checkpoints.ts';
+import { measureRun } from '../storage/measure.ts';
+
+/** What is to be done about an alarm. */
+export type Plan = Pick<TrapReaction, 'action' | 'checkpoint' | 'fork' | 'changes'>;
+
+type RollBack = Extract<Advice['action'], { kind: 'rollback' }>;
+
+export const commandPlan = (action: 'pause' | 'checkpoint' | 'stop'): Plan => ({
+  action,
+  checkpoint: null,
+  fork: null,
+  changes: [],
+});
+
+/**
+ * Where a roll-back goes to, and as which run it goes on: the newest checkpoint at which nothing was wrong. Throws `checkpoint_missing` where there is none any more, or
+ * `disk_space_low` where the fork's checkpoints would find no room.
+ */
+export async function rollBackPlan(
+  folder: string,
+  { notAfter, changes }: RollBack,
+  config: Pick<RunConfig, 'preset' | 'checkpoint'>,
+): Promise<Plan> {
+  const checkpoint = checkpointsOf(folder).findLast((iteration) => iteration <= notAfter);
+  if (checkpoint === undefined)
+    throw new Failure(
+      'checkpoint_missing',
+      `There is no checkpoint of iteration ${notAfter} or before, at which the run was still well.`,
+      'Pause or stop the run, and make a new one with a lower learning rate.',
+    );
+  await requireRoom(folder, config.checkpoint.keep);
+  return { action: 'rollback', checkpoint, fork: newRunId(config.preset), changes };
+}
+
+/** A fork has at least the checkpoints that keep their optimiser state, its first, and one that is being written: each as large as its parent's. */
+async function requireRoom(folder: string, keep: number): Promise<void> {
+  const [{ largestCheckpoint }, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
+  const needed = (keep + 2) * largestCheckpoint;
+  const free = disk.bavail * disk.bsize;
+  if (needed <= free) return;
+  throw new Failure(
+    'disk_space_low',
+    `A fork needs about ${bytes(needed)} for its checkpoints, and the disk has ${bytes(free)} left.`,
+    'Make room, or move the data folder with --home.',
+  );
+}
+
+/** "iteration 40, with optimizer.learning_rate 0.00017" */
+export function planWords({ checkpoint, changes }: Plan): string {
+  const changed = changes.map(({ path, value }) => `${path} ${value}`).join(', ');
+  return `iteration ${checkpoint}${changed === '' ? '' : `, with ${changed}`}`;
+}

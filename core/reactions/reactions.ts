@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import type { Alert, Input, RunSummary, TrapReaction } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { readReactions, unfinishedReactions } from '../history/annotations.ts';
+import type { History } from '../history/history.ts';
+import { lastStart } from '../history/queries.ts';
+import type { Notices } from '../notices.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import type { Annotations } from '../runs/annotations.ts';
+import type { Queue } from '../runs/queue.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Supervisor } from '../runs/supervisor.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { rollbacksBefore } from './line-of-forks.ts';
+import { pinWanted } from './pins.ts';
+import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
+
+/** Automatic roll-backs along a line of forks; then a person has to look. */
+const mostRollbacks = 2;
+/** Longest wait for a trainer that was asked to stop: it ends an evaluation or an update first. */
+const stopPatience = 600_000;
+const interval = 200;
+
+export interface ReactionsParts {
+  history: History;
+  runs: Runs;
+  supervisor: Supervisor;
+  annotations: Annotations;
+  queue: Queue;
+  trainer: Trainer;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+type Deed = Plan & Pick<TrapReaction, 'id' | 'by' | 'alert'>;
+
+/**
+ * What is done about alarms: by a person who takes an advice, and, once it was asked to `work`, by each living run's own policy (`reaction` of run.json). Every deed is
+ * written to the run's annotations before it begins and when it has ended, so that a core that ends in between leaves the rest to the next, and nothing is done twice.
+ */
+export class Reactions {
+  private readonly parts: ReactionsParts;
+  /** What is under way, by run: one thing after the other. */
+  private readonly under = new Map<string, Promise<unknown>>();
+  private readonly stops: (() => void)[] = [];
+  private working = false;
+  private closed = false;
+
+  constructor(parts: ReactionsParts) {
+    this.parts = parts;
+  }
+
+  /** Begins to do what the policies of living runs say, and goes on with what an earlier core had begun. */
+  work(): void {
+    const { history, runs, supervisor, notices } = this.parts;
+    if (this.working || this.closed || history.readOnly) return;
+    this.working = true;
+    this.stops.push(
+      notices.on((name, payload) => {
+        if (name === 'alerts') this.look((payload as { runId: string }).runId);
+      }),
+      supervisor.onEvents((runId, events) => {
+        if (events.some(({ type }) => type === 'checkpoint')) void this.pin(runId);
+      }),
+    );
+    for (const { run, reaction } of unfinishedReactions(history.database)) this.goOn(run, reaction);
+    for (const run of runs.list()) if (isActive(run)) this.look(run.id);
+  }
+
+  /** Takes an advice that a person has chosen. Throws as `echoTrap.act` says. */
+  async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<TrapReaction> {
+    const { annotations, runs, supervisor } = this.parts;
+    const alerts = annotations.alerts(runId);
+    if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
+      throw new Failure('alert_unknown', `The run ${runId} has no alert ${alertId}.`, 'Choose one from its list.');
+    const advice = supervisor.trap(runId)?.advice.find(({ id }) => id === adviceId);
+    if (!advice)
+      throw new Failure(
+        'advice_unknown',
+        `There is no advice ${adviceId} for the run ${runId} as it stands.`,
+        'Look at the run again: what is advised changes with its state.',
+      );
+    if (!advice.acts)
+      throw new Failure('advice_idle', `"${advice.title}" would do nothing: ${advice.reason}`, 'Choose another advice.');
+    const { action } = advice;
+    const plan =
+      action.kind === 'command'
+        ? commandPlan(action.command)
+        : await rollBackPlan(runs.folder(runId), action, await this.config(runId));
+    const deed: Deed = { ...plan, id: randomUUID(), by: 'person', alert: alertId ?? null };
+    await this.inTurn(runId, () => this.perform(runId, deed));
+    return readReactions(this.parts.history.database, runId).find(({ id }) => id === deed.id)!;
+  }
+
+  /** Lets go; what is under way is left to the next core. */
+  close(): void {
+    this.closed = true;
+    for (const stop of this.stops) stop();
+  }
+
+  private look(runId: string): void {
+    this.quietly(runId, async () => {
+      const { annotations, runs } = this.parts;
+      const alarm = newAlarm(annotations.alerts(runId), readReactions(this.parts.history.database, runId));
+      if (!alarm || !isActive(runs.get(runId))) return;
+      const config = await this.config(runId);
+      if (config.reaction !== 'notify') await this.followPolicy(runId, config, alarm);
+    });
+  }
+
+  private async followPolicy(runId: string, config: RunConfig, { id: alert }: Alert): Promise<void> {
+    const { reaction } = config;
+    const deed = { id: alert, by: 'policy', alert } as const;
+    if (reaction === 'pause' || reaction === 'stop')
+      return this.perform(runId, { ...deed, ...commandPlan(reaction) });
+    try {
+      await this.perform(runId, { ...deed, ...(await this.policyRollBack(runId, config)) });
+    } catch (error) {
+      if (this.closed || !isActive(this.parts.runs.get(runId))) throw error;
+      const message = `Paused, not rolled back: ${asFailure(error).message}`;
+      await this.perform(runId, { ...deed, ...commandPlan('pause') }, message);
+    }
+  }
+
+  private async policyRollBack(runId: string, config: RunConfig): Promise<Plan> {
+    const { history, runs, supervisor } = this.parts;
+    const made = rollbacksBefore(history.database, runId);
+    if (made >= mostRollbacks)
+      throw new Failure(
+        'rollbacks_used_up',
+        `${made} roll-backs without being asked led here already.`,
+        'Look at what the settings have in common.',
+      );
+    const advice = supervisor.trap(runId)?.advice.find(({ preferred }) => preferred);
+    if (advice?.action.kind !== 'rollback')
+      throw new Failure('advice_unknown', 'No change is known that would help.', 'Look at the run.');
+    return rollBackPlan(runs.folder(runId), advice.action, config);
+  }
+
+  /** What an earlier core had begun. */
+  private goOn(runId: string, { id, by, alert, action, checkpoint, fork, changes }: TrapReaction): void {
+    const deed: Deed = { id, by, alert, action, checkpoint, fork, changes };
+    this.quietly(runId, () => this.finish(runId, deed, undefined));
+  }
+
+  private async perform(runId: string, deed: Deed, message?: string): Promise<void> {
+    const begun = deed.action === 'rollback' ? `Rolling back to ${planWords(deed)}.` : (message ?? '');
+    await this.record(runId, deed, 'begun', begun);
+    await this.finish(runId, deed, message);
+  }
+
+  private async finish(runId: string, deed: Deed, message: string | undefined): Promise<void> {
+    try {
+      const done = deed.action === 'rollback' ? await this.rollBack(runId, deed) : await this.command(runId, deed);
+      await this.record(runId, deed, 'done', message ?? done);
+    } catch (error) {
+      if (this.closed) return;
+      const { message: why, hint } = asFailure(error);
+      await this.record(runId, deed, 'failed', `${why} ${hint}`);
+      throw error;
+    }
+  }
+
+  private async command(runId: string, { action }: Deed): Promise<string> {
+    const { runs } = this.parts;
+    const done = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.', rollback: '' }[action];
+    const { status } = runs.get(runId);
+    if (action === 'pause' && status === 'paused') return done;
+    if (action === 'stop' && !isActive({ status })) return done;
+    const { accepted, message } = await runs.command(runId, action as 'pause' | 'checkpoint' | 'stop');
+    if (accepted) return done;
+    throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See `starpo show`.');
+  }
+
+  /** Step by step, each of which is left out where it was done before. */
+  private async rollBack(runId: string, deed: Deed): Promise<string> {
+    const { history, queue, runs } = this.parts;
+    const fork = deed.fork!;
+    if (!existsSync(runs.folder(fork))) {
+      const set = Object.fromEntries(deed.changes.map(({ path, value }) => [path, value]));
+      await runs.create({ run: runId, checkpoint: deed.checkpoint!, keepOptimizer: false, set, runId: fork });
+    }
+    await queue.hold(async () => {
+      await this.stop(runId);
+      if (lastStart(history.database, fork) === null) await runs.start(fork).catch(unless('run_active'));
+    });
+    return `Rolled back to ${planWords(deed)}.`;
+  }
+
+  /** Settles when no trainer is at work on a run any more. */
+  private async stop(runId: string): Promise<void> {
+    const { runs, supervisor, trainer } = this.parts;
+    if (isActive(runs.get(runId))) await runs.command(runId, 'stop').catch(unless('run_not_active'));
+    const start = performance.now();
+    while ((await trainer.status(runs.folder(runId))).running) {
+      if (performance.now() - start > stopPatience)
+        throw new Failure(
+          'run_active',
+          `The run ${runId} was asked to stop, and still trains.`,
+          'See trainer.log; if its trainer hangs, end its process. The fork is made and can be started by hand.',
+        );
+      await setTimeout(interval);
+      if (this.closed) throw new Error('core is ending');
+    }
+    await supervisor.trainerEnded(runId);
+  }
+
+  private async record(runId: string, deed: Deed, state: TrapReaction['state'], message: string): Promise<void> {
+    const { id: reaction, ...rest } = deed;
+    await this.parts.annotations.add(runId, { type: 'reaction', reaction, ...rest, state, message });
+    if (deed.by === 'policy') this.parts.log(`${runId}: ${message}`);
+  }
+
+  private async pin(runId: string): Promise<void> {
+    const { history, runs, log } = this.parts;
+    try {
+      if (!isActive(runs.get(runId)) || (await this.config(runId)).reaction !== 'rollback') return;
+      if (!this.closed) pinWanted(history.database, runId, runs.folder(runId));
+    } catch (error) {
+      if (!this.closed) log(`${runId}: its checkpoints can't be pinned: ${asFailure(error).message}`);
+    }
+  }
+
+  private async config(runId: string): Promise<RunConfig> {
+    return validateConfig(await this.parts.runs.config(runId));
+  }
+
+  /** Does something that nobody waits for: what goes wrong is logged. */
+  private quietly(runId: string, work: () => Promise<void>): void {
+    this.inTurn(runId, work).catch((error) => {
+      if (!this.closed) this.parts.log(`${runId}: ${asFailure(error).message}`);
+    });
+  }
+
+  private inTurn(runId: string, work: () => Promise<void>): Promise<void> {
+    const before = this.under.get(runId) ?? Promise.resolve();
+    const next = before.catch(() => {}).then(() => (this.closed ? undefined : work()));
+    this.under.set(runId, next);
+    return next;
+  }
+}
+
+const isActive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';
+
+/** The newest alarm that nobody has answered or done anything about. */
+function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {
+  const handled = Math.max(-1, ...reactions.map(({ time }) => time));
+  return alerts.findLast(
+    ({ level, state, raisedAt }) =>
+      level !== null && level !== 'watch' && state === 'raised' && raisedAt > handled,
+  );
+}
+
+/** Passes over the failure of one code. */
+const unless = (code: string) => (error: unknown) => {
+  if (asFailure(error).code !== code) throw error;
+};
