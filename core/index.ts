@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
-import { asFailure } from './contract/failure.ts';
-import { type Calibration, readCalibration, shippedCalibration } from './echo-trap/calibration.ts';
+import { usableCalibration } from './echo-trap/usable-calibration.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
@@ -77,7 +76,7 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const calibration = calibrationOf(home, log);
+  const calibration = usableCalibration(home, log);
   const history = await History.open(home, { thread: options.thread ?? true, calibration });
   const { database } = history;
   forgetHost(home);
@@ -163,15 +162,4 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log,
     dispose,
   };
-}
-
-/** Thresholds that can't be used are said, and those of the app are used. */
-function calibrationOf(home: string, log: (message: string) => void): Calibration {
-  try {
-    return readCalibration(home);
-  } catch (error) {
-    const { message, hint } = asFailure(error);
-    log(`${message} ${hint}`);
-    return shippedCalibration;
-  }
 }

@@ -52,7 +52,8 @@ export class Judge {
     const { database } = this;
     const row = getRun(database, runId);
     const known = judgedUpTo(database, runId);
-    if (!row || known === row.last_seq || !isJudged(row)) return { judged: false, raised: false, problem: null };
+    if (!row || known === row.last_seq || !isJudged(row))
+      return { judged: false, raised: false, problem: null };
     const followed = this.follow(runId, known);
     const before = followed.monitor.alerts;
     const news = tell(database, runId, followed, row.last_seq);
@@ -88,8 +89,7 @@ export class Judge {
   /** The run's monitor, told of what was judged before: of that, nothing is raised again. */
   private follow(runId: string, judged: number): Followed {
     const known = this.followed.get(runId);
-    const followed =
-      known?.seq === judged ? known : newlyFollowed(this.database, this.home, runId, this.calibration);
+    const followed = known?.seq === judged ? known : newlyFollowed(this.home, runId, this.calibration);
     if (followed !== known) tell(this.database, runId, followed, judged);
     this.followed.delete(runId);
     this.followed.set(runId, followed);
@@ -110,7 +110,7 @@ export function judgeAnew(
 ): EchoTrap | null {
   const row = getRun(database, runId);
   if (!row || !isJudged(row)) return null;
-  const followed = newlyFollowed(database, home, runId, calibration);
+  const followed = newlyFollowed(home, runId, calibration);
   tell(database, runId, followed, row.last_seq);
   return followed.monitor.view();
 }
@@ -146,19 +146,16 @@ function keepView(database: HistoryDatabase, runId: string, view: EchoTrap | nul
   ).run(runId, seq, view?.state ?? null, view?.since ?? null, view && JSON.stringify(view));
 }
 
-function newlyFollowed(
-  database: HistoryDatabase,
-  home: string,
-  runId: string,
-  calibration: Calibration,
-): Followed {
-  return { monitor: new Monitor(configOf(home, runId), calibration), seq: -1 };
-}
+const newlyFollowed = (home: string, runId: string, calibration: Calibration): Followed => ({
+  monitor: new Monitor(configOf(home, runId), calibration),
+  seq: -1,
+});
 
 /** run.json in today's form; of one that can't be read, nothing is known. */
 function configOf(home: string, runId: string): unknown {
   try {
-    return upgradeConfig(JSON.parse(readFileSync(join(runFolder(home, runId), runFiles.config), 'utf8'))).config;
+    return upgradeConfig(JSON.parse(readFileSync(join(runFolder(home, runId), runFiles.config), 'utf8')))
+      .config;
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { RebuildReport } from '../contract/contract.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
-import type { Calibration } from '../echo-trap/calibration.ts';
 import { openWriter } from './database.ts';
 import { Judge } from './echo-trap.ts';
 import { ingestBatch } from './ingest.ts';

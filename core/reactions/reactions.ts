@@ -75,7 +75,11 @@ export class Reactions {
     const { annotations, runs, supervisor } = this.parts;
     const alerts = annotations.alerts(runId);
     if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
-      throw new Failure('alert_unknown', `The run ${runId} has no alert ${alertId}.`, 'Choose one from its list.');
+      throw new Failure(
+        'alert_unknown',
+        `The run ${runId} has no alert ${alertId}.`,
+        'Choose one from its list.',
+      );
     const advice = supervisor.trap(runId)?.advice.find(({ id }) => id === adviceId);
     if (!advice)
       throw new Failure(
@@ -84,7 +88,11 @@ export class Reactions {
         'Look at the run again: what is advised changes with its state.',
       );
     if (!advice.acts)
-      throw new Failure('advice_idle', `"${advice.title}" would do nothing: ${advice.reason}`, 'Choose another advice.');
+      throw new Failure(
+        'advice_idle',
+        `"${advice.title}" would do nothing: ${advice.reason}`,
+        'Choose another advice.',
+      );
     const { action } = advice;
     const plan =
       action.kind === 'command'
@@ -154,7 +162,8 @@ export class Reactions {
 
   private async finish(runId: string, deed: Deed, message: string | undefined): Promise<void> {
     try {
-      const done = deed.action === 'rollback' ? await this.rollBack(runId, deed) : await this.command(runId, deed);
+      const done =
+        deed.action === 'rollback' ? await this.rollBack(runId, deed) : await this.command(runId, deed);
       await this.record(runId, deed, 'done', message ?? done);
     } catch (error) {
       if (this.closed) return;
@@ -166,7 +175,9 @@ export class Reactions {
 
   private async command(runId: string, { action }: Deed): Promise<string> {
     const { runs } = this.parts;
-    const done = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.', rollback: '' }[action];
+    const done = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.', rollback: '' }[
+      action
+    ];
     const { status } = runs.get(runId);
     if (action === 'pause' && status === 'paused') return done;
     if (action === 'stop' && !isActive({ status })) return done;
@@ -183,7 +194,7 @@ export class Reactions {
       const set = Object.fromEntries(deed.changes.map(({ path, value }) => [path, value]));
       await runs.create({ run: runId, checkpoint: deed.checkpoint!, keepOptimizer: false, set, runId: fork });
     }
-    await queue.hold(async () => {
+    await queue.whileHeld(async () => {
       await this.stop(runId);
       if (lastStart(history.database, fork) === null) await runs.start(fork).catch(unless('run_active'));
     });
@@ -208,7 +219,12 @@ export class Reactions {
     await supervisor.trainerEnded(runId);
   }
 
-  private async record(runId: string, deed: Deed, state: TrapReaction['state'], message: string): Promise<void> {
+  private async record(
+    runId: string,
+    deed: Deed,
+    state: TrapReaction['state'],
+    message: string,
+  ): Promise<void> {
     const { id: reaction, ...rest } = deed;
     await this.parts.annotations.add(runId, { type: 'reaction', reaction, ...rest, state, message });
     if (deed.by === 'policy') this.parts.log(`${runId}: ${message}`);

@@ -38,14 +38,18 @@ export async function readEpisode(folder: string, paths: RolloutPaths, id: strin
     );
   const frame = await readSlice(inside(folder, paths.file), entry.offset, entry.length);
   try {
-    const text = zstdDecompressSync(frame, { maxOutputLength: episodeLimit }).toString('utf8');
-    return episode.parse(JSON.parse(text));
+    return episode.parse(JSON.parse(unpack(frame)));
   } catch {
     throw corrupt(paths.file);
   }
 }
 
-async function readIndex(folder: string, paths: RolloutPaths) {
+/** An episode's text. Throws where the frame is damaged. */
+export const unpack = (frame: Buffer): string =>
+  zstdDecompressSync(frame, { maxOutputLength: episodeLimit }).toString('utf8');
+
+/** The index as it is. Throws `rollout_missing` or `rollout_corrupt`. */
+export async function readIndex(folder: string, paths: RolloutPaths) {
   const path = inside(folder, paths.index);
   let text: string;
   try {
@@ -76,17 +80,17 @@ async function readSlice(path: string, offset: number, length: number): Promise<
 }
 
 /** A journal's path is text from outside: it may not lead out of the run directory. */
-function inside(folder: string, path: string): string {
+export function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (relative(folder, full).startsWith('..')) throw corrupt(path);
   return full;
 }
 
-const missing = (path: string) =>
+export const missing = (path: string) =>
   new Failure(
     'rollout_missing',
     `The file ${path} isn't there.`,
     'It may have been deleted; choose another iteration.',
   );
-const corrupt = (path: string) =>
+export const corrupt = (path: string) =>
   new Failure('rollout_corrupt', `The file ${path} is damaged.`, 'Other iterations can still be replayed.');

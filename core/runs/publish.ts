@@ -55,8 +55,7 @@ export class Teller {
 
   tell(atOnce: boolean): void {
     if (atOnce) this.emit();
-    else
-      this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + interval - Date.now()));
+    else this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + interval - Date.now()));
   }
 
   close(): void {

@@ -105,7 +105,7 @@ export class Queue {
   }
 
   /** Does some work that needs a device from one run to the next: what waits isn't started on it in between. */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
+  async whileHeld<T>(work: () => Promise<T>): Promise<T> {
     this.held += 1;
     try {
       await this.advancing;

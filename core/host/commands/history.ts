@@ -1,7 +1,9 @@
 import type { RebuildReport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { usableCalibration } from '../../echo-trap/usable-calibration.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
+import { Judge } from '../../history/echo-trap.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { dataFolder } from '../../home.ts';
 import { print } from '../output.ts';
@@ -24,7 +26,8 @@ async function rebuildHere(folder: string): Promise<RebuildReport | null> {
     open.push(() => lock.release());
     const database = openDatabase(folder);
     open.push(() => void database.close());
-    return await rebuildHistory(database, folder);
+    const calibration = usableCalibration(folder, console.error);
+    return await rebuildHistory(database, folder, new Judge(database, folder, calibration));
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Thoughts } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
+import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from './rollouts.ts';
+
+/** Of an episode, no more than its first thought needs. */
+const head = z.looseObject({
+  steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable() })).min(1),
+});
+
+/** Episodes that are unpacked before other work has its turn. */
+const atOnce = 8;
+
+/**
+ * First thoughts of a rollout file with how often they came and succeeded: the think block of the first turn, or the whole reply where that is invalid. Where the file is gone
+ * and its index is there, says so. Throws `rollout_missing` or `rollout_corrupt`.
+ */
+export async function readThoughts(
+  folder: string,
+  paths: RolloutPaths,
+): Promise<Pick<Thoughts, 'episodes' | 'thoughts' | 'missing'>> {
+  const index = await readIndex(folder, paths);
+  const read = await readFile(inside(folder, paths.file)).catch(() => missing(paths.file));
+  if (!Buffer.isBuffer(read))
+    return { episodes: index.length, thoughts: [], missing: asFailure(read).message };
+  const byText = new Map<string, Thoughts['thoughts'][number]>();
+  for (const [place, { id, success, offset, length }] of index.entries()) {
+    const text = firstThought(paths.file, read.subarray(offset, offset + length));
+    const thought = byText.get(text) ?? { text, count: 0, successes: 0, episodes: [] };
+    byText.set(text, thought);
+    thought.count += 1;
+    thought.successes += Number(success);
+    thought.episodes.push(id);
+    if (place % atOnce === atOnce - 1) await setImmediate();
+  }
+  const thoughts = [...byText.values()].sort((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+  return { episodes: index.length, thoughts, missing: null };
+}
+
+function firstThought(file: string, frame: Buffer): string {
+  try {
+    const { response, think } = head.parse(JSON.parse(unpack(frame))).steps[0]!;
+    return think ?? response;
+  } catch {
+    throw corrupt(file);
+  }
+}
