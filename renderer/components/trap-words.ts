@@ -71,6 +71,7 @@ const seriesNames: Record<string, string> = {
   'rollout/template_share': 'share of the commonest thought',
   'actor/grad_norm': 'gradient norm',
   'actor/grad_norm_max': 'largest gradient norm',
+  'diagnostics/mutual_information': 'mutual information of thoughts and boards',
 };
 
 export function seriesName(series: string): string {
@@ -79,6 +80,13 @@ export function seriesName(series: string): string {
   const words = series.slice(series.indexOf('/') + 1).replaceAll(/[_/]/g, ' ');
   return words.replace('std', 'spread');
 }
+
+/** A sentence of the monitor's with names for people where it names metrics. */
+export const withNames = (sentence: string): string =>
+  sentence.replaceAll(
+    /\b(?:rollout|actor|critic|filter|advantage|diagnostics|evaluation)\/[\w/-]+/g,
+    (series) => seriesName(series),
+  );
 
 export const sinceWords = ({ state, since }: Pick<EchoTrap, 'state' | 'since'>): string =>
   since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;

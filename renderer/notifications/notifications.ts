@@ -3,6 +3,7 @@ import type { Notifier } from '../../core/contract/bridge.ts';
 import type { Alert } from '../../core/contract/contract.ts';
 import type { NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
+import { withNames } from '../components/trap-words.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 
@@ -76,7 +77,7 @@ const titles: Record<NonNullable<Alert['level']>, string> = {
 function show(runId: string, { id, level, message, iteration }: Alert): void {
   const name = useApp.getState().runs?.find((run) => run.id === runId)?.name ?? 'A run';
   const title = titles[level ?? 'warning'];
-  const body = `${name}, iteration ${iteration}. ${message}`;
+  const body = `${name}, iteration ${iteration}. ${withNames(message)}`;
   const bridge = desktop();
   if (bridge) {
     const text: NotificationText = { runId, title, body: body.slice(0, 500) };

@@ -1,7 +1,7 @@
 import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { number } from '../../components/format.ts';
-import { levelWords, seriesName } from '../../components/trap-words.ts';
+import { levelWords, seriesName, withNames } from '../../components/trap-words.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
 
@@ -42,7 +42,7 @@ function alertMark({ id, iteration, level, severity, message, series, value, bas
     iteration,
     tone: tone === 'calm' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
-    text: message + seen,
+    text: withNames(message) + seen,
   };
 }
 

@@ -60,6 +60,7 @@ function Box({
   );
   const look = {
     className: styles.box,
+    'data-size': count >= total / 3 ? 'large' : undefined,
     'data-leaf': branches.length === 0 || undefined,
     style: { '--share': `${100 * share}%` } as React.CSSProperties,
   };

@@ -23,6 +23,8 @@ interface Limits {
   depth: number;
   /** Branches beside each other. */
   breadth: number;
+  /** Thoughts that a branch must have to be drawn by itself. */
+  least: number;
   /** Words of a branch that nothing follows, and of one that goes on. */
   words: number;
 }
@@ -77,11 +79,12 @@ function grow(root: Node, { text, count, successes }: Thought): void {
 
 /** What follows a node, the thoughts that end with it among it. */
 function branchesOf(place: Node, before: readonly string[], limits: Limits): Branch[] {
-  const { breadth } = limits;
   const next = [...place.next.values()].sort((a, b) => b.count - a.count);
   const ending = place.ends > 0 ? [endOf(place, before)] : [];
-  const drawn = next.length + ending.length > breadth ? next.slice(0, breadth - 1 - ending.length) : next;
-  const rest = next.slice(drawn.length);
+  const drawn = next.slice(0, limits.breadth - ending.length).filter(({ count }) => count >= limits.least);
+  // One alone is drawn: it takes no more room than to say so.
+  const rest = next.length - drawn.length === 1 ? [] : next.slice(drawn.length);
+  if (rest.length === 0) drawn.push(...next.slice(drawn.length));
   const branches = [...drawn.map((each) => branchOf(each, before, limits)), ...ending];
   branches.sort((a, b) => b.count - a.count);
   return rest.length > 0 ? [...branches, othersOf(rest)] : branches;
@@ -100,7 +103,9 @@ function branchOf(first: Node, before: readonly string[], limits: Limits): Branc
   const common = { count, successes, opening: opening.join(' '), whole };
   if (whole) return { ...common, ...cutEnd(words, limits.words), branches: [] };
   const text = cutMiddle(words, limits.words);
-  if (limits.depth <= 1) {
+  const scattered =
+    last.ends < limits.least && [...last.next.values()].every(({ count }) => count < limits.least);
+  if (limits.depth <= 1 || scattered) {
     const ways = last.next.size + (last.ends > 0 ? 1 : 0);
     return { ...common, text, more: `goes on in ${ways} ways`, branches: [] };
   }

@@ -131,7 +131,13 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
   const { ref, width } = useWidth();
   const depth = Math.min(6, Math.max(2, Math.floor(width / leastColumn)));
   const branches = useMemo(
-    () => thoughtTree(thoughts.thoughts, { depth, breadth: 9, words: 9 }),
+    () =>
+      thoughtTree(thoughts.thoughts, {
+        depth,
+        breadth: 9,
+        words: 9,
+        least: Math.max(2, thoughts.episodes / 50),
+      }),
     [thoughts, depth],
   );
   const episodeOf = ({ opening, whole }: Branch) =>
@@ -142,7 +148,10 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
       <Summary thoughts={thoughts} />
       <p className={styles.key}>
         A box is as high as its words are frequent; words to the right follow it. Its number is how many
-        episodes began so, the per cent and the bar below how many of them succeeded.
+        episodes began so, the per cent and the bar below how many of them succeeded:{' '}
+        <span className={styles.scale}>
+          0 % <span aria-hidden="true" /> 100 %
+        </span>
       </p>
       <div
         ref={ref}

@@ -2,8 +2,7 @@ import { useState } from 'react';
 import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button } from '../../../components/basics.tsx';
-import { number } from '../../../components/format.ts';
-import type { IconName } from '../../../components/icon.tsx';
+import { Icon, type IconName } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
 import { navigate } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
@@ -20,26 +19,60 @@ interface AdviceListProps {
 /** What can be done, the recommended first; only what would act in this run's configuration. */
 export function AdviceList({ run, advice, alertId }: AdviceListProps) {
   const offered = offeredOf(run, advice);
-  if (offered.length === 0) return null;
+  const best = offered.find(({ preferred }) => preferred) ?? offered[0];
+  if (!best) return null;
+  const others = offered.filter((each) => each !== best);
+  const commands = others.filter(({ action }) => action.kind === 'command');
+  const changes = others.filter(({ action }) => action.kind === 'rollback');
   return (
-    <section aria-label="What to do">
-      <h3 className={styles.heading}>What to do</h3>
-      <ul className={styles.list}>
-        {offered.map((each) => (
-          <li key={each.id} className={styles.item} data-preferred={each.preferred || undefined}>
-            <div className={styles.words}>
-              <p className={styles.title}>
-                {each.title}
-                {each.preferred && <span className="badge">Recommended</span>}
-              </p>
-              <p className={styles.why}>{each.why}</p>
-              {each.action.kind === 'rollback' && <Changes changes={each.action.changes} />}
-            </div>
-            <Act run={run} advice={each} alertId={alertId} />
-          </li>
-        ))}
-      </ul>
+    <section aria-label="What to do" className={styles.section}>
+      <h3>What to do</h3>
+      <Item run={run} advice={best} alertId={alertId} />
+      {commands.length > 0 && (
+        <ul className={styles.commands}>
+          {commands.map((each) => (
+            <li key={each.id}>
+              <Act run={run} advice={each} alertId={alertId} />
+              <span className={styles.why}>{each.why}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.length > 0 && (
+        <details className={styles.more}>
+          <summary>
+            <Icon name="chevron" size={11} />
+            {changes.length === 1
+              ? 'Another change to go on with'
+              : `${changes.length} other changes to go on with`}
+          </summary>
+          <ul>
+            {changes.map((each) => (
+              <li key={each.id}>
+                <Item run={run} advice={each} alertId={alertId} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
+  );
+}
+
+function Item({ run, advice, alertId }: ActProps) {
+  const { title, why, preferred, action } = advice;
+  return (
+    <div className={styles.item} data-preferred={preferred || undefined}>
+      <div className={styles.words}>
+        <p className={styles.title}>
+          {title}
+          {preferred && <span className="badge">Recommended</span>}
+        </p>
+        <p className={styles.why}>{why}</p>
+        {action.kind === 'rollback' && <Changes changes={action.changes} />}
+      </div>
+      <Act run={run} advice={advice} alertId={alertId} />
+    </div>
   );
 }
 
@@ -150,7 +183,10 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
 }
 
 const shown = (value: unknown): string => {
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : number(value);
+  if (typeof value === 'number') {
+    const rounded = Number(value.toPrecision(3));
+    return Math.abs(rounded) >= 0.001 || rounded === 0 ? String(rounded) : rounded.toExponential();
+  }
   return value === true ? 'on' : value === false ? 'off' : String(value);
 };
 

@@ -3,7 +3,7 @@ import { useApi } from '../../../api/context.ts';
 import { Button, Panel } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { levelWords, regimeWords, seriesName, toneIcons } from '../../../components/trap-words.ts';
+import { levelWords, regimeWords, seriesName, toneIcons, withNames } from '../../../components/trap-words.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
 import { ReactionLine } from './reaction-line.tsx';
@@ -92,7 +92,7 @@ function Item({ runId, alert, signals }: { runId: string; alert: TrapAlert; sign
           )}
           {!open && <span className="badge">{answeredWords[state]}</span>}
         </p>
-        <p>{message}</p>
+        <p>{withNames(message)}</p>
         <p className={styles.seen}>
           {alert.series !== null && alert.value !== null && (
             <span>

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
+import { isAlarm, sinceWords, stateWords, toneIcons, withNames } from '../../../components/trap-words.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { AdviceList } from './advice.tsx';
@@ -67,13 +67,13 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
   return (
     <div className={styles.body}>
       <div>
-        <p className={styles.summary}>{trap.summary}</p>
+        <p className={styles.summary}>{withNames(trap.summary)}</p>
         <Course history={trap.history} />
       </div>
+      <Lamps lamps={trap.lamps} />
       {run.reaction && <ReactionLine reaction={run.reaction} />}
       <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
       <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />
-      <Lamps lamps={trap.lamps} />
       <div className={styles.evidence}>
         <div>
           <h3>Signals</h3>
@@ -96,7 +96,7 @@ function Course({ history }: Pick<EchoTrap, 'history'>) {
     <ol className={styles.course} aria-label="States so far">
       {history.slice(-8).map(({ iteration, state }) => (
         <li key={`${iteration} ${state}`}>
-          {stateWords[state].word} <span>from {iteration}</span>
+          {stateWords[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
         </li>
       ))}
     </ol>
@@ -106,12 +106,22 @@ function Course({ history }: Pick<EchoTrap, 'history'>) {
 function Foot({ calibration }: Pick<EchoTrap, 'calibration'>) {
   const { source, models, runs, note } = calibration;
   const how = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
+  const many = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
   return (
     <footer className={styles.foot}>
       <p>
-        Thresholds {how} {runs} run{runs === 1 ? '' : 's'} of {models.join(', ')}. {note}
+        Thresholds {how} {many}
+        {models.join(', ')}. <Marked text={note} />
       </p>
       <NotifyChoice />
     </footer>
+  );
+}
+
+/** Text in which commands stand between backticks. */
+function Marked({ text }: { text: string }) {
+  return text.split('`').map((part, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+    index % 2 === 1 ? <code key={index}>{part}</code> : part,
   );
 }

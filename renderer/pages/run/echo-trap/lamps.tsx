@@ -18,11 +18,7 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
   const { name, light, series, value, baseline, since } = lamp;
   const words = lampWords[name];
   return (
-    <li
-      className={styles.lamp}
-      data-light={light}
-      title={`${words.sign}: ${seriesName(series) || 'not measured'}`}
-    >
+    <li className={styles.lamp} data-light={light} title={words.sign}>
       <Bulb light={light} />
       <div>
         <p className={styles.name}>
@@ -39,6 +35,7 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
           )}
           {since !== null && <span>since {since}</span>}
         </p>
+        {series !== '' && <p className={styles.series}>{seriesName(series)}</p>}
       </div>
     </li>
   );

@@ -1,5 +1,5 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
-import { regimeWords } from '../../../components/trap-words.ts';
+import { regimeWords, seriesName } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
 
 /** The four regions by their place: entropy upwards, dependence on the board to the right. */
@@ -55,6 +55,13 @@ export function RegimeMap({ map }: { map: Regimes }) {
         <strong>{regimeWords[regime].word}</strong>
         {regime !== 'unknown' && `: ${regimeWords[regime].meaning}`}. <span>{describe(here)}</span>
         <span className="visually-hidden">{course(trail)}</span>
+        {!series.dependence.startsWith(measured) && (
+          <span className={styles.source}>
+            {' '}
+            Dependence is judged by the {seriesName(series.dependence)}; with <code>diagnostics.every</code>{' '}
+            at 5 it is measured.
+          </span>
+        )}
       </figcaption>
     </figure>
   );

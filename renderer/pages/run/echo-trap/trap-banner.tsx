@@ -1,6 +1,6 @@
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
-import { sinceWords, stateWords } from '../../../components/trap-words.ts';
+import { regimeWords, sinceWords, stateWords } from '../../../components/trap-words.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
@@ -15,6 +15,8 @@ export function TrapBanner() {
   const run = useRunSummary(runId);
   const alertId = newestOpen(trapAlerts(useRun((state) => state.alerts)))?.id;
   if (!trap || !run || !isLive(run.status) || stateWords[trap.state].tone !== 'critical') return null;
+  const { word, meaning: what } = regimeWords[trap.map.regime];
+  const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
   const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
   return (
     <div className={styles.banner} role="alert">
@@ -23,7 +25,7 @@ export function TrapBanner() {
         <strong>
           Echo Trap: {stateWords[trap.state].word.toLowerCase()} {sinceWords(trap)}.
         </strong>{' '}
-        {trap.summary} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
+        {meaning} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
       </p>
       {best && <Act run={run} advice={best} alertId={alertId} />}
     </div>
