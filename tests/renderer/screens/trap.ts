@@ -34,6 +34,6 @@ export async function trappedStudio(): Promise<Served> {
   served.runs.fork = runId;
   const rescued = join(served.folder, 'rescued.json');
   writeFileSync(rescued, JSON.stringify(seriesOf('healthy', { seed: 5 })));
-  await served.train(runId, { SERIES: rescued, HOLD: 150 }, ({ iteration }) => iteration === 150);
+  await served.train(runId, { FORK_SERIES: rescued, FORK_HOLD: 150 }, ({ iteration }) => iteration === 150);
   return served;
 }

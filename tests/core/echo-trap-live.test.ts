@@ -1,0 +1,165 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Alert, EchoTrap } from '../../core/contract/contract.ts';
+import { echoTrap } from '../../core/contract/echo-trap.ts';
+import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
+import * as journal from './fixtures/journal.ts';
+import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+const shown = (alerts: readonly Alert[]) =>
+  alerts.map(({ id, iteration, level }) => ({ id, iteration, level }));
+
+describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const raisedLines = (runId: string) =>
+    readFileSync(join(world.home, 'runs', runId, 'annotations.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ state }) => state === 'raised');
+
+  test('raises each alert once: live, over a restart of core, after a rebuild, and from the folder alone', async () => {
+    const alone = play(world, 'chaos');
+    const warning = alone.find(({ level }) => level === 'warning')!;
+    holdAt(warning.iteration - 20);
+    let core = await world.core();
+    const runId = await core.runs.create({ preset, set: small });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ iteration }) => iteration === warning.iteration - 20);
+    expect(core.runs.get(runId).trap).toEqual({ state: 'healthy', since: 0 });
+    await core.dispose();
+
+    core = await world.core();
+    const told: EchoTrap[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'echoTrap') told.push((payload as { echoTrap: EchoTrap }).echoTrap);
+    });
+    await core.runs.command(runId, 'checkpoint');
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    const alerts = await untilAlerts(core, runId, (all) => all.length === alone.length);
+    expect(shown(alerts).sort((a, b) => a.iteration - b.iteration)).toEqual(
+      alone.map(({ id, iteration, level }) => ({ id, iteration, level })),
+    );
+    await untilRun(core, runId, ({ trap }) => trap?.state === 'collapsed');
+    const state = core.supervisor.trap(runId)!;
+    expect(echoTrap.parse(state)).toEqual(state);
+    expect(state).toMatchObject({ state: 'collapsed', iteration: iterations });
+    expect(told.length).toBeGreaterThan(0);
+
+    await core.supervisor.rebuild();
+    expect(core.supervisor.trap(runId)).toEqual(state);
+    expect(core.annotations.alerts(runId)).toEqual(alerts);
+    await core.dispose();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    core = await world.core();
+    expect(core.supervisor.trap(runId)).toEqual(state);
+    expect(core.annotations.alerts(runId)).toEqual(alerts);
+    expect(raisedLines(runId).map(({ alert }) => alert)).toEqual(alone.map(({ id }) => id));
+    expect(world.logged).toEqual([]);
+  });
+
+  test('a run that begins again from before an alert takes it back, and raises it again where it comes again', async () => {
+    const alone = play(world, 'chaos');
+    const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));
+    const folder = world.run('again', [journal.started(0)]);
+    const core = await world.core();
+    let seq = 1;
+    const write = (upTo: number, from = 1) => {
+      const lines = points
+        .slice(from - 1, upTo)
+        .map(({ iteration, metrics }: { iteration: number; metrics: object }) => {
+          const event = { v: 1, seq: seq++, time: Date.now(), type: 'iteration', iteration, metrics };
+          return `${JSON.stringify(event)}\n`;
+        });
+      appendFileSync(join(folder, 'events.jsonl'), lines.join(''));
+    };
+    const watch = alone[0]!.iteration;
+    write(watch);
+    await core.supervisor.refresh('again');
+    expect(shown(core.annotations.alerts('again'))).toEqual(shown(alone.slice(0, 1) as unknown as Alert[]));
+    const resume = { checkpoint: 'checkpoints/000050', iteration: 50 };
+    // Time passes between an alert and the trainer that takes it back.
+    while (Date.now() <= core.annotations.alerts('again')[0]!.raisedAt) await setImmediate();
+    const started = { ...JSON.parse(journal.started(seq++, resume)), time: Date.now() };
+    appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(started)}\n`);
+    await core.supervisor.refresh('again');
+    expect(core.annotations.alerts('again')).toEqual([]);
+    expect(core.supervisor.trap('again')).toMatchObject({ state: 'healthy', iteration: 50 });
+    write(watch, 51);
+    await core.supervisor.refresh('again');
+    expect(core.annotations.alerts('again')).toHaveLength(1);
+    await core.supervisor.rebuild();
+    expect(core.annotations.alerts('again')).toHaveLength(1);
+    expect(raisedLines('again')).toHaveLength(2);
+  });
+
+  test('looks through what an earlier version took in without it, and at no warm start', async () => {
+    play(world, 'dead');
+    const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8')).slice(0, 30);
+    const lines = points.map(({ iteration, metrics }: { iteration: number; metrics: object }) =>
+      JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
+    );
+    world.run('old', [journal.started(0), ...lines, journal.stopped(31, 30)]);
+    const warm = world.run('warm', [journal.started(0), ...lines, journal.stopped(31, 30)]);
+    const config = JSON.parse(readFileSync(join(warm, 'run.json'), 'utf8'));
+    writeFileSync(join(warm, 'run.json'), JSON.stringify({ ...config, task: 'warm_start' }));
+    await (await world.core()).dispose();
+    const database = new Database(databaseFile(world.home));
+    database.exec('DELETE FROM echo_trap');
+    database.close();
+    const core = await world.core();
+    const handlers = createHandlers(core);
+    expect(await handlers['echoTrap.state']({ runId: 'old' })).toMatchObject({ state: 'collapsed' });
+    expect(await handlers['echoTrap.state']({ runId: 'warm' })).toBeNull();
+    expect(core.annotations.alerts('warm')).toEqual([]);
+    expect(new Set(raisedLines('old').map(({ alert }) => alert)).size).toBe(raisedLines('old').length);
+  });
+
+  test('says thresholds that cannot be used once, and uses its own', async () => {
+    world.run('one', [journal.started(0), journal.iteration(1, 1)]);
+    writeFileSync(fittedFile(world.home), '{"version": 1');
+    const core = await world.core();
+    expect(world.logged).toEqual([expect.stringContaining('echo-trap.json')]);
+    expect(core.supervisor.trap('one')!.calibration).toEqual(shippedCalibration.about);
+    await core.dispose();
+    const about = { source: 'fitted', models: ['mine'], runs: 9, note: 'made here' };
+    const fitted = { version: 1, calibration: about, thresholds: shippedCalibration.thresholds };
+    writeFileSync(fittedFile(world.home), JSON.stringify(fitted));
+    const next = await world.core();
+    appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${journal.iteration(2, 2)}\n`);
+    await next.supervisor.refresh('one');
+    expect(next.supervisor.trap('one')!.calibration).toEqual(about);
+    expect(world.logged).toHaveLength(1);
+  });
+
+  test('of a newer history, states are computed and nothing is written', async () => {
+    play(world, 'dead');
+    const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8')).slice(0, 30);
+    const lines = points.map(({ iteration, metrics }: { iteration: number; metrics: object }) =>
+      JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
+    );
+    const folder = world.run('old', [journal.started(0), ...lines, journal.stopped(31, 30)]);
+    await (await world.core()).dispose();
+    rmSync(join(folder, 'annotations.jsonl'));
+    const database = new Database(databaseFile(world.home));
+    database.exec('DELETE FROM echo_trap');
+    database.pragma('user_version = 999');
+    database.close();
+    const core = await world.core(undefined, { reacts: true });
+    expect(core.supervisor.trap('old')).toMatchObject({ state: 'collapsed' });
+    expect(() => readFileSync(join(folder, 'annotations.jsonl'))).toThrow('ENOENT');
+  });
+});
