@@ -70,6 +70,8 @@ export const Chart = memo(function Chart({ spec, series, parent = null, marks = 
   }, [spec, series, parent, store, syncKey, smoothing, theme]);
 
   useEffect(() => {
+    // A new plot has drawn its own.
+    if (newestMarks.current === marks) return;
     newestMarks.current = marks;
     drawn.current?.mark();
   }, [marks]);

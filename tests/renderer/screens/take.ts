@@ -1,4 +1,5 @@
 // Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE_SCRIPT] [PATTERN]
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -80,19 +81,22 @@ async function takeAll(
 ): Promise<void> {
   if (only && !pictures({}).some(([name]) => name.match(only))) return;
   const served = await make();
-  for (const [colorScheme, width, height] of [
-    ['light', 1440, 900],
-    ['dark', 1440, 900],
-    ['light', 1024, 700],
-    ['dark', 1024, 700],
-  ] as const) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-    for (const picture of pictures(served.runs))
-      if (!only || picture[0].match(only))
-        await take(context, served.address, picture, `${colorScheme}-${width}`);
-    await context.close();
+  try {
+    for (const [colorScheme, width, height] of [
+      ['light', 1440, 900],
+      ['dark', 1440, 900],
+      ['light', 1024, 700],
+      ['dark', 1024, 700],
+    ] as const) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      for (const picture of pictures(served.runs))
+        if (!only || picture[0].match(only))
+          await take(context, served.address, picture, `${colorScheme}-${width}`);
+      await context.close();
+    }
+  } finally {
+    await served.close();
   }
-  await served.close();
 }
 
 async function take(
@@ -111,7 +115,8 @@ async function take(
   await page.waitForTimeout(300);
   await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
   if (axe) {
-    await page.addScriptTag({ path: axe });
+    // As a script of the page it would be kept out by the content security policy.
+    await page.evaluate(readFileSync(axe, 'utf8'));
     for (const violation of await page.evaluate(axeViolations)) console.log(`${name} ${kind}: ${violation}`);
   }
   await page.close();

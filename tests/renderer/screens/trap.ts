@@ -21,9 +21,9 @@ export async function trappedStudio(): Promise<Served> {
   const served = await Served.start();
   await play(served, 'healthy', 'healthy', 90);
   await play(served, 'locked', 'locked', 120);
-  await play(served, 'warned', 'template', 100);
+  await play(served, 'warned', 'chaos', 130);
   const collapsing = await play(served, 'collapsing', 'template', 146);
-  await play(served, 'chaos', 'chaos', 150);
+  await play(served, 'chaos', 'chaos', 160);
   const { runId } = await served.call('runs.create', {
     run: collapsing,
     checkpoint: 75,
