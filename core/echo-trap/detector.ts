@@ -34,7 +34,7 @@ export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   /** Detectors of one family see the same thing and count once. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
   /** Iterations in a row that it takes, where they are others than everyone's. */
-  onAfter?: number;
+  onAfter?: (thresholds: Thresholds) => number;
   offAfter?: (thresholds: Thresholds) => number;
   /** Null where its series isn't there. */
   read(view: View, memory: Memory): Reading | null;
@@ -54,13 +54,14 @@ export function smooth(
 export const firstKnown = (view: View, names: readonly Watched[]): Watched | undefined =>
   names.find((name) => !Number.isNaN(smooth(view, name)));
 
-/** The median of a series' first values; NaN until there are three. */
+/** The median of a series' first values; NaN until there are three. Once it is settled the values are forgotten. */
 export function baselineOf({ track, index, thresholds }: View, memory: Memory, name: Watched): number {
-  memory[name] ??= [];
-  const first = memory[name] as number[];
+  const known = memory[name] ?? [];
+  if (typeof known === 'number') return known;
   const value = track.at(name, index);
-  if (first.length < thresholds.baseline && !Number.isNaN(value)) first.push(value);
-  return first.length < 3 ? Number.NaN : median(first);
+  if (!Number.isNaN(value)) known.push(value);
+  memory[name] = known.length < thresholds.baseline ? known : median(known);
+  return known.length < 3 ? Number.NaN : median(known);
 }
 
 /** The largest that a number of the memory has been; NaN counts as nothing. */

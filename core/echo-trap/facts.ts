@@ -4,8 +4,8 @@ import type { RunConfig } from '../run-config/run-config.ts';
 export interface Facts {
   /** Distance of the worst score that an episode can have from the best, in rewards; null where that isn't known. */
   rewardRange: number | null;
-  /** Episodes that a success rate is counted over. */
-  episodes: number;
+  /** Boards of an iteration: what its mean is over. */
+  groups: number;
 }
 
 type Environment = Pick<RunConfig['environments'][number], 'type' | 'config' | 'share' | 'max_actions'>;
@@ -14,10 +14,9 @@ type Environment = Pick<RunConfig['environments'][number], 'type' | 'config' | '
 export function factsOf(config: unknown): Facts {
   const { environments, rollout } = (config ?? {}) as Partial<RunConfig>;
   const ranges = (Array.isArray(environments) ? environments : []).map(rewardRange);
-  const { groups, group_size } = rollout ?? {};
   return {
     rewardRange: ranges.length > 0 && ranges.every((range) => range !== null) ? Math.max(...ranges) : null,
-    episodes: (groups ?? 8) * (group_size ?? 16),
+    groups: rollout?.groups ?? 8,
   };
 }
 

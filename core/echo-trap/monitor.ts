@@ -188,7 +188,7 @@ export class Monitor {
     const { latches, standing } = running;
     const unchanged = { iteration, state: standing.state, since: standing.since, alert: null };
     if (!track.isTrained(index)) return { ...unchanged, regime: 'unknown', position: null, clear: true };
-    const outcome = followOutcome(track, index, thresholds.window, facts.rewardRange, running.outcome);
+    const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
     const level = moveOn(

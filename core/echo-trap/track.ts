@@ -95,12 +95,15 @@ export class Track {
   /** The last `count` known values up to an index, oldest first; gaps are looked past, but no further than four times as many iterations. */
   recent(name: Watched, index: number, count: number): number[] {
     const values = this.values.get(name)!;
-    const found: number[] = [];
-    for (let i = index; i >= 0 && i > index - 4 * count && found.length < count; i -= 1) {
-      const value = values[i]!;
-      if (!Number.isNaN(value)) found.push(value);
+    const oldest = Math.max(0, index - 4 * count + 1);
+    let from = index + 1;
+    for (let known = 0; from > oldest && known < count; ) {
+      from -= 1;
+      if (!Number.isNaN(values[from]!)) known += 1;
     }
-    return found.reverse();
+    const found: number[] = [];
+    for (let i = from; i <= index; i += 1) if (!Number.isNaN(values[i]!)) found.push(values[i]!);
+    return found;
   }
 
   /** Every point, so that a track made of them is the same. */
@@ -146,12 +149,15 @@ function insert(values: number[], index: number, value: number): void {
 }
 
 /** NaN of nothing, as the median is. */
-export const mean = (values: readonly number[]) =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+export function mean(values: readonly number[]): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}
 
 export function median(values: readonly number[]): number {
   if (values.length === 0) return Number.NaN;
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = Float64Array.from(values).sort();
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

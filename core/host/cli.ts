@@ -5,6 +5,7 @@ import { Failure } from '../contract/failure.ts';
 import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
+import { listAlerts } from './commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { calibrate } from './commands/calibrate.ts';
 import { doctor } from './commands/doctor.ts';
@@ -150,6 +151,14 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(showRun);
+  root
+    .command('alerts')
+    .description('list what was found wrong with a run, what was done, and what would help')
+    .argument('<run>')
+    .option('--take <advice>', 'do what is advised, by its id')
+    .option(...json)
+    .option(...home)
+    .action(listAlerts);
   root
     .command('pin')
     .description("keep a checkpoint's optimiser state while its run trains on")

@@ -83,6 +83,7 @@ export function runRow(run: RunSummary): string[] {
     run.stalled ? `${run.status}, STALLED` : run.status,
     `${run.iteration}/${run.iterations}`,
     successLine(run.latest),
+    run.trap === null || run.trap.state === 'healthy' ? '' : run.trap.state,
     new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
     [...(run.marks.starred ? ['*'] : []), ...run.marks.tags].join(' '),
   ];

@@ -142,10 +142,17 @@ export class Reactions {
         `${made} roll-backs without being asked led here already.`,
         'Look at what the settings have in common.',
       );
-    const advice = supervisor.trap(runId)?.advice.find(({ preferred }) => preferred);
-    if (advice?.action.kind !== 'rollback')
-      throw new Failure('advice_unknown', 'No change is known that would help.', 'Look at the run.');
-    return rollBackPlan(runs.folder(runId), advice.action, config);
+    const rollbacks = (supervisor.trap(runId)?.advice ?? []).filter(
+      ({ action }) => action.kind === 'rollback',
+    );
+    const action = rollbacks.find(({ preferred }) => preferred)?.action;
+    if (action?.kind !== 'rollback')
+      throw new Failure(
+        'advice_idle',
+        rollbacks[0]?.reason ?? 'No change is known that would help.',
+        'Look at the run.',
+      );
+    return rollBackPlan(runs.folder(runId), action, config);
   }
 
   /** What an earlier core had begun. */

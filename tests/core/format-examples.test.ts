@@ -48,7 +48,15 @@ test('the example of annotations has every type, and each line is one', () => {
   const lines = text('annotations.jsonl').trimEnd().split('\n').map(parseAnnotation);
   expect(lines).not.toContain(null);
   const types = lines.map((line) => (line as Annotation).type);
-  expect([...new Set(types)].sort()).toEqual(['alert', 'archive', 'note', 'star', 'start_failed', 'tag']);
+  expect([...new Set(types)].sort()).toEqual([
+    'alert',
+    'archive',
+    'note',
+    'reaction',
+    'star',
+    'start_failed',
+    'tag',
+  ]);
 });
 
 test('the example of a queue is one', () => {

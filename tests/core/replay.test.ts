@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { replay } from '../../core/contract/contract.ts';
 import { bandit } from '../../core/environments/bandit.ts';
@@ -7,6 +8,7 @@ import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { toFrames, toReplay } from '../../core/environments/replay.ts';
 import { episode } from '../../core/run-directory/episode.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
+import { readThoughts } from '../../core/run-directory/thoughts.ts';
 import { float16Array, float32Array } from '../../core/run-directory/token-arrays.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import { World } from './fixtures/world.ts';
@@ -31,6 +33,63 @@ describe('episodes', { timeout: 60_000 }, () => {
     );
     expect(await read(6)).toMatchObject(heads[6]!);
     await expect(read(9)).rejects.toMatchObject({ code: 'episode_unknown' });
+  });
+
+  test('are counted by their first thought, with those that succeeded', async () => {
+    expect(await readThoughts(folder, paths)).toEqual({
+      episodes: 8,
+      thoughts: [
+        {
+          text: 'player 0 goal 3 3',
+          count: 8,
+          // The third of each group falls into the hole.
+          successes: 6,
+          episodes: [0, 1, 2, 3, 4, 5, 6, 7].map((index) => `000012-train-000${index}`),
+        },
+      ],
+      missing: null,
+    });
+    const file = join(folder, paths.file);
+    const whole = readFileSync(file);
+    truncateSync(file, whole.length - 4);
+    await expect(readThoughts(folder, paths)).rejects.toMatchObject({ code: 'rollout_corrupt' });
+    rmSync(file);
+    expect(await readThoughts(folder, paths)).toMatchObject({
+      episodes: 8,
+      thoughts: [],
+      missing: expect.stringContaining(paths.file),
+    });
+  });
+
+  test('of a whole reply count where it has no thought, the commonest first', async () => {
+    const stem = join(folder, paths.file.replace('.jsonl.zst', ''));
+    const replies = ['b', 'a', 'b', 'c'];
+    const summary = (await readEpisodes(folder, paths))[0]!;
+    const frames = replies.map((response, index) =>
+      zstdCompressSync(
+        JSON.stringify({ steps: [{ response, think: index === 3 ? 'thought' : null, format_valid: false }] }),
+      ),
+    );
+    let offset = 0;
+    const episodes = frames.map((frame, index) => {
+      const entry = {
+        ...summary,
+        id: `000012-train-000${index}`,
+        success: index === 0,
+        offset,
+        length: frame.length,
+      };
+      offset += frame.length;
+      return entry;
+    });
+    writeFileSync(`${stem}.jsonl.zst`, Buffer.concat(frames));
+    writeFileSync(`${stem}.index.json`, JSON.stringify({ version: 1, episodes }));
+    const { thoughts } = await readThoughts(folder, paths);
+    expect(thoughts.map(({ text, count, successes }) => [text, count, successes])).toEqual([
+      ['b', 2, 1],
+      ['a', 1, 0],
+      ['thought', 1, 0],
+    ]);
   });
 
   test('become frames: the initial state, then one for each action', async () => {

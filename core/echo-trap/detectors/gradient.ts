@@ -3,6 +3,12 @@ import { median, type Watched } from '../track.ts';
 
 const names: readonly Watched[] = ['actor/grad_norm_max', 'actor/grad_norm'];
 
+/** A run whose gradients always leap is not warned of by one more leap: it must also be so many deviations above the rest. */
+const scatters = 6;
+/** The standard deviation by the median distance from the median. */
+const scatterOf = (values: readonly number[], middle: number) =>
+  1.4826 * median(values.map((value) => Math.abs(value - middle)));
+
 /** The paper's point of no return. Against a running median, which a spike doesn't move. */
 export const gradientSpikes: Detector = {
   name: 'gradient_spikes',
@@ -11,7 +17,7 @@ export const gradientSpikes: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
-  onAfter: 1,
+  onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index, thresholds }) {
     const series = names.find((name) => track.recent(name, index, 1).length > 0);
@@ -20,9 +26,9 @@ export const gradientSpikes: Detector = {
     const value = track.at(series, index);
     if (before.length < thresholds.baseline || Number.isNaN(value)) return null;
     const baseline = median(before);
-    const scatter = 1.4826 * median(before.map((each) => Math.abs(each - baseline)));
-    const threshold = Math.max(thresholds.gradient_spike * baseline, baseline + 6 * scatter);
-    return { series, value, baseline, threshold, hot: value > threshold, cool: value <= threshold };
+    const threshold = thresholds.gradient_spike * baseline;
+    const hot = value > threshold && value > baseline + scatters * scatterOf(before, baseline);
+    return { series, value, baseline, threshold, hot, cool: !hot };
   },
 };
 
@@ -34,11 +40,12 @@ export const notFinite: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
-  onAfter: 1,
+  onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {
     const broken = track.isBroken(index);
     memory.count = ((memory.count as number | undefined) ?? 0) + Number(broken);
+    if (memory.count === 0) return null;
     return {
       series: 'actor/grad_norm',
       value: memory.count,

@@ -10,6 +10,7 @@ import { fitThresholds, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
 import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
+import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { dataFolder } from '../../home.ts';
 import { defaultResources } from '../../index.ts';
 import { print, table } from '../output.ts';
@@ -41,7 +42,7 @@ export function calibrate(folder: string | undefined, { home, json, fit }: Calib
         `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
         'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
       );
-    calibration = fitted(parts.tuning, calibration);
+    calibration = fitted(parts.tuning);
     writeCalibration(dataFolder(home), calibration);
   }
   const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
@@ -71,9 +72,10 @@ function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: Labelle
   };
 }
 
-function fitted(runs: readonly LabelledRun[], before: Calibration): Calibration {
+/** From the thresholds of the app, so that what was fitted before leaves no trace. */
+function fitted(runs: readonly LabelledRun[]): Calibration {
   const said = process.stderr.isTTY;
-  const thresholds = fitThresholds(runs, before.thresholds, {
+  const thresholds = fitThresholds(runs, shippedThresholds, {
     progress: (share) => said && process.stderr.write(`\rsearching thresholds: ${Math.round(100 * share)} %`),
   });
   if (said) process.stderr.write('\n');

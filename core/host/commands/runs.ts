@@ -1,6 +1,6 @@
 import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
-import type { RunStorage, RunSummary } from '../../contract/contract.ts';
+import type { RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
 import { dataFolder } from '../../home.ts';
 import { runIdPattern } from '../../run-directory/names.ts';
 import { runUnknown } from '../../runs/runs.ts';
@@ -18,7 +18,12 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
   if (runs.length === 0)
     return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
   const shown = all ? runs : runs.filter((run) => !run.marks.archived);
-  print(table([['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'MADE (UTC)', 'MARKS'], ...shown.map(runRow)]));
+  print(
+    table([
+      ['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'ECHO TRAP', 'MADE (UTC)', 'MARKS'],
+      ...shown.map(runRow),
+    ]),
+  );
   const hidden = runs.length - shown.length;
   if (hidden > 0) print(`${hidden} archived; \`starpo runs --all\` lists them too`);
 }
@@ -45,6 +50,9 @@ function describe(run: RunSummary, folder: string, storage: RunStorage): string 
     ['status', run.queuePosition === null ? run.status : `queued, number ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
     ['success', successLine(run.latest) || 'not evaluated yet'],
+    ...(run.parent ? [['made from', parentOf(run.parent)]] : []),
+    ...(run.trap ? [['echo trap', `${run.trap.state} since iteration ${run.trap.since}`]] : []),
+    ...(run.reaction ? [['done', reactionOf(run.reaction)]] : []),
     ['folder', folder],
     ['disk', storageLine(storage)],
   ];
@@ -58,6 +66,12 @@ function describe(run: RunSummary, folder: string, storage: RunStorage): string 
     rows.push(['failure', `${run.failure.message} (${run.failure.code})`], ['hint', run.failure.hint]);
   return table(rows);
 }
+
+const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
+  iteration === 0 ? run : `${run}, iteration ${iteration}`;
+
+const reactionOf = ({ message, fork }: TrapReaction) =>
+  fork === null ? message : `${message} It goes on as ${fork}.`;
 
 function storageLine({ total, rollouts, checkpoints, journal, budget }: RunStorage): string {
   const parts = `rollouts ${bytes(rollouts)}, checkpoints ${bytes(checkpoints)}, journal ${bytes(journal)}`;

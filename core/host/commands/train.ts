@@ -13,7 +13,8 @@ type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies RunStatus[];
 
 /**
- * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later. Ctrl-C asks
+ * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later; where its policy rolls it back, the run that
+ * goes on. Ctrl-C asks
  * the trainer to stop; a second one leaves it to itself. With `queue` the run only waits for its device.
  */
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {
@@ -21,7 +22,11 @@ export async function train({ queue, ...options }: TrainOptions): Promise<void> 
   const { home, json, ...run } = options;
   await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
     const follower = await begin(studio, run, json);
-    const summary = await follower.untilEnd();
+    let summary = await follower.untilEnd();
+    for (let fork = forkOf(summary); fork !== null; fork = forkOf(summary)) {
+      const next = await join(studio, fork, json);
+      summary = await next.untilEnd();
+    }
     if (json)
       print(
         JSON.stringify({
@@ -34,6 +39,27 @@ export async function train({ queue, ...options }: TrainOptions): Promise<void> 
     else print(`${summary.status} after iteration ${summary.iteration} of ${summary.iterations}`);
     if (summary.status !== 'completed') throw notCompleted(summary);
   });
+}
+
+/** The run that goes on with what this one was rolled back to. */
+const forkOf = ({ status, reaction }: RunSummary): string | null =>
+  status === 'stopped' && reaction?.state === 'done' ? reaction.fork : null;
+
+/** Follows a run that was made from the one before. */
+async function join(studio: Studio, runId: string, json: boolean): Promise<Follower> {
+  const channel = await studio.open();
+  try {
+    const { folder, summary } = await createClient(channel).call('runs.get', { runId });
+    const { run, iteration } = summary.parent!;
+    print(
+      json
+        ? JSON.stringify({ type: 'rolled_back', run: runId, folder, parent: run, iteration })
+        : `rolled back to iteration ${iteration}\nrun ${runId}\n  in ${folder}`,
+    );
+    return new Follower(studio, summary, json);
+  } finally {
+    channel.close();
+  }
 }
 
 /** Makes a run and lets it wait for its device. */
@@ -101,7 +127,8 @@ class Follower {
         looking = looking
           .then(() => this.printNew(client))
           .then(() => {
-            if (ends.includes(run.status)) resolve(run);
+            // A roll-back that is under way stops this run and goes on as another.
+            if (ends.includes(run.status) && run.reaction?.state !== 'begun') resolve(run);
           })
           .catch(reject);
       };

@@ -1,0 +1,65 @@
+import type { Advice, Alert } from '../../contract/contract.ts';
+import { runIdPattern } from '../../run-directory/names.ts';
+import { runUnknown } from '../../runs/runs.ts';
+import { print } from '../output.ts';
+import { withClient } from './with-client.ts';
+
+interface Options {
+  home?: string;
+  json?: boolean;
+  take?: string;
+}
+
+/** Lists a run's alerts with what is advised now, or takes an advice. */
+export async function listAlerts(runId: string, { home, json, take }: Options): Promise<void> {
+  if (!runIdPattern.test(runId)) throw runUnknown(runId);
+  if (take !== undefined) return takeAdvice(home, runId, take);
+  const { alerts, trap } = await withClient(
+    home,
+    async (client) => ({
+      alerts: await client.call('alerts.list', { runId }),
+      trap: await client.call('echoTrap.state', { runId }),
+    }),
+    { repeatable: true },
+  );
+  if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
+  if (trap) print(`${trap.state} since iteration ${trap.since}. ${trap.summary}`);
+  for (const alert of alerts) print(describeAlert(alert));
+  if (alerts.length === 0) print('No alerts.');
+  const acting = trap?.advice.filter(({ acts }) => acts) ?? [];
+  if (acting.length === 0) return;
+  print(`\nWhat would help now (\`starpo alerts ${runId} --take ADVICE\`):`);
+  for (const advice of acting) print(describeAdvice(advice));
+}
+
+async function takeAdvice(home: string | undefined, runId: string, adviceId: string): Promise<void> {
+  await withClient(home, async (client) => {
+    const { message, fork } = await client.call('echoTrap.act', { runId, adviceId });
+    print(fork === null ? message : `${message} It goes on as ${fork}.`);
+  });
+}
+
+function describeAlert({
+  iteration,
+  level,
+  severity,
+  state,
+  message,
+  series,
+  value,
+  baseline,
+  reaction,
+}: Alert) {
+  const number = (measured: number | null) => measured?.toPrecision(3) ?? 'unknown';
+  return [
+    `\niteration ${iteration}  ${level ?? severity}, ${state}`,
+    `  ${message}`,
+    ...(series === null ? [] : [`  ${series} ${number(value)}, at the start ${number(baseline)}`]),
+    ...(reaction === null
+      ? []
+      : [`  ${reaction.message}${reaction.fork === null ? '' : ` It goes on as ${reaction.fork}.`}`]),
+  ].join('\n');
+}
+
+const describeAdvice = ({ id, title, why, preferred }: Advice) =>
+  `  ${id}${preferred ? ' (first choice)' : ''}: ${title}. ${why}`;

@@ -1,0 +1,268 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
+import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
+import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
+import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
+import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
+import type { Point } from '../../core/echo-trap/track.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { type Fate, seriesOf } from './fixtures/trap-series.ts';
+import { World } from './fixtures/world.ts';
+
+const judged = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
+  run: { kind, collapsed },
+  iterations,
+  alarms,
+});
+
+describe('how alarms are counted', () => {
+  test('hits, leads and false alarms, as docs/collapse-rule.md says', () => {
+    const score = scoreOf([
+      judged('template', 150, 200, [100, 140]),
+      judged('chaos', 150, 200, [60]),
+      // 101 iterations early: false, and no hit.
+      judged('template', 151, 200, [50]),
+      // On the onset, and late.
+      judged('template', 80, 200, [80]),
+      judged('chaos', 80, 200, [81]),
+      judged('healthy', null, 300, []),
+      judged('locked', null, 100, [7, 70]),
+      judged('solved', null, 100, []),
+      judged('declining', null, 500, [5]),
+    ]);
+    expect(score).toMatchObject({
+      runs: 9,
+      collapsed: 5,
+      hits: 3,
+      recall: 0.6,
+      precision: 3 / 5,
+      healthy_iterations: 49 + 49 + 50 + 300 + 100 + 100,
+      false_alarms: 3,
+      median_lead: 50,
+      worst_lead: 0,
+      alarmed: { healthy: { alarmed: 0, runs: 1 }, locked: { alarmed: 1, runs: 1 } },
+    });
+    expect(score.false_alarms_per_1000).toBeCloseTo(3000 / 648, 10);
+    expect(score.false_alarms_per_1000_with_declining).toBeCloseTo(4000 / 1148, 10);
+    expect(score.median_lead_share).toBeCloseTo(1 / 3, 10);
+  });
+
+  test("Wilson's interval, against values from the literature", () => {
+    expect(wilson(0, 10).low).toBe(0);
+    expect(wilson(0, 10).high).toBeCloseTo(0.2775, 4);
+    expect(wilson(8, 10).low).toBeCloseTo(0.4902, 4);
+    expect(wilson(8, 10).high).toBeCloseTo(0.9433, 4);
+    expect(wilson(0, 0)).toEqual({ low: 0, high: 1 });
+  });
+
+  test('no runs give no figures, and not a wrong one', () => {
+    const none = scoreOf([]);
+    expect(none).toMatchObject({
+      recall: null,
+      precision: null,
+      false_alarms_per_1000: null,
+      median_lead: null,
+    });
+  });
+});
+
+const points = (values: readonly number[], name: string): Point[] =>
+  values.map((value, i) => ({ iteration: i + 1, metrics: { [name]: value } }));
+const flat = (length: number, value: number) => Array.from({ length }, () => value);
+
+describe('rivals, written from their descriptions', () => {
+  test('RAGEN-2 stops after ten iterations under a tenth of the first ten', () => {
+    const spread = 'rollout/reward_std_in_group';
+    expect(ragen2Alarms(points([...flat(30, 1), ...flat(20, 0.09)], spread))).toEqual([40]);
+    expect(ragen2Alarms(points([...flat(30, 1), ...flat(9, 0.09), 1, ...flat(9, 0.09)], spread))).toEqual([]);
+    expect(ragen2Alarms(points([...flat(30, 1), ...flat(50, 0.11)], spread))).toEqual([]);
+    expect(ragen2Alarms([])).toEqual([]);
+  });
+
+  test('RAGEN-2 stops on validations without success, and on filters that keep nothing', () => {
+    const name = 'evaluation/lake/success_rate';
+    expect(ragen2Alarms(points([0.3, 0, 0.009, 0, 0, 0, 0], name))).toEqual([6]);
+    expect(ragen2Alarms(points([0.3, 0, 0, 0, 0.02, 0, 0], name))).toEqual([]);
+    expect(ragen2Alarms(points([4, 0, 0, 0, 0, 0], 'filter/kept_groups'))).toEqual([6]);
+  });
+
+  test('rlwatch warns of entropy under one nat for long, once a stretch and a hundred steps', () => {
+    const entropy = (values: number[]) => rlwatchAlarms(points(values, 'rollout/entropy'));
+    // Twenty steps of warm-up, then 25 and 50 in a row.
+    expect(entropy(flat(200, 0.5))).toEqual([45, 70]);
+    expect(entropy(flat(200, 1.5))).toEqual([]);
+    expect(entropy([...flat(50, 0.5), 2, ...flat(24, 0.5)])).toEqual([45]);
+  });
+
+  test('rlwatch warns of what stands out of its last hundred values, and of a drift', () => {
+    const wavy = Array.from({ length: 200 }, (_, i) => 1 + 0.1 * (i % 2));
+    const spiked = wavy.with(150, 1.25).with(151, 9);
+    expect(rlwatchAlarms(points(spiked, 'actor/grad_norm'))).toEqual([151, 152]);
+    expect(rlwatchAlarms(points(wavy, 'actor/grad_norm'))).toEqual([]);
+    expect(rlwatchAlarms(points(wavy.with(10, 9), 'actor/grad_norm'))).toEqual([]);
+    const rising = Array.from({ length: 200 }, (_, i) => 0.01 * i);
+    expect(rlwatchAlarms(points(rising, 'rollout/reward_mean')).length).toBeGreaterThan(0);
+    expect(
+      rlwatchAlarms(
+        points(
+          rising.map((value) => value / 100),
+          'rollout/reward_mean',
+        ),
+      ),
+    ).toEqual([]);
+    const variance = [...flat(100, 1), ...flat(10, 2)];
+    expect(rlwatchAlarms(points(variance, 'rollout/reward_std_in_group'))).toEqual([101]);
+    expect(rlwatchAlarms(points(flat(100, 1).with(60, Number.NaN), 'actor/loss'))).toEqual([61]);
+  });
+});
+
+describe('starpo calibrate', { timeout: 180_000 }, () => {
+  let world: World;
+  let folder: string;
+  beforeEach(() => {
+    world = new World();
+    folder = mkdtempSync(join(tmpdir(), 'starpo-labelled-'));
+  });
+  afterEach(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function put(
+    path: string,
+    fate: Fate,
+    { seed = 1, label = true, preset = 'starter-frozen-lake-grpo' } = {},
+  ) {
+    const run = join(folder, path);
+    mkdirSync(run, { recursive: true });
+    writeFileSync(join(run, 'run.json'), JSON.stringify(findPreset(preset).config));
+    const lines = seriesOf(fate, { seed }).map(({ iteration, metrics }, seq) =>
+      JSON.stringify({
+        v: 1,
+        seq,
+        time: seq,
+        ...(iteration === 0
+          ? { type: 'evaluation', label: 'lake', iteration, metrics }
+          : { type: 'iteration', iteration, metrics }),
+      }),
+    );
+    writeFileSync(join(run, 'events.jsonl'), `${lines.join('\n')}\n`);
+    const collapsed = { template: 140, chaos: 140, dead: 4 }[fate as string] ?? null;
+    const kind = fate === 'dead' ? 'template' : fate;
+    if (label) writeFileSync(join(run, 'label.json'), JSON.stringify({ collapsed, kind }));
+    return run;
+  }
+
+  const run = async (...args: string[]) => {
+    const { status, output, errors } = await starpo(['calibrate', ...args], world.environment()).finished;
+    return { status, output, errors };
+  };
+
+  test('measures ours and two others, by environment and algorithm', async () => {
+    put('held-out/a', 'template');
+    put('held-out/b', 'healthy', { preset: 'starter-sokoban-starpo-s' });
+    put('held-out/c', 'solved', { preset: 'starter-sokoban-starpo-s' });
+    put('tuning/d', 'chaos', { label: false });
+    const { status, output } = await run(folder, '--json');
+    expect(status).toBe(0);
+    const { held_out, tuning } = JSON.parse(output);
+    expect(held_out.ours).toMatchObject({ runs: 3, collapsed: 1, recall: 1, false_alarms_per_1000: 0 });
+    expect(held_out.ours.median_lead).toBeGreaterThan(0);
+    for (const method of ['ragen2', 'rlwatch'])
+      expect(held_out[method]).toMatchObject({ runs: 3, recall: expect.any(Number) });
+    expect(held_out.by_environment.sokoban.ours).toMatchObject({ runs: 2, collapsed: 0, recall: null });
+    expect(Object.keys(held_out.by_algorithm)).toEqual(['GRPO', 'StarPO-S (PPO)']);
+    // Labelled by the rule.
+    expect(tuning.ours).toMatchObject({ runs: 1, collapsed: 1, recall: 1 });
+    const table = await run(folder);
+    expect(table).toMatchObject({ status: 0, errors: '' });
+    expect(table.output).toMatch(
+      /Held-out runs[\s\S]*StarPO Studio[\s\S]*RAGEN-2[\s\S]*rlwatch[\s\S]*Thresholds: shipped/,
+    );
+  });
+
+  test('a folder without parts counts as held out', async () => {
+    put('a', 'healthy');
+    const { held_out, tuning } = JSON.parse((await run(folder, '--json')).output);
+    expect(held_out.ours.runs).toBe(1);
+    expect(tuning).toBeUndefined();
+  });
+
+  test('fits thresholds to labelled runs, and keeps them where monitors read them', async () => {
+    put('tuning/a', 'template');
+    put('tuning/b', 'healthy', { seed: 2 });
+    put('tuning/c', 'locked', { seed: 3 });
+    writeFileSync(
+      fittedFile(world.home),
+      JSON.stringify({
+        version: 1,
+        calibration: { source: 'fitted', models: [], runs: 0, note: '' },
+        // So blunt that nothing is seen.
+        thresholds: { ...shippedThresholds, on_after: 100 },
+      }),
+    );
+    const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
+    expect(before.hits).toBe(0);
+    const { status, output } = await run(folder, '--json', '--fit');
+    expect(status).toBe(0);
+    expect(JSON.parse(output).tuning.ours).toMatchObject({ recall: 1, false_alarms: 0 });
+    expect(readCalibration(world.home)).toMatchObject({
+      about: { source: 'fitted', runs: 3, models: ['starter on frozen-lake'] },
+    });
+  });
+
+  test('says what is wrong with what it is given', async () => {
+    expect(await run(join(folder, 'none'))).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('labelled_runs_missing'),
+    });
+    const damaged = put('a', 'healthy');
+    writeFileSync(join(damaged, 'label.json'), '{"collapsed":"soon"}');
+    expect(await run(folder)).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(/label.json: collapsed[\s\S]*labelled_run_invalid/),
+    });
+    writeFileSync(fittedFile(world.home), '{"version":1}');
+    expect(await run(folder)).toMatchObject({ status: 2, errors: expect.stringContaining('labelled_run') });
+    rmSync(join(damaged, 'label.json'));
+    expect(await run(folder)).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(/echo-trap.json[\s\S]*thresholds_invalid/),
+    });
+    put('only/held-out/b', 'healthy');
+    rmSync(fittedFile(world.home));
+    expect(await run(join(folder, 'only'), '--fit')).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('tuning'),
+    });
+  });
+
+  test('what a resumed trainer did again counts once', () => {
+    const lines = [
+      journal.started(0),
+      journal.iteration(1, 1, 0.1),
+      journal.iteration(2, 2, 0.2),
+      journal.started(3, { checkpoint: 'checkpoints/000001', iteration: 1 }),
+      journal.iteration(4, 2, 0.5),
+      'cut',
+    ];
+    writeFileSync(join(folder, 'events.jsonl'), lines.join('\n'));
+    expect(readPoints(join(folder, 'events.jsonl'))).toEqual([
+      { iteration: 1, metrics: { 'rollout/success_rate': 0.1 } },
+      { iteration: 2, metrics: { 'rollout/success_rate': 0.5 } },
+    ]);
+  });
+
+  test('a run too short for a label is left out', () => {
+    put('short', 'healthy', { label: false });
+    const file = join(folder, 'short/events.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 10).join('\n'));
+    put('long', 'healthy', { label: false });
+    expect(readLabelledRuns(folder).map(({ name, kind }) => [name, kind])).toEqual([['long', 'healthy']]);
+  });
+});

@@ -1,0 +1,354 @@
+import { describe, expect, test } from 'vitest';
+import { echoTrap } from '../../core/contract/contract.ts';
+import { adviceFor } from '../../core/echo-trap/advice.ts';
+import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
+import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
+import type { Point } from '../../core/echo-trap/track.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
+import type { RunConfig } from '../../core/run-config/run-config.ts';
+import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
+
+const fates: Fate[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
+const seeds = [1, 2, 3, 4, 5];
+
+function monitorOf(points: readonly Point[], config: unknown = baseConfig): Monitor {
+  const monitor = new Monitor(config);
+  monitor.takeAll(points);
+  return monitor;
+}
+
+describe("what the Echo Trap's monitor says of a run", () => {
+  test.each(seeds)('a healthy run brings no alarm, nor does one that solves its task (seed %i)', (seed) => {
+    const healthy = monitorOf(seriesOf('healthy', { seed }));
+    expect(healthy.alarms).toEqual([]);
+    expect(healthy.view()).toMatchObject({ state: 'healthy', advice: [] });
+    const solved = monitorOf(seriesOf('solved', { seed }));
+    expect(solved.alarms).toEqual([]);
+    expect(solved.view()!.state).toBe('solved');
+  });
+
+  test.each(seeds)('either death is told of before success falls (seed %i)', (seed) => {
+    for (const [fate, regimes] of [
+      ['template', ['template', 'entropy_collapse']],
+      ['chaos', ['chaos']],
+    ] as const) {
+      const monitor = monitorOf(seriesOf(fate, { seed, fall: 140 }));
+      const [first] = monitor.alarms;
+      expect(first, fate).toBeGreaterThanOrEqual(40);
+      expect(first, fate).toBeLessThan(140);
+      const raised = monitor.alerts.find(({ iteration }) => iteration === first)!;
+      expect(raised.level).toBe('warning');
+      expect(regimes).toContain(raised.regime);
+      expect(raised.since).toBeLessThanOrEqual(first!);
+      expect(monitor.view()!.state).toBe('collapsed');
+    }
+  });
+
+  test.each(seeds)('a locked run is told of, and no alarm is given (seed %i)', (seed) => {
+    const monitor = monitorOf(seriesOf('locked', { seed }));
+    expect(monitor.alarms).toEqual([]);
+    expect(monitor.view()!.state).toBe('locked');
+    expect(monitor.alerts.map(({ level }) => level)).toContain('watch');
+  });
+
+  test('a run that dies in its first iterations is its own baseline in nothing', () => {
+    const monitor = monitorOf(seriesOf('dead', { iterations: 40 }));
+    expect(monitor.alarms[0]).toBeLessThan(15);
+    expect(monitor.view()!.state).toBe('collapsed');
+  });
+
+  test('all four lamps are lit in the paper’s collapse, and none in a healthy run', () => {
+    const lights = (points: Point[]) =>
+      monitorOf(points)
+        .view()!
+        .lamps.map(({ name, light }) => [name, light]);
+    expect(lights(seriesOf('template', { fall: 140, iterations: 141 }))).toEqual([
+      ['spread', 'on'],
+      ['entropy', 'on'],
+      ['gradient', 'on'],
+      ['diversity', 'on'],
+    ]);
+    expect(lights(seriesOf('healthy')).map(([, light]) => light)).toEqual(['off', 'off', 'off', 'off']);
+    const bare = seriesOf('healthy').map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: { 'rollout/success_rate': metrics['rollout/success_rate']! },
+    }));
+    expect(lights(bare).map(([, light]) => light)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+  });
+
+  test('the map shows where a run is and came from', () => {
+    const { map } = monitorOf(seriesOf('template', { iterations: 1000, fall: 700 })).view()!;
+    expect(map.regime).toBe('entropy_collapse');
+    expect(map.trail).toHaveLength(200);
+    expect(map.trail.at(-1)).toEqual(map.position);
+    expect(map.position!.iteration).toBe(1000);
+    expect(map.trail[0]!.dependence).toBeGreaterThan(map.cross.dependence);
+    expect(map.position!.dependence).toBeLessThan(map.cross.dependence);
+    const diagnosed = seriesOf('healthy').map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: {
+        ...metrics,
+        ...(iteration % 5 === 0
+          ? { 'diagnostics/mutual_information': 1.2, 'diagnostics/mutual_information_ceiling': 2 }
+          : {}),
+      },
+    }));
+    expect(monitorOf(diagnosed).view()!.map).toMatchObject({
+      series: { dependence: 'diagnostics/mutual_information' },
+      position: { dependence: 0.6 },
+      regime: 'healthy',
+    });
+  });
+
+  test.each(fates)('what is told has the form of the contract (%s)', (fate) => {
+    const monitor = new Monitor(baseConfig);
+    expect(monitor.view()).toBeNull();
+    for (const point of seriesOf(fate)) {
+      monitor.take(point);
+      if (point.iteration % 10 === 1) echoTrap.parse(monitor.view());
+    }
+    expect(monitor.view()!.calibration.source).toBe('shipped');
+  });
+});
+
+describe('properties of the detectors', () => {
+  test('a constant series above the floor never alarms, whatever its level', () => {
+    const draw = random(7);
+    for (let trial = 0; trial < 60; trial += 1) {
+      const success = draw();
+      const metrics = {
+        'rollout/success_rate': success,
+        'rollout/reward_mean': success,
+        'rollout/reward_std_in_group': 0.05 + 0.45 * draw(),
+        'rollout/zero_std_failed': draw() * 0.9,
+        'rollout/zero_std_solved': draw(),
+        'rollout/entropy': 2 * draw(),
+        'rollout/template_share': draw(),
+        'rollout/distinct_first_thoughts': draw(),
+        'rollout/first_action_dependence': draw(),
+        'rollout/format_valid_rate': draw(),
+        'rollout/response_tokens': 1000 * draw(),
+        'actor/grad_norm': draw(),
+      };
+      const points = Array.from({ length: 300 }, (_, i) => ({ iteration: i + 1, metrics }));
+      const monitor = monitorOf(points);
+      expect(monitor.alarms, JSON.stringify(metrics)).toEqual([]);
+      expect(monitor.alerts.filter(({ level }) => level !== 'watch')).toEqual([]);
+    }
+  });
+
+  test('rewards in another unit, range and all, change no verdict', () => {
+    const bandit = (unit: number): RunConfig => {
+      const config = structuredClone(findPreset('starter-bandit').config);
+      const [environment] = config.environments;
+      Object.assign(environment!.config, { lo_arm_score: 0.1 * unit, hi_arm_hiscore: unit });
+      return config;
+    };
+    for (const fate of fates)
+      for (const unit of [0.01, 3, 250]) {
+        const plain = monitorOf(seriesOf(fate), bandit(1));
+        const scaled = monitorOf(seriesOf(fate, { rewards: unit }), bandit(unit));
+        expect(scaled.states, `${fate}, ${unit}`).toEqual(plain.states);
+        expect(scaled.alarms).toEqual(plain.alarms);
+      }
+  });
+
+  test('the same holds where the range is not known', () => {
+    for (const fate of fates) {
+      const plain = monitorOf(seriesOf(fate), null);
+      expect(monitorOf(seriesOf(fate, { rewards: 40 }), null).states, fate).toEqual(plain.states);
+    }
+  });
+
+  test('a series that is cut and gone on with gives what the whole one gives', () => {
+    const draw = random(3);
+    for (const fate of fates) {
+      const points = seriesOf(fate);
+      const whole = monitorOf(points);
+      for (let trial = 0; trial < 4; trial += 1) {
+        const cut = Math.floor(draw() * points.length);
+        const first = monitorOf(points.slice(0, cut));
+        const second = Monitor.restore(JSON.parse(JSON.stringify(first.save())), baseConfig);
+        const told = second.takeAll(points.slice(cut));
+        expect(second.view()).toEqual(whole.view());
+        expect([...first.alerts, ...told]).toEqual(whole.alerts);
+      }
+    }
+  });
+
+  test('live, in pieces, out of order, repeated or at once: the verdicts are the same', () => {
+    const draw = random(5);
+    for (const fate of fates) {
+      const points = seriesOf(fate);
+      const offline = monitorOf(points);
+      const live = new Monitor(baseConfig);
+      const told = points.flatMap((point) => live.take(point));
+      expect(live.view()).toEqual(offline.view());
+      expect(told).toEqual(offline.alerts);
+      const shuffled = new Monitor(baseConfig);
+      const heap = [...points, ...points.filter(() => draw() < 0.2)];
+      while (heap.length > 0)
+        shuffled.take(heap.splice(Math.floor(draw() * Math.min(4, heap.length)), 1)[0]!);
+      expect(shuffled.view()).toEqual(offline.view());
+    }
+  });
+
+  test('what an iteration says a second time replaces what it said first', () => {
+    const points = seriesOf('template');
+    const spoiled = new Monitor(baseConfig);
+    for (const { iteration, metrics } of points) {
+      const dead = Object.fromEntries(Object.keys(metrics).map((name) => [name, 0]));
+      if (iteration > 0) spoiled.take({ iteration, metrics: dead });
+      spoiled.take({ iteration, metrics });
+    }
+    expect(spoiled.view()).toEqual(monitorOf(points).view());
+  });
+
+  test('a trainer that begins again takes verdicts and alerts back, and they may come again', () => {
+    const points = seriesOf('template');
+    const monitor = monitorOf(points);
+    const before = monitor.alerts;
+    expect(before.length).toBeGreaterThan(1);
+    const last = before.at(-1)!;
+    monitor.rewind(last.iteration - 1);
+    expect(monitor.alerts).toEqual(before.slice(0, -1));
+    expect(monitor.view()!.iteration).toBe(last.iteration - 1);
+    expect(monitor.takeAll(points)).toEqual([last]);
+    expect(monitor.view()).toEqual(monitorOf(points).view());
+    monitor.rewind(-1);
+    expect(monitor.view()).toBeNull();
+    const healthy = seriesOf('healthy');
+    monitor.takeAll(healthy);
+    expect(monitor.view()).toEqual(monitorOf(healthy).view());
+  });
+
+  test('no alert comes twice, and ids say nothing of when they were found', () => {
+    const points = seriesOf('chaos');
+    const monitor = new Monitor(baseConfig);
+    const told = [...points, ...points, ...points].flatMap((point) => monitor.take(point));
+    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+    expect(told.map(({ id }) => id)).toEqual(monitorOf(points).alerts.map(({ id }) => id));
+    expect(told.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
+  });
+
+  test('series with holes, without names that are known and with numbers that are none are borne', () => {
+    const draw = random(11);
+    const holed = seriesOf('template').map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: Object.fromEntries(Object.entries(metrics).filter(() => draw() < 0.7)),
+    }));
+    expect(monitorOf(holed).view()!.state).toBe('collapsed');
+    const strange = monitorOf([
+      { iteration: 1, metrics: { weather: 1 } },
+      { iteration: Number.NaN, metrics: {} },
+    ]);
+    expect(strange.view()).toBeNull();
+    const broken = monitorOf(
+      seriesOf('healthy').map(({ iteration, metrics }) => ({
+        iteration,
+        metrics: iteration === 100 ? { ...metrics, 'actor/grad_norm_max': Number.NaN } : metrics,
+      })),
+    );
+    expect(broken.alarms).toEqual([100]);
+    expect(broken.alerts[0]).toMatchObject({ level: 'collapsing', severity: 'critical' });
+    for (const only of ['rollout/reward_mean', 'rollout/success_rate', 'rollout/entropy'])
+      monitorOf(
+        seriesOf('template').map(({ iteration, metrics }) => ({
+          iteration,
+          metrics: { [only]: metrics[only] ?? Number.POSITIVE_INFINITY },
+        })),
+      ).view();
+  });
+
+  test('where there is no success, rewards are followed', () => {
+    const points = seriesOf('template', { rewards: 7 }).map(({ iteration, metrics }) => {
+      const { 'rollout/success_rate': _, 'evaluation/lake/success_rate': __, ...rest } = metrics;
+      return { iteration, metrics: rest };
+    });
+    expect(monitorOf(points, null).view()!.state).toBe('collapsed');
+  });
+
+  test('ten thousand iterations, and a look at each, are borne', () => {
+    const monitor = new Monitor(baseConfig);
+    for (const point of seriesOf('healthy', { iterations: 10_000 })) monitor.take(point);
+    expect(monitor.view()!.iteration).toBe(10_000);
+    expect(monitor.alarms).toEqual([]);
+  });
+});
+
+describe('advice', () => {
+  const config = findPreset('starter-frozen-lake-grpo').config;
+  const byId = (all: ReturnType<typeof adviceFor>) => Object.fromEntries(all.map((each) => [each.id, each]));
+
+  test('names what it changes, and the best of what acts is preferred', () => {
+    const all = adviceFor('warning', 'template', config, 80);
+    expect(all[0]).toMatchObject({
+      id: 'gentler_rate',
+      acts: true,
+      preferred: true,
+      action: {
+        kind: 'rollback',
+        notAfter: 80,
+        changes: [{ path: 'optimizer.learning_rate', value: 3.3e-5 }],
+      },
+    });
+    expect(all.filter(({ preferred }) => preferred)).toHaveLength(1);
+    expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(['pause', 'stop']));
+  });
+
+  test('says where it would change nothing', () => {
+    const template = byId(adviceFor('warning', 'template', config, 80));
+    expect(template.no_kl).toMatchObject({ acts: false, reason: expect.stringContaining('no KL') });
+    expect(template.varied_groups!.acts).toBe(true);
+    // 16 groups of 16 in mini-batches of 64: four steps, so that the clip acts.
+    expect(template.clip_higher!.acts).toBe(true);
+    const oneStep = {
+      ...config,
+      policy_loss: { ...config.policy_loss, mini_batch: config.rollout.groups * config.rollout.group_size },
+    };
+    expect(byId(adviceFor('warning', 'template', oneStep, 80)).clip_higher).toMatchObject({ acts: false });
+    const single = { ...config, rollout: { ...config.rollout, group_size: 1 } };
+    expect(byId(adviceFor('warning', 'template', single, 80)).varied_groups).toMatchObject({ acts: false });
+  });
+
+  test('depends on the regime: a pull to the start is for chaos alone', () => {
+    expect(byId(adviceFor('warning', 'chaos', config, 80)).hold_to_start).toMatchObject({ acts: true });
+    expect(byId(adviceFor('warning', 'template', config, 80)).hold_to_start).toBeUndefined();
+    expect(adviceFor('healthy', 'healthy', config, 80)).toEqual([]);
+    expect(adviceFor('solved', 'entropy_collapse', config, 80)).toEqual([]);
+  });
+
+  test('every change is one that a configuration may have', () => {
+    for (const regime of ['template', 'chaos', 'compressed', 'entropy_collapse', 'unknown'] as const)
+      for (const { action } of adviceFor('warning', regime, config, 0))
+        for (const { path, value } of action.kind === 'rollback' ? action.changes : []) {
+          const [section, key] = path.split('.') as [keyof RunConfig, string];
+          const now = (config[section] as unknown as Record<string, unknown>)[key];
+          expect(typeof value, path).toBe(typeof now);
+        }
+  });
+});
+
+describe('thresholds', () => {
+  test.each([
+    ['out of range', { ...shippedThresholds, entropy_low: 2 }, /entropy_low/],
+    ['of another type', { ...shippedThresholds, window: '5' }, /window/],
+    ['unknown', { ...shippedThresholds, weather: 1 }, /weather/],
+    ['none at all', null, /list/],
+  ])('%s are refused by name', (_, thresholds, name) => {
+    expect(() => parseThresholds(thresholds)).toThrow(
+      expect.objectContaining({ code: 'thresholds_invalid' }),
+    );
+    expect(() => parseThresholds(thresholds)).toThrow(name);
+  });
+
+  test('those of the app are in their ranges, and others change what is judged', () => {
+    expect(parseThresholds(shippedThresholds)).toEqual(shippedThresholds);
+    const blunt = { ...shippedThresholds, entropy_high: 20, format_drop: 0.9, success_falls: 0.9 };
+    const monitor = new Monitor(baseConfig, { ...shippedCalibration, thresholds: blunt });
+    monitor.takeAll(seriesOf('chaos', { iterations: 145 }));
+    expect(monitor.alarms).toEqual([]);
+  });
+});

@@ -1,0 +1,325 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TrapReaction } from '../../core/contract/contract.ts';
+import type { Core, CoreOptions } from '../../core/index.ts';
+import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
+import { appendAnnotation } from '../../core/run-directory/annotations.ts';
+import { appendCommand } from '../../core/run-directory/control.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
+import { starpo } from './fixtures/child.ts';
+import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+describe('at an alarm', { timeout: 120_000 }, () => {
+  let world: World;
+  let core: Core;
+  let warning: number;
+  beforeEach(() => {
+    world = new World();
+    warning = play(world, 'chaos').find(({ level }) => level === 'warning')!.iteration;
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const begin = async (reaction: string, options: Partial<CoreOptions> = {}, every = 5) => {
+    core = await world.core(undefined, { reacts: true, ...options });
+    const set = { ...small, reaction, 'checkpoint.every': every };
+    const runId = await core.runs.create({ preset, set });
+    await core.runs.start(runId);
+    return runId;
+  };
+  /** What is done about the alarm, once it has come to an end. */
+  const untilDone = async (runId: string): Promise<TrapReaction> => {
+    const over = ({ reaction }: { reaction: TrapReaction | null }) =>
+      reaction !== null && reaction.state !== 'begun';
+    const alerts = await untilAlerts(core, runId, (all) => all.some(over));
+    return alerts.find(over)!.reaction!;
+  };
+  const folder = (runId: string) => join(world.home, 'runs', runId);
+  const configOf = (runId: string) => JSON.parse(readFileSync(join(folder(runId), 'run.json'), 'utf8'));
+  const started = (runId: string) =>
+    readFileSync(join(folder(runId), 'events.jsonl'), 'utf8').match(/"type":"started"/g)!.length;
+
+  test.each([
+    ['pause', 'paused'],
+    ['stop', 'stopped'],
+  ] as const)('a run whose policy is %s is %s', async (reaction, status) => {
+    holdAt(warning);
+    const runId = await begin(reaction);
+    const done = await untilDone(runId);
+    expect(done).toMatchObject({ action: reaction, by: 'policy', state: 'done', fork: null });
+    const run = await untilRun(core, runId, (each) => each.status === status);
+    expect(run).toMatchObject({ iteration: warning, trap: { state: 'warning', since: warning } });
+    expect(run.reaction).toEqual(done);
+    expect(core.annotations.alerts(runId).map(({ level }) => level)).toEqual(['watch', 'warning']);
+    expect(core.annotations.alerts(runId)[0]!.reaction).toBeNull();
+    if (status === 'paused') await core.runs.command(runId, 'stop');
+  });
+
+  test('a run that is only to be told of goes on', async () => {
+    const runId = await begin('notify');
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    const alerts = await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'collapsed'));
+    expect(alerts.map(({ reaction }) => reaction)).toEqual(alerts.map(() => null));
+  });
+
+  test('a run is rolled back to where it was healthy, and goes on with the change that is advised', async () => {
+    holdAt(warning);
+    const runId = await begin('rollback');
+    const done = await untilDone(runId);
+    const { lastHealthy } = core.supervisor.trap(runId)!;
+    const checkpoint = lastHealthy! - (lastHealthy! % 5);
+    const rate = configOf(runId).optimizer.learning_rate;
+    const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
+    expect(done).toMatchObject({ action: 'rollback', by: 'policy', state: 'done', checkpoint, changes });
+    expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, reaction: done });
+    const fork = await untilRun(core, done.fork!, ({ status }) => status === 'completed');
+    expect(fork).toMatchObject({ parent: { run: runId, iteration: checkpoint }, iterations });
+    const { start, optimizer, reaction } = configOf(fork.id);
+    expect(start).toMatchObject({ run: runId, checkpoint, keep_optimizer: false });
+    expect({ rate: optimizer.learning_rate, reaction }).toEqual({
+      rate: changes[0]!.value,
+      reaction: 'rollback',
+    });
+    const pinned = readdirSync(join(folder(runId), 'checkpoints')).filter((name) =>
+      existsSync(join(folder(runId), 'checkpoints', name, 'pinned')),
+    );
+    expect(pinned.map(Number)).toContain(checkpoint);
+    expect(pinned.length).toBeLessThanOrEqual(5);
+    await core.supervisor.rebuild();
+    expect(core.runs.get(runId).reaction).toEqual(done);
+    expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
+  });
+
+  test('what waits in the queue lets the fork have the device first', async () => {
+    holdAt(warning);
+    const runId = await begin('rollback', { worksQueue: true });
+    const waiting = await core.runs.create({ preset, set: { ...small, iterations: 1 } });
+    core.queue.add(waiting);
+    const { fork } = await untilDone(runId);
+    const { startedAt } = await untilRun(core, waiting, ({ status }) => status === 'completed');
+    expect(core.runs.get(fork!)).toMatchObject({ status: 'completed' });
+    expect(core.runs.get(fork!).startedAt).toBeLessThan(startedAt!);
+  });
+
+  test.each([
+    [
+      'its checkpoints are gone',
+      'no checkpoint',
+      0,
+      (checkpoints: string) => rmSync(checkpoints, { recursive: true }),
+    ],
+    [
+      'the disk has no room for a fork',
+      'disk has',
+      5,
+      (checkpoints: string) => truncateSync(join(checkpoints, '000050/model.safetensors'), 8e12),
+    ],
+  ])('a run is paused where %s', async (_, why, every, spoil) => {
+    holdAt(60);
+    vi.stubEnv('FAKE_TRAINER_DELAY', '10');
+    const runId = await begin('rollback', {}, every);
+    await untilRun(core, runId, ({ iteration }) => iteration === 60);
+    spoil(join(folder(runId), 'checkpoints'));
+    // It isn't paused, so this only lets it go on.
+    await core.runs.command(runId, 'resume');
+    const done = await untilDone(runId);
+    expect(done).toMatchObject({ action: 'pause', state: 'done', fork: null });
+    expect(done.message).toMatch(/^Paused, not rolled back: /);
+    expect(done.message).toContain(why);
+    expect(readdirSync(join(world.home, 'runs'))).toEqual([runId]);
+    await core.runs.command(runId, 'stop');
+  });
+
+  const deed = { reaction: 'alert-1', alert: 'alert-1', by: 'policy', action: 'rollback' } as const;
+  const rollBack = (runId: string, state: TrapReaction['state'], fork: string, checkpoint: number) =>
+    appendAnnotation(folder(runId), {
+      type: 'reaction',
+      ...deed,
+      state,
+      checkpoint,
+      fork,
+      changes: [{ path: 'optimizer.learning_rate', value: 1e-5 }],
+      message: 'Rolling back.',
+    });
+
+  test('a run that two roll-backs led to is paused', async () => {
+    holdAt(warning);
+    const start = { ...baseConfig.start, model: join(world.resources, 'starter') };
+    const make = (id: string, run: string) => {
+      world.run(id);
+      const { rollout, policy_loss, checkpoint } = baseConfig;
+      const config = {
+        ...baseConfig,
+        iterations,
+        start,
+        parent: { run, iteration: 5 },
+        rollout: { ...rollout, groups: 1, group_size: 4 },
+        policy_loss: { ...policy_loss, mini_batch: 4 },
+        checkpoint: { ...checkpoint, every: 5 },
+        reaction: 'rollback',
+      };
+      writeFileSync(join(folder(id), 'run.json'), JSON.stringify(config));
+    };
+    make('first', '');
+    make('second', 'first');
+    make('third', 'second');
+    rollBack('first', 'done', 'second', 5);
+    rollBack('second', 'done', 'third', 5);
+    core = await world.core(undefined, { reacts: true });
+    await core.runs.start('third');
+    const done = await untilDone('third');
+    expect(done).toMatchObject({ action: 'pause', state: 'done' });
+    expect(done.message).toMatch(/^Paused, not rolled back: 2 roll-backs/);
+    await core.runs.command('third', 'stop');
+  });
+
+  test.each(['nothing was done', 'the fork was made', 'the fork has ended'])(
+    'a roll-back that was cut short is gone on with where %s, and nothing is done twice',
+    async (before) => {
+      holdAt(20);
+      const runId = await begin('notify');
+      await untilRun(core, runId, ({ iteration }) => iteration === 20);
+      const forkId = 'the-fork';
+      const source = { run: runId, checkpoint: 10, keepOptimizer: false, runId: forkId };
+      const set = { 'optimizer.learning_rate': 1e-5 };
+      if (before !== 'nothing was done') await core.runs.create({ ...source, set });
+      if (before === 'the fork has ended') {
+        await core.runs.command(runId, 'stop');
+        await core.runs.start(forkId);
+        await untilRun(core, forkId, ({ status }) => status === 'completed');
+      }
+      await core.dispose();
+      rollBack(runId, 'begun', forkId, 10);
+
+      core = await world.core(undefined, { reacts: true });
+      await untilRun(core, runId, ({ reaction }) => reaction?.state === 'done');
+      expect(await untilRun(core, forkId, ({ status }) => status === 'completed')).toMatchObject({
+        parent: { run: runId, iteration: 10 },
+      });
+      expect(core.runs.get(runId).status).toBe('stopped');
+      expect(started(forkId)).toBe(1);
+      expect(configOf(forkId).optimizer.learning_rate).toBe(1e-5);
+      expect(core.runs.list()).toHaveLength(2);
+    },
+  );
+
+  test('a person takes an advice, and is told which would do nothing', async () => {
+    const runId = await begin('notify');
+    await untilRun(core, runId, ({ status, trap }) => status === 'completed' && trap?.state === 'collapsed');
+    const { 'echoTrap.act': act, 'echoTrap.state': stateOf } = createHandlers(core);
+    const acting = (await stateOf({ runId }))!.advice.filter(({ acts }) => acts);
+    expect(acting.map(({ id }) => id)).toContain('gentler_rate');
+    await expect(act({ runId, adviceId: 'pause' })).rejects.toMatchObject({ code: 'advice_idle' });
+    await expect(act({ runId, adviceId: 'pray' })).rejects.toMatchObject({ code: 'advice_unknown' });
+    const wrong = { runId, adviceId: 'gentler_rate', alertId: 'none' };
+    await expect(act(wrong)).rejects.toMatchObject({ code: 'alert_unknown' });
+    const alertId = core.annotations.alerts(runId).at(-1)!.id;
+    const done = await act({ runId, adviceId: 'gentler_rate', alertId });
+    expect(done).toMatchObject({ by: 'person', action: 'rollback', state: 'done', alert: alertId });
+    expect(core.annotations.alerts(runId).at(-1)!.reaction).toEqual(done);
+    await untilRun(core, done.fork!, ({ status }) => status === 'completed');
+    rmSync(join(folder(runId), 'checkpoints'), { recursive: true });
+    await expect(act({ runId, adviceId: 'gentler_rate' })).rejects.toMatchObject({ code: 'advice_idle' });
+  });
+
+  test('the command line follows the fork, and tells what was found and done', async () => {
+    const run = (...args: string[]) =>
+      starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
+    const set = Object.entries({ ...small, reaction: 'rollback' }).flatMap(([key, value]) => [
+      '--set',
+      `${key}=${value}`,
+    ]);
+    const { status, output } = await run('train', preset, ...set);
+    expect(status).toBe(0);
+    const [parent, fork] = [...output.matchAll(/^run (\S+)$/gm)].map((match) => match[1]!);
+    expect(output).toMatch(/^rolled back to iteration \d+$/m);
+    expect(output).toMatch(/completed after iteration 200 of 200$/);
+    const listed = (await run('runs')).output;
+    expect(listed).toMatch(new RegExp(`^${parent} +stopped .* warning `, 'm'));
+    const alerts = (await run('alerts', parent!)).output;
+    expect(alerts).toContain(`It goes on as ${fork}.`);
+    expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
+    expect(alerts).toContain('gentler_rate (first choice): ');
+    expect(alerts).not.toContain('  pause');
+    expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
+      alerts: [{ level: 'watch' }, { level: 'warning', reaction: { fork } }],
+      echoTrap: { state: 'warning' },
+    });
+    expect((await run('show', fork!)).output).toMatch(
+      new RegExp(`made from +${parent}, iteration \\d+$`, 'm'),
+    );
+    expect(await run('alerts', parent!, '--take', 'pray')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('advice_unknown'),
+    });
+  });
+
+  test('a person pauses a living run by an advice', async () => {
+    holdAt(warning);
+    const runId = await begin('notify');
+    await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'warning'));
+    const act = createHandlers(core)['echoTrap.act'];
+    expect(await act({ runId, adviceId: 'pause' })).toMatchObject({
+      by: 'person',
+      state: 'done',
+      alert: null,
+    });
+    await untilRun(core, runId, ({ status }) => status === 'paused');
+    const { fork } = await act({ runId, adviceId: 'gentler_rate' });
+    expect(core.runs.get(runId).status).toBe('stopped');
+    await untilRun(core, fork!, ({ status }) => status === 'completed');
+  });
+});
+
+describe('pins', () => {
+  test('are on the newest checkpoints on either side of the last healthy iteration', () => {
+    expect(wantedPins([0, 10, 20, 30], 35)).toEqual([20, 30]);
+    expect(wantedPins([0, 10, 20, 30, 40, 50], 25)).toEqual([10, 20, 40, 50]);
+    expect(wantedPins([0, 10], null)).toEqual([0, 10]);
+    expect(wantedPins([], 5)).toEqual([]);
+  });
+
+  test('of a person stay, and none is asked for twice', async () => {
+    const world = new World();
+    const core = await world.core();
+    const folder = world.run('one');
+    const pin = (iteration: number) =>
+      writeFileSync(join(folder, 'checkpoints', String(iteration).padStart(6, '0'), 'pinned'), '');
+    for (const iteration of [0, 10, 20, 30]) {
+      const checkpoint = join(folder, 'checkpoints', String(iteration).padStart(6, '0'));
+      mkdirSync(checkpoint, { recursive: true });
+      writeFileSync(join(checkpoint, 'model.safetensors'), '');
+    }
+    const commands = () =>
+      readFileSync(join(folder, 'control.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .map(({ command, args }) => `${command} ${args.iteration}`);
+    appendCommand(folder, 'pin', { iteration: 0 });
+    appendCommand(folder, 'pin', { iteration: 10, by: 'echo_trap' });
+    pin(0);
+    pin(10);
+    for (let look = 0; look < 2; look++) pinWanted(core.database, 'one', folder);
+    expect(commands()).toEqual(['pin 0', 'pin 10', 'pin 20', 'pin 30', 'unpin 10']);
+    // A line that is none is passed over.
+    appendFileSync(join(folder, 'control.jsonl'), 'garbage\n');
+    pin(20);
+    pinWanted(core.database, 'one', folder);
+    expect(readFileSync(join(folder, 'control.jsonl'), 'utf8').split('\n')).toHaveLength(7);
+    await world.close();
+  });
+});
