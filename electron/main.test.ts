@@ -48,6 +48,7 @@ vi.mock('electron', async () => {
     ipcMain: new EventEmitter(),
     Menu: { setApplicationMenu: vi.fn(), buildFromTemplate: vi.fn() },
     nativeTheme: { shouldUseDarkColors: false },
+    Notification: class {},
     protocol: {
       registerSchemesAsPrivileged: (schemes: unknown[]) => electron.schemes.push(...schemes),
       handle: (scheme: string, handler: (request: Request) => Response) =>

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { app, type BrowserWindow, dialog, ipcMain, protocol, session, shell } from 'electron';
+import { app, type BrowserWindow, dialog, ipcMain, Notification, protocol, session, shell } from 'electron';
 import { asFailure } from '../core/contract/failure.ts';
 import { dataFolder } from '../core/home.ts';
 import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/server/web-app.ts';
 import { bridgeToCore } from './bridge.ts';
 import { installMenu } from './menu.ts';
+import { showNotifications } from './notifications.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { focusWindow, openWindow } from './window.ts';
 
@@ -39,6 +40,7 @@ async function start(): Promise<void> {
   protocol.handle(appScheme, (request) => pages.fetch(request));
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
+  showNotifications(ipcMain, Notification, { inFront: () => window?.isFocused() ?? false, show });
   installMenu({ development: !app.isPackaged, macOS: process.platform === 'darwin' });
   app.on('second-instance', show);
   app.on('activate', show);

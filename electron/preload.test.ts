@@ -5,6 +5,8 @@ interface Bridge {
   send(message: string): void;
   receive(callback: (message: string) => void): () => void;
   onClose(callback: () => void): () => void;
+  notify(message: string): void;
+  onOpen(callback: (runId: string) => void): () => void;
 }
 
 const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
@@ -18,10 +20,10 @@ beforeEach(async () => {
   await import('./preload.ts');
 });
 
-test('the page gets three functions and no object of Electron', () => {
+test('the page gets functions for strings and no object of Electron', () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
-  expect(Object.keys(bridge).sort()).toEqual(['onClose', 'receive', 'send']);
+  expect(Object.keys(bridge).sort()).toEqual(['notify', 'onClose', 'onOpen', 'receive', 'send']);
 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
@@ -32,6 +34,15 @@ test('the page gets three functions and no object of Electron', () => {
   end();
   ipc.emit('starpo', {}, 'late');
   expect(heard).toEqual([['in']]);
+
+  bridge.notify('{}');
+  expect(ipc.send).toHaveBeenCalledWith('starpo-notify', '{}');
+  const opened: unknown[][] = [];
+  const forget = bridge.onOpen((...args) => opened.push(args));
+  ipc.emit('starpo-open', { sender: 'secret' }, 'a-run');
+  forget();
+  ipc.emit('starpo-open', {}, 'another');
+  expect(opened).toEqual([['a-run']]);
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

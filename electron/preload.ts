@@ -9,9 +9,11 @@ function listen(name: string, callback: (message: string) => void): () => void {
   };
 }
 
-// The page gets three functions that carry strings, the same frames as over the WebSocket, and nothing of Electron's.
+// The page gets functions that carry strings, the same frames as over the WebSocket among them, and nothing of Electron's.
 contextBridge.exposeInMainWorld('starpo', {
   send: (message: string) => ipcRenderer.send('starpo', message),
   receive: (callback: (message: string) => void) => listen('starpo', callback),
   onClose: (callback: () => void) => listen('starpo-closed', () => callback()),
+  notify: (message: string) => ipcRenderer.send('starpo-notify', message),
+  onOpen: (callback: (runId: string) => void) => listen('starpo-open', callback),
 });

@@ -3,9 +3,12 @@ import { useApi } from './api/context.ts';
 import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
+import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
+import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
+import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
 import { formatRoute, type Route, useRoute } from './router.ts';
 import { followCore, useApp } from './stores/app-store.ts';
 import { ReplayView } from './views/replay-view.tsx';
@@ -15,6 +18,7 @@ export function App() {
   const api = useApi();
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
+  useEffect(() => notifyOfAlarms(api), [api]);
   // What went wrong on one page is of no use on the next.
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
@@ -40,11 +44,16 @@ function Page({ route }: { route: Route }) {
   return (
     // A run stays followed from its page to its replay and back.
     <RunView key={route.runId} runId={route.runId}>
-      {route.page === 'run' ? (
-        <RunPage />
-      ) : (
+      <TrapBanner />
+      {route.page === 'run' && <RunPage />}
+      {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
+      {route.page === 'replay' && (
         <ReplayView>
-          <ReplayPage evaluation={route.evaluation ?? null} episodeId={route.episodeId} />
+          <ReplayPage
+            evaluation={route.evaluation ?? null}
+            episodeId={route.episodeId}
+            thought={route.thought ?? null}
+          />
         </ReplayView>
       )}
     </RunView>

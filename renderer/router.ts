@@ -1,19 +1,26 @@
-import { useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
+  /** The first thoughts of an iteration; null: of the newest. */
+  | { page: 'thoughts'; runId: string; iteration: number | null }
   | {
       page: 'replay';
       runId: string;
       episodeId: string | null;
       /** Of an evaluation that was asked for; else the episode is of the run's own rollouts. */
       evaluation?: string | null;
+      /** Only episodes whose first thought begins with these words, or is made of them alone. */
+      thought?: { text: string; whole: boolean } | null;
     };
 
-/** `#/start` (nothing means it too), `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`. */
+/**
+ * `#/start` (nothing means it too), `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/run/ID/evaluation/NAME[/EPISODE]`.
+ */
 export function parseRoute(hash: string): Route {
   const [page, runId, view, ...rest] = hash
     .replace(/^#?\/?/, '')
@@ -21,7 +28,16 @@ export function parseRoute(hash: string): Route {
     .map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
-  if (view === 'replay') return { page: 'replay', runId, episodeId: rest[0] || null };
+  if (view === 'replay') {
+    const [episodeId, kind, text] = rest;
+    const thought =
+      kind === 'thought' || kind === 'opening' ? { text: text ?? '', whole: kind === 'thought' } : null;
+    return { page: 'replay', runId, episodeId: episodeId || null, ...(thought && { thought }) };
+  }
+  if (view === 'thoughts') {
+    const iteration = /^\d{1,9}$/.test(rest[0] ?? '') ? Number(rest[0]) : null;
+    return { page: 'thoughts', runId, iteration };
+  }
   if (view === 'evaluation' && rest[0])
     return { page: 'replay', runId, evaluation: rest[0], episodeId: rest[1] || null };
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
@@ -32,8 +48,13 @@ export function formatRoute(route: Route): string {
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
+  if (route.page === 'thoughts')
+    return route.iteration === null ? `${run}/thoughts` : `${run}/thoughts/${route.iteration}`;
   const view = route.evaluation ? `evaluation/${encodeURIComponent(route.evaluation)}` : 'replay';
-  return route.episodeId ? `${run}/${view}/${encodeURIComponent(route.episodeId)}` : `${run}/${view}`;
+  if (!route.episodeId) return `${run}/${view}`;
+  const episode = `${run}/${view}/${encodeURIComponent(route.episodeId)}`;
+  if (!route.thought) return episode;
+  return `${episode}/${route.thought.whole ? 'thought' : 'opening'}/${encodeURIComponent(route.thought.text)}`;
 }
 
 /** `replace` leaves no entry in the history, for what follows from a page rather than from a click. */
@@ -47,7 +68,8 @@ export function navigate(route: Route, replace = false): void {
 }
 
 export function useRoute(): Route {
-  return parseRoute(useSyncExternalStore(subscribe, () => location.hash));
+  const hash = useSyncExternalStore(subscribe, () => location.hash);
+  return useMemo(() => parseRoute(hash), [hash]);
 }
 
 function subscribe(onChange: () => void): () => void {

@@ -25,3 +25,11 @@ export function bridgeChannel(bridge: Bridge): Channel {
     onClose: (handler) => void closeHandlers.push(handler),
   };
 }
+
+/** What the preload offers for notifications. */
+export interface Notifier {
+  /** NotificationText (notification.ts) as JSON; what is none is dropped. */
+  notify(text: string): void;
+  /** Calls back with the run whose notification was clicked; gives the function that ends it. */
+  onOpen(handler: (runId: string) => void): () => void;
+}

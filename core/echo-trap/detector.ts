@@ -34,7 +34,7 @@ export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   /** Detectors of one family see the same thing and count once. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
   /** Iterations in a row that it takes, where they are others than everyone's. */
-  onAfter?: number;
+  onAfter?: (thresholds: Thresholds) => number;
   offAfter?: (thresholds: Thresholds) => number;
   /** Null where its series isn't there. */
   read(view: View, memory: Memory): Reading | null;

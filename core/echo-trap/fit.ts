@@ -35,20 +35,54 @@ export function worth(score: Score): number {
   );
 }
 
-/** What one threshold is tried at, beside what it is. */
-const factors = [0.6, 0.8, 0.9, 1.1, 1.25, 1.6];
-
-function around(name: keyof Thresholds, value: number): number[] {
-  const whole = thresholdsSchema.shape[name].format === 'safeint';
-  return [...new Set(factors.map((factor) => (whole ? Math.round(value * factor) : value * factor)))].filter(
-    (tried) => tried !== value && thresholdsSchema.shape[name].safeParse(tried).success,
-  );
+/** One number of the thresholds: a key, or a sign's points. */
+interface Knob {
+  name: string;
+  of: (thresholds: Thresholds) => number;
+  /** Null where the value isn't allowed. */
+  set: (thresholds: Thresholds, value: number) => Thresholds | null;
 }
 
-/**
- * One threshold after the other, round after round, until a round no longer helps. A threshold moves only where that is worth more than a little, so that what
- * the runs say nothing of stays as it was.
- */
+const checked = (thresholds: Thresholds): Thresholds | null =>
+  thresholdsSchema.safeParse(thresholds).success ? thresholds : null;
+
+function knobsOf(start: Thresholds): Knob[] {
+  const { points, ...plain } = start;
+  const plainKnobs = (Object.keys(plain) as (keyof typeof plain)[]).map(
+    (name): Knob => ({
+      name,
+      of: (thresholds) => thresholds[name],
+      set: (thresholds, value) => checked({ ...thresholds, [name]: value }),
+    }),
+  );
+  const pointKnobs = (Object.keys(points) as (keyof typeof points)[]).map(
+    (name): Knob => ({
+      name: `points.${name}`,
+      of: (thresholds) => thresholds.points[name],
+      set: (thresholds, value) => checked({ ...thresholds, points: { ...thresholds.points, [name]: value } }),
+    }),
+  );
+  return [...pointKnobs, ...plainKnobs];
+}
+
+/** What a number is tried at, as a share of what it is; three digits are enough. */
+const factors = [0.5, 0.7, 0.85, 1.15, 1.4, 2];
+
+function tries(knob: Knob, thresholds: Thresholds): Thresholds[] {
+  const now = knob.of(thresholds);
+  const whole = Number.isInteger(now) && knob.set(thresholds, now + 0.5) === null;
+  const values = factors.map((factor) =>
+    whole ? Math.round(now * factor) : Number((now * factor).toPrecision(3)),
+  );
+  return [...new Set(values)]
+    .filter((value) => value !== now)
+    .flatMap((value) => knob.set(thresholds, value) ?? []);
+}
+
+/** Least gain for which a number moves: what the runs say nothing of stays as it was. */
+const leastGain = 0.003;
+
+/** One number after the other, round after round, until a round no longer helps. */
 export function fitThresholds(
   runs: readonly LabelledRun[],
   start: Thresholds,
@@ -59,21 +93,20 @@ export function fitThresholds(
 ): Thresholds {
   const worthOf = (thresholds: Thresholds) =>
     worth(scoreOf(judgeAll(runs, (run) => ourAlarms(run, thresholds))));
-  const names = Object.keys(start) as (keyof Thresholds)[];
+  const knobs = knobsOf(start);
   let best = start;
   let most = worthOf(best);
   for (let round = 0; round < rounds; round += 1) {
     const before = most;
-    for (const [i, name] of names.entries()) {
-      for (const value of around(name, best[name])) {
-        const tried = { ...best, [name]: value };
+    for (const [i, knob] of knobs.entries()) {
+      for (const tried of tries(knob, best)) {
         const now = worthOf(tried);
-        if (now <= most + 0.002) continue;
+        if (now < most + leastGain) continue;
         [best, most] = [tried, now];
       }
-      progress((round + (i + 1) / names.length) / rounds, most);
+      progress((round + (i + 1) / knobs.length) / rounds, most);
     }
-    if (most <= before) break;
+    if (most === before) break;
   }
   return best;
 }

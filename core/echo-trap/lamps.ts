@@ -4,7 +4,7 @@ import { detectors, type Latch } from './signals.ts';
 /** The four signs of the paper, each by one or more detectors; the one that is on, or else the first that is known, gives the figures. */
 const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
   { name: 'spread', by: ['spread_falls', 'groups_fail'] },
-  { name: 'entropy', by: ['entropy_falls', 'entropy_rises'] },
+  { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },
   { name: 'gradient', by: ['gradient_spikes', 'not_finite'] },
   {
     name: 'diversity',

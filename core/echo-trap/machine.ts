@@ -1,4 +1,5 @@
 import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
+import type { Detector } from './detector.ts';
 import type { Outcome } from './outcome.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -61,31 +62,44 @@ export function targetOf(
   iteration: number,
   thresholds: Thresholds,
 ): TrapState {
-  const on = new Set(detectors.filter((_, i) => latches[i]!.on).map(({ name }) => name));
-  const lasting = (name: string) => {
-    const { since } = latches[detectors.findIndex((each) => each.name === name)]!;
-    return since === null ? 0 : iteration - since + 1;
-  };
-  const families = (regime: string) =>
-    new Set(
-      detectors
-        .filter((each) => each.stage === 'early' && each.regime === regime && on.has(each.name))
-        .map(({ family }) => family),
-    );
-  const template = families('template');
-  const chaos = families('chaos');
-  const early = Math.max(template.size, chaos.size);
-  if (lasting('success_lost') >= thresholds.lost_for) return 'collapsed';
-  if (on.has('not_finite')) return 'collapsing';
-  if (early > 0 && on.has('success_falls')) return 'collapsing';
-  if (isSolved(on, outcome, thresholds)) return 'solved';
-  if (chaos.size >= 2) return 'warning';
-  const learning = !(outcome.trend <= 0.05);
-  if (template.size >= 2 && on.has('moves_lose_board') && !learning) return 'warning';
-  if (template.has('thoughts') && !learning) return 'locked';
-  return early > 0 ? 'watch' : 'healthy';
+  const lit = detectors.flatMap((detector, i) => {
+    const { on, since } = latches[i]!;
+    return on && since !== null ? { detector, lasting: iteration - since + 1 } : [];
+  });
+  const isOn = (name: string) => lit.some(({ detector }) => detector.name === name);
+  const lost = lit.find(({ detector }) => detector.name === 'success_lost');
+  if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
+  if (isOn('not_finite')) return 'collapsing';
+  if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
+  const learning = outcome.trend > thresholds.learning;
+  if (evidenceOf(lit, learning, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
+  const early = lit.filter(({ detector }) => detector.stage === 'early');
+  const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
+  if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
+  return early.length > 0 ? 'watch' : 'healthy';
+}
+
+interface Lit {
+  detector: Detector;
+  /** Iterations that it has been on. */
+  lasting: number;
+}
+
+/**
+ * Points of all signs that are on; a warning takes 1. Signs of a family see the same thing and count once, by the largest. One that has stood for long without a fall
+ * counts half, as do those of the template while success still rises: a run that learns loses variety too.
+ */
+function evidenceOf(lit: readonly Lit[], learning: boolean, { points, fades_after }: Thresholds): number {
+  const byFamily = new Map<string, number>();
+  for (const { detector, lasting } of lit) {
+    const faded = lasting > fades_after ? 0.5 : 1;
+    const excused = learning && detector.regime === 'template' ? 0.5 : 1;
+    const counted = faded * excused * (points[detector.name as keyof typeof points] ?? 0);
+    byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));
+  }
+  return [...byFamily.values()].reduce((sum, value) => sum + value, 0);
 }
 
 /** Success near the top and at its own peak: then spread, entropy and variety fall because nothing is left to learn. */
-const isSolved = (on: ReadonlySet<string>, { settled, peak }: Outcome, { solved }: Thresholds) =>
-  on.has('spread_falls') && settled >= solved && settled >= 0.9 * peak;
+const isSolved = (settledSpread: boolean, { settled, peak }: Outcome, { solved }: Thresholds) =>
+  settledSpread && settled >= solved && settled >= 0.9 * peak;

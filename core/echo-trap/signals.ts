@@ -1,12 +1,12 @@
 import type { TrapSignal } from '../contract/echo-trap.ts';
 import type { Detector, Memory, Reading, View } from './detector.ts';
-import { entropyFalls, entropyRises } from './detectors/entropy.ts';
+import { entropyFalls, entropyRebounds, entropyRises } from './detectors/entropy.ts';
 import { formatFalls, repliesGrow } from './detectors/form.ts';
 import { gradientSpikes, notFinite } from './detectors/gradient.ts';
 import { movesLoseBoard } from './detectors/moves.ts';
 import { groupsFail, spreadFalls } from './detectors/spread.ts';
 import { successFalls, successLost } from './detectors/success.ts';
-import { templateSpreads, thoughtsAlike, thoughtsLoseBoard } from './detectors/thoughts.ts';
+import { oneThought, templateSpreads, thoughtsAlike, thoughtsLoseBoard } from './detectors/thoughts.ts';
 
 /** Every detector, in the order in which the paper saw their signs. */
 export const detectors: readonly Detector[] = [
@@ -14,7 +14,9 @@ export const detectors: readonly Detector[] = [
   groupsFail,
   entropyFalls,
   entropyRises,
+  entropyRebounds,
   templateSpreads,
+  oneThought,
   thoughtsAlike,
   thoughtsLoseBoard,
   movesLoseBoard,
@@ -63,7 +65,7 @@ function take(detector: Detector, view: View, latch: Latch): void {
   if (reading.hot && latch.hot === 0) latch.hotSince = iteration;
   latch.hot = reading.hot ? latch.hot + 1 : 0;
   latch.cool = reading.cool ? latch.cool + 1 : 0;
-  const onAfter = detector.onAfter ?? thresholds.on_after;
+  const onAfter = detector.onAfter?.(thresholds) ?? thresholds.on_after;
   const offAfter = detector.offAfter?.(thresholds) ?? thresholds.off_after;
   if (!latch.on && latch.hot >= onAfter) {
     latch.on = true;

@@ -1,6 +1,25 @@
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
+const point = z.number().min(0).max(2);
+/** What each sign counts for once it is on, by the names of the detectors. */
+const pointsSchema = z.strictObject({
+  spread_falls: point,
+  groups_fail: point,
+  entropy_falls: point,
+  entropy_rises: point,
+  entropy_rebounds: point,
+  template_spreads: point,
+  one_thought: point,
+  thoughts_alike: point,
+  thoughts_lose_board: point,
+  moves_lose_board: point,
+  format_falls: point,
+  replies_grow: point,
+  gradient_spikes: point,
+  success_falls: point,
+});
+
 /**
  * Every number of the detectors, in one place. Shares are of a run's own baseline (the median of its first iterations) or of its peak, so that none depends on
  * an environment's scale of rewards.
@@ -24,8 +43,13 @@ export const thresholdsSchema = z.strictObject({
   /** Entropy: shares of the baseline. */
   entropy_low: z.number().min(0.01).max(0.95),
   entropy_high: z.number().min(1.05).max(20),
+  /** Entropy: how many times its lowest it may rise again. */
+  entropy_rebound: z.number().min(1.05).max(20),
   /** Share of episodes with the commonest thought. */
   template_share: z.number().min(0.3).max(1),
+  /** The same share where only one thought is left, and for how many iterations. */
+  one_thought: z.number().min(0.5).max(1),
+  one_thought_for: z.number().int().min(1).max(200),
   /** Distinct first thoughts. */
   distinct_thoughts: z.number().min(0.01).max(0.9),
   /** Dependence of the first move on the board: share of its peak. */
@@ -47,11 +71,13 @@ export const thresholdsSchema = z.strictObject({
   lost_for: z.number().int().min(1).max(200),
   /** Success, and its share of the peak, from which a run is solved. */
   solved: z.number().min(0.5).max(1),
-  /** Iterations without a new peak after which learning counts as stopped. */
-  stalled_for: z.number().int().min(5).max(500),
+  /** Iterations over which success is seen to rise or not, and the rise between their halves, as a share of the peak, from which a run still learns. */
+  stalled_for: z.number().int().min(6).max(500),
+  learning: z.number().min(0).max(0.9),
 
-  /** Iterations that a strong early sign must stay until it is a warning by itself. */
-  persists_for: z.number().int().min(5).max(500),
+  /** A warning takes one point; a sign that has stood for so many iterations counts half. */
+  points: pointsSchema,
+  fades_after: z.number().int().min(5).max(1000),
   /** Iterations of a lower level until a state is left downwards. */
   calm_for: z.number().int().min(1).max(200),
 });
@@ -69,7 +95,10 @@ export const shippedThresholds: Thresholds = {
   failed_groups: 0.25,
   entropy_low: 0.4,
   entropy_high: 1.6,
+  entropy_rebound: 2,
   template_share: 0.85,
+  one_thought: 0.97,
+  one_thought_for: 20,
   distinct_thoughts: 0.15,
   move_dependence: 0.5,
   mutual_information: 0.2,
@@ -82,7 +111,24 @@ export const shippedThresholds: Thresholds = {
   lost_for: 10,
   solved: 0.9,
   stalled_for: 40,
-  persists_for: 40,
+  learning: 0.08,
+  points: {
+    spread_falls: 0.25,
+    groups_fail: 0.35,
+    entropy_falls: 0.25,
+    entropy_rises: 0.6,
+    entropy_rebounds: 0.35,
+    template_spreads: 0.25,
+    one_thought: 0.5,
+    thoughts_alike: 0.25,
+    thoughts_lose_board: 0.4,
+    moves_lose_board: 0.35,
+    format_falls: 0.6,
+    replies_grow: 0.35,
+    gradient_spikes: 0.25,
+    success_falls: 0.5,
+  },
+  fades_after: 80,
   calm_for: 15,
 };
 

@@ -1,4 +1,5 @@
 import type { ChartSpec } from './chart-specs.ts';
+import type { ChartMark } from './marks.ts';
 import type { MetricSeries } from './metric-series.ts';
 import type { RunSeries } from './run-series.ts';
 
@@ -19,6 +20,18 @@ export function describeChart(spec: ChartSpec, series: RunSeries): string {
   });
   return `${spec.title}, ${spec.unit}. ${sentences.join(' ')}`;
 }
+
+/** Where the run that it parted from ended. */
+export function describeParent(spec: ChartSpec, parent: RunSeries): string {
+  const ends = spec.lines.flatMap(({ metric, label }) => {
+    const newest = parent.get(metric)?.newest();
+    return newest ? [`${label} ${spec.format(newest.value)} at iteration ${newest.iteration}`] : [];
+  });
+  return ends.length > 0 ? `Its parent: ${ends.join(', ')}.` : '';
+}
+
+export const describeMarks = (marks: readonly ChartMark[]): string =>
+  marks.length > 0 ? `Marked: ${marks.map(({ title }) => title).join('; ')}.` : '';
 
 function course(spec: ChartSpec, points: MetricSeries): string {
   const values = points.values();

@@ -3,10 +3,11 @@ import { useTheme } from '../theme.ts';
 import { useCharts, useChartsView } from '../views/charts-view.tsx';
 import { indexAt } from './align.ts';
 import type { ChartSpec } from './chart-specs.ts';
-import { describeChart } from './chart-text.ts';
+import { describeChart, describeMarks, describeParent } from './chart-text.ts';
 import { frames } from './frame-scheduler.ts';
+import type { ChartMark } from './marks.ts';
 import type { MetricSeries } from './metric-series.ts';
-import { createPlot } from './plot.ts';
+import { createPlot, type Plot } from './plot.ts';
 import { useChartPreferences } from './preferences.ts';
 import type { RunSeries } from './run-series.ts';
 
@@ -15,10 +16,17 @@ const height = 158;
 interface ChartProps {
   spec: ChartSpec;
   series: RunSeries;
+  /** Of the run that this one parted from, drawn faint behind it. */
+  parent?: RunSeries | null;
+  marks?: readonly ChartMark[];
 }
 
+const noMarks: readonly ChartMark[] = [];
+
 /** A titled chart that redraws itself from the series; React draws only the frame around it. */
-export const Chart = memo(function Chart({ spec, series }: ChartProps) {
+export const Chart = memo(function Chart({ spec, series, parent = null, marks = noMarks }: ChartProps) {
+  const drawn = useRef<Plot | null>(null);
+  const newestMarks = useRef(marks);
   const target = useRef<HTMLDivElement>(null);
   const title = useId();
   const { store, syncKey } = useChartsView();
@@ -31,6 +39,8 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
     const plot = createPlot(element, {
       spec,
       series,
+      parent,
+      marks: () => newestMarks.current,
       smoothing,
       syncKey,
       width: element.clientWidth,
@@ -39,9 +49,11 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
       onZoom: store.getState().setZoom,
       onCursor: store.getState().setCursor,
     });
+    drawn.current = plot;
     const update = () => frames.schedule(plot.update);
     const stops = [
       series.subscribe(update),
+      parent?.subscribe(update) ?? (() => {}),
       store.subscribe((state, before) => {
         if (state.zoom !== before.zoom) update();
       }),
@@ -53,8 +65,16 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
       observer.disconnect();
       frames.cancel(plot.update);
       plot.destroy();
+      drawn.current = null;
     };
-  }, [spec, series, store, syncKey, smoothing, theme]);
+  }, [spec, series, parent, store, syncKey, smoothing, theme]);
+
+  useEffect(() => {
+    // A new plot has drawn its own.
+    if (newestMarks.current === marks) return;
+    newestMarks.current = marks;
+    drawn.current?.mark();
+  }, [marks]);
 
   return (
     <figure className="chart panel" data-wide={spec.wide || undefined} aria-labelledby={title}>
@@ -64,7 +84,7 @@ export const Chart = memo(function Chart({ spec, series }: ChartProps) {
         <Values spec={spec} series={series} />
       </figcaption>
       <div className="chart-plot" ref={target} aria-hidden="true" />
-      <ChartText spec={spec} series={series} />
+      <ChartText spec={spec} series={series} parent={parent} marks={marks} />
     </figure>
   );
 });
@@ -101,7 +121,12 @@ function valueAt(points: MetricSeries, iteration: number, sparse = false): numbe
 }
 
 /** The chart in words and a few numbers, for those who don't see it. */
-function ChartText({ spec, series }: ChartProps) {
+function ChartText({ spec, series, parent, marks = noMarks }: ChartProps) {
   useSyncExternalStore(series.subscribe, () => series.version);
-  return <p className="visually-hidden">{describeChart(spec, series)}</p>;
+  const words = [
+    describeChart(spec, series),
+    parent ? describeParent(spec, parent) : '',
+    describeMarks(marks),
+  ];
+  return <p className="visually-hidden">{words.filter(Boolean).join(' ')}</p>;
 }

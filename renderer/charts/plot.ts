@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import { align } from './align.ts';
 import type { ChartSpec, LineSpec } from './chart-specs.ts';
+import { type ChartMark, placeMarks } from './marks.ts';
 import type { RunSeries } from './run-series.ts';
 
 export interface Zoom {
@@ -8,16 +9,19 @@ export interface Zoom {
   max: number;
 }
 
-/** One column of the plot: a line, the values behind a smoothed line, or an edge of its band. */
+/** One column of the plot: a line, the values behind a smoothed line, an edge of its band, or the same line of the run's parent. */
 interface Column {
   metric: string;
   line: LineSpec;
-  role: 'line' | 'raw' | 'low' | 'high';
+  role: 'line' | 'raw' | 'low' | 'high' | 'parent';
 }
 
 interface PlotOptions {
   spec: ChartSpec;
   series: RunSeries;
+  /** Drawn faint behind it. */
+  parent: RunSeries | null;
+  marks: () => readonly ChartMark[];
   smoothing: number;
   /** Charts of one key share the cross-hair. */
   syncKey: string;
@@ -32,20 +36,24 @@ interface PlotOptions {
 export interface Plot {
   /** Draws what the series hold now. */
   update(): void;
+  /** Puts the marks where they are now. */
+  mark(): void;
   resize(width: number, height: number): void;
   destroy(): void;
 }
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
-  const { spec, series, smoothing, width, height } = options;
-  const columns = spec.lines.flatMap((line) => columnsOf(line, smoothing));
+  const { spec, series, parent, smoothing, width, height } = options;
+  const own = spec.lines.flatMap((line) => columnsOf(line, smoothing));
+  // First, so that it lies behind.
+  const columns = [...(parent ? spec.lines.map(parentColumn) : []), ...own];
   const style = getComputedStyle(target);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const data = () =>
     align(
       columns.map(({ metric, line, role }) => ({
-        series: series.get(metric),
-        smoothing: role === 'line' && !line.sparse ? smoothing : 0,
+        series: (role === 'parent' ? parent : series)?.get(metric),
+        smoothing: (role === 'line' || role === 'parent') && !line.sparse ? smoothing : 0,
       })),
     ) as uPlot.AlignedData;
 
@@ -80,6 +88,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       series: [{}, ...columns.map((column) => drawn(column, color, series))],
       bands: bandsOf(columns, color),
       hooks: {
+        draw: [(self) => placeMarks(self, options.marks())],
         setSelect: [
           (self) => {
             if (self.select.width < 6) return;
@@ -103,10 +112,13 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
 
   return {
     update: () => plot.setData(data(), true),
+    mark: () => placeMarks(plot, options.marks()),
     resize: (newWidth, newHeight) => plot.setSize({ width: newWidth, height: newHeight }),
     destroy: () => plot.destroy(),
   };
 }
+
+const parentColumn = (line: LineSpec): Column => ({ metric: line.metric, line, role: 'parent' });
 
 function columnsOf(line: LineSpec, smoothing: number): Column[] {
   const own: Column = { metric: line.metric, line, role: 'line' };
@@ -127,6 +139,7 @@ function drawn(
 ): uPlot.Series {
   const stroke = color(line.color);
   const edge = role === 'low' || role === 'high';
+  if (role === 'parent') return { stroke: translucent(stroke, 0.4), width: 1.5, points: { show: false } };
   return {
     stroke: edge ? 'transparent' : role === 'raw' ? translucent(stroke, 0.28) : stroke,
     width: role === 'line' ? 1.75 : 1,

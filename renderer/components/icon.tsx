@@ -20,6 +20,15 @@ const paths = {
   queue: 'M2.5 4h11M2.5 8h7M2.5 12h7M12.2 7.6v5M9.7 10.1h5',
   archive: 'M2.3 3h11.4v3H2.3zM3.4 6v7h9.2V6M6.4 8.8h3.2',
   note: 'M3 2.5h10v8.2L10.2 13.5H3zM5.4 5.8h5.2M5.4 8.6h3.2',
+  ok: 'M8 1.8a6.2 6.2 0 100 12.4A6.2 6.2 0 008 1.8zM5.2 8.2l2 2 3.7-4.2',
+  watch:
+    'M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 100 3.6 1.8 1.8 0 000-3.6z',
+  warning: 'M8 2L14.6 13.5H1.4zM8 6.4v3.2M8 11.4v.1',
+  critical: 'M5.4 1.8h5.2l3.6 3.6v5.2l-3.6 3.6H5.4l-3.6-3.6V5.4zM8 4.8v3.8M8 11v.1',
+  quiet: 'M4.5 8h7',
+  bell: 'M8 2.2c2.5 0 3.9 1.8 3.9 4.2 0 3 1.3 4.3 1.3 4.3H2.8s1.3-1.3 1.3-4.3C4.1 4 5.5 2.2 8 2.2zM6.6 12.8a1.5 1.5 0 002.8 0',
+  fork: 'M4.5 3.2v9.6M4.5 9.2c0-2.4 7-1.6 7-5M4.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM4.5 11.6a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM11.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6z',
+  tree: 'M1.8 8h3.4M5.2 3.5v9M5.2 3.5h3M5.2 8h3M5.2 12.5h3M10.2 3.5h4M10.2 8h4M10.2 12.5h4',
 } as const;
 
 export type IconName = keyof typeof paths;
@@ -39,6 +48,14 @@ const outlined: ReadonlySet<IconName> = new Set([
   'queue',
   'archive',
   'note',
+  'ok',
+  'watch',
+  'warning',
+  'critical',
+  'quiet',
+  'bell',
+  'fork',
+  'tree',
 ]);
 
 /** Decoration only: the control it stands in carries the words. */

@@ -5,6 +5,7 @@ import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon } from './icon.tsx';
+import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
   connecting: 'Connecting',
@@ -75,6 +76,19 @@ export function Sidebar({ route }: { route: Route }) {
   );
 }
 
+/** Of a run that is in the Echo Trap, or near it. */
+function TrapMark({ run: { trap } }: { run: RunSummary }) {
+  if (!trap || !isAlarm(trap.state)) return null;
+  const { word, tone } = stateWords[trap.state];
+  const said = `Echo Trap: ${word.toLowerCase()} ${sinceWords(trap)}`;
+  return (
+    <span className="run-link-trap" data-tone={tone} title={said}>
+      <Icon name={toneIcons[tone]} size={13} />
+      <span className="visually-hidden">{said}</span>
+    </span>
+  );
+}
+
 /** Letters that are never cut off: the blank and what core puts behind a preset's title. */
 const endOfName = 5;
 
@@ -101,6 +115,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
         {run.name.slice(-endOfName)}
       </span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
+      <TrapMark run={run} />
       <span className="run-link-detail wide">
         {run.queuePosition !== null
           ? `Queue ${run.queuePosition}`

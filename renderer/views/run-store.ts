@@ -1,6 +1,7 @@
 import { createStore, type StoreApi } from 'zustand';
 import type {
   Alert,
+  EchoTrap,
   Evaluation,
   LogLine,
   MemoryPlan,
@@ -32,6 +33,8 @@ export interface RunState {
   /** Null until it has been measured. */
   storage: RunStorage | null;
   alerts: Alert[];
+  /** What the Echo Trap's monitor says; null where there is nothing to judge. */
+  echoTrap: EchoTrap | null;
 }
 
 export type RunStore = StoreApi<RunState>;
@@ -51,6 +54,7 @@ export const createRunStore = (runId: string): RunStore =>
     evaluations: [],
     storage: null,
     alerts: [],
+    echoTrap: null,
   }));
 
 /** Keeps the store in step with core until the returned function is called. */
@@ -67,6 +71,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
       api.call('alerts.list', { runId }),
+      api.call('echoTrap.state', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
@@ -78,8 +83,9 @@ export function followRun(api: Api, store: RunStore): () => void {
       .catch(() => {});
   }
 
-  function load([{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts]: Answers): void {
+  function load(answers: Answers): void {
     if (!followed) return;
+    const [{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts, echoTrap] = answers;
     store.getState().series.load(series);
     store.setState({
       loaded: true,
@@ -91,6 +97,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
       alerts,
+      echoTrap,
     });
     measure();
   }
@@ -140,6 +147,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     ),
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
+    api.on('echoTrap', ({ echoTrap }) => catchUp.notice(() => store.setState({ echoTrap })), runId),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),

@@ -203,7 +203,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
         version: 1,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // So blunt that nothing is seen.
-        thresholds: { ...shippedThresholds, persists_for: 500, on_after: 100 },
+        thresholds: { ...shippedThresholds, on_after: 100 },
       }),
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;

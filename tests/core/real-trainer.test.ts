@@ -3,6 +3,8 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { TrapCalibration } from '../../core/contract/contract.ts';
+import { shippedCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
 import { presets } from '../../core/run-config/presets.ts';
@@ -117,6 +119,63 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
         .pluck()
         .all(runId);
       expect(iterations).toEqual(iterations.map((_, index) => index + 1));
+    } finally {
+      await core.dispose();
+    }
+  });
+
+  test('that collapses under a policy that rolls back ends as a fork of its last healthy checkpoint', {
+    timeout: 300_000,
+  }, async () => {
+    // A learning rate that nothing survives, and thresholds that wait for nothing.
+    const { thresholds } = shippedCalibration;
+    const about: TrapCalibration = { source: 'fitted', models: ['this test'], runs: 1, note: 'hasty' };
+    const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, success_falls: 0.1 };
+    writeCalibration(world.home, { about, thresholds: hasty });
+    const core = await createCore({
+      home: world.home,
+      resources,
+      trainerPath: trainer,
+      reacts: true,
+      log: () => {},
+    });
+    try {
+      const set = {
+        ...small,
+        'start.weights': 'load',
+        iterations: 12,
+        'rollout.groups': 4,
+        'rollout.group_size': 4,
+        'rollout.max_response_tokens': 32,
+        'policy_loss.mini_batch': 16,
+        'optimizer.learning_rate': 0.01,
+        'evaluation.every': 0,
+        'checkpoint.every': 1,
+        reaction: 'rollback',
+      };
+      const runId = await core.runs.create({ preset: 'starter-frozen-lake', set });
+      await core.runs.start(runId);
+      const { reaction, status } = await untilRun(
+        core,
+        runId,
+        (run) => run.reaction?.state === 'done' || run.reaction?.state === 'failed',
+      );
+      expect(reaction).toMatchObject({ action: 'rollback', by: 'policy', state: 'done' });
+      expect(status).toBe('stopped');
+      const { checkpoint, fork } = reaction!;
+      const { parent, iterations } = await untilRun(core, fork!, ({ iteration }) => iteration > checkpoint!);
+      expect({ parent, iterations }).toEqual({
+        parent: { run: runId, iteration: checkpoint },
+        iterations: 12,
+      });
+      const first = core.database
+        .prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?')
+        .pluck();
+      expect(first.get(fork, 'actor/loss')).toBe(checkpoint! + 1);
+      await core.runs.command(fork!, 'stop');
+      await untilRun(core, fork!, (run) => run.status === 'stopped');
+      const { optimizer } = (await core.runs.config(fork!)) as { optimizer: { learning_rate: number } };
+      expect(optimizer.learning_rate).toBe(0.0033);
     } finally {
       await core.dispose();
     }

@@ -3,14 +3,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-// jsdom has no canvas: the plots hold their data and draw nothing.
-vi.mock('uplot', () => ({
-  default: class {
-    setData() {}
-    setSize() {}
-    destroy() {}
-  },
-}));
+vi.mock('uplot', () => import('./uplot.ts'));
 
 const template = new World();
 let lake: string;

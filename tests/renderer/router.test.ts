@@ -12,6 +12,21 @@ const routes: [string, Route][] = [
     '#/run/a/evaluation/larger/000012-lake-0037',
     { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: '000012-lake-0037' },
   ],
+  ['#/run/a/thoughts', { page: 'thoughts', runId: 'a', iteration: null }],
+  ['#/run/a/thoughts/40', { page: 'thoughts', runId: 'a', iteration: 40 }],
+  [
+    '#/run/a/replay/000040-train-0003/thought/I%20go%2C%2050%20%25%2F2',
+    {
+      page: 'replay',
+      runId: 'a',
+      episodeId: '000040-train-0003',
+      thought: { text: 'I go, 50 %/2', whole: true },
+    },
+  ],
+  [
+    '#/run/a/replay/000040-train-0003/opening/I',
+    { page: 'replay', runId: 'a', episodeId: '000040-train-0003', thought: { text: 'I', whole: false } },
+  ],
   ['#/run/a/replay/000012-train-0037', { page: 'replay', runId: 'a', episodeId: '000012-train-0037' }],
 ];
 

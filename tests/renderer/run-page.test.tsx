@@ -6,14 +6,7 @@ import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-// jsdom has no canvas: the plots hold their data and draw nothing.
-vi.mock('uplot', () => ({
-  default: class {
-    setData() {}
-    setSize() {}
-    destroy() {}
-  },
-}));
+vi.mock('uplot', () => import('./uplot.ts'));
 
 const template = new World();
 let trained: string;

@@ -4,6 +4,7 @@ import { chartSpecs } from '../../renderer/charts/chart-specs.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { smooth } from '../../renderer/charts/smoothing.ts';
+import { spark } from '../../renderer/charts/sparkline.ts';
 
 function series(points: [number, number][]): MetricSeries {
   const made = new MetricSeries();
@@ -152,4 +153,32 @@ test('the spread by choice is charted where there is one, and no empty entry whe
       .lines.map(({ label }) => label);
   expect(labelsOf([])).toEqual(['std', 'zero']);
   expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['std', 'by choice', 'zero']);
+});
+
+describe('a sparkline', () => {
+  const iterations = Array.from({ length: 1000 }, (_, index) => index + 1);
+
+  test('is thinned, and keeps its ends and a spike of one iteration', () => {
+    const values = iterations.map((iteration) => (iteration === 613 ? 9 : 1));
+    const { points, at } = spark(iterations, values, [], 50);
+    expect(points.length).toBeLessThanOrEqual(50);
+    expect(points.at(-1)!.x).toBe(1);
+    const top = points.toSorted((a, b) => a.y - b.y)[0]!;
+    expect(top.x).toBe(at(613));
+    expect(points.map(({ x }) => x)).toEqual(points.map(({ x }) => x).sort((a, b) => a - b));
+  });
+
+  test('leaves room for a level beyond its values, and knows none that is not known', () => {
+    const { points, levels } = spark([1, 2, 3], [1, 2, 1.5], [4, null]);
+    expect(levels[1]).toBeNull();
+    for (const { y } of points) expect(y).toBeGreaterThan(levels[0]!);
+    expect(Math.max(...points.map(({ y }) => y))).toBeLessThan(1);
+  });
+
+  test('draws what is finite alone, and a constant within its frame', () => {
+    const { points } = spark([1, 2, 3, 4], [5, Number.NaN, 5, Number.POSITIVE_INFINITY]);
+    expect(points).toHaveLength(2);
+    for (const { y } of points) expect(y > 0 && y < 1).toBe(true);
+    expect(spark([], []).points).toEqual([]);
+  });
 });

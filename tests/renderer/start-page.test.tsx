@@ -5,14 +5,7 @@ import { findPreset } from '../../core/run-config/presets.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-// jsdom has no canvas: the plots hold their data and draw nothing.
-vi.mock('uplot', () => ({
-  default: class {
-    setData() {}
-    setSize() {}
-    destroy() {}
-  },
-}));
+vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { baselineOf, type Detector, high, low, smooth } from '../detector.ts';
+import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
 
 const entropy = 'rollout/entropy';
 
@@ -31,5 +31,25 @@ export const entropyRises: Detector = {
     const baseline = baselineOf(view, memory, entropy);
     if (Number.isNaN(value) || !(baseline > 0)) return null;
     return high(view, entropy, value, baseline, view.thresholds.entropy_high * baseline);
+  },
+};
+
+/** The paper: entropy that turns and rises fast is a sign too. Against its own lowest, for a run whose entropy had fallen. */
+export const entropyRebounds: Detector = {
+  name: 'entropy_rebounds',
+  title: 'Entropy turns and rises',
+  meaning:
+    'A policy that had become sure is losing its way again: the line that it holds to no longer pays everywhere.',
+  stage: 'early',
+  regime: 'chaos',
+  family: 'entropy',
+  read(view, memory) {
+    const value = smooth(view, entropy);
+    const first = baselineOf(view, memory, entropy);
+    const settled = smooth(view, entropy, 2 * view.thresholds.window);
+    if (Number.isNaN(settled) || !(first > 0)) return null;
+    const lowest = -peakOf(memory, 'lowest', -settled);
+    if (lowest > 0.6 * first) return null;
+    return high(view, entropy, value, lowest, view.thresholds.entropy_rebound * lowest);
   },
 };

@@ -17,7 +17,7 @@ export const gradientSpikes: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
-  onAfter: 1,
+  onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index, thresholds }) {
     const series = names.find((name) => track.recent(name, index, 1).length > 0);
@@ -40,7 +40,7 @@ export const notFinite: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
-  onAfter: 1,
+  onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {
     const broken = track.isBroken(index);

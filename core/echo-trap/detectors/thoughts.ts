@@ -20,6 +20,25 @@ export const templateSpreads: Detector = {
   },
 };
 
+/** The end of it: from here no setting is known to bring variety back. */
+export const oneThought: Detector = {
+  name: 'one_thought',
+  title: 'Only one thought is left',
+  meaning:
+    'For many iterations all episodes have begun with one and the same thought: variety is gone, and it hardly ever returns.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  onAfter: ({ one_thought_for }) => one_thought_for,
+  read(view, memory) {
+    const series = 'rollout/template_share';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
+    return high(view, series, value, Math.min(baseline, 0.9), view.thresholds.one_thought);
+  },
+};
+
 /** For runs whose episodes aren't at hand: the share of different thoughts within a group. */
 export const thoughtsAlike: Detector = {
   name: 'thoughts_alike',
@@ -46,7 +65,7 @@ export const thoughtsLoseBoard: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
-  onAfter: 1,
+  onAfter: () => 1,
   read(view, memory) {
     const series = 'diagnostics/mutual_information';
     const ceiling = smooth(view, 'diagnostics/mutual_information_ceiling', 3);

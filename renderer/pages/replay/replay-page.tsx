@@ -15,16 +15,20 @@ import { counterpart } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
 import { FileChoice } from './file-choice.tsx';
 import { LevelStrip } from './level-strip.tsx';
+import { ThoughtNote } from './thought-note.tsx';
 import { useEpisode, useEpisodes } from './use-episodes.ts';
+import { type ThoughtFilter, useOfThought } from './use-of-thought.ts';
 
 interface ReplayPageProps {
   /** An evaluation that was asked for; null: the run's own rollouts. */
   evaluation: string | null;
   episodeId: string | null;
+  /** Only episodes with such a first thought; null: all. */
+  thought: ThoughtFilter | null;
 }
 
 /** Inside the run's view and one of a replay. */
-export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
+export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) {
   const runId = useRun((state) => state.runId);
   const stage = useReplayStore();
   const run = useRunSummary(runId);
@@ -44,6 +48,7 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
     (followed ? newest : (wanted ?? findFile(files, evaluations, episodeId, evaluation))) ?? newest;
   const shownEvaluation = file?.evaluation ?? null;
   const episodes = useEpisodes(runId, file);
+  const ofThought = useOfThought(runId, file, episodes, thought);
   const loading = useEpisode(runId, evaluation, episodeId);
   const replay = useReplay((state) => state.replay);
   usePlayer();
@@ -61,14 +66,15 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
     const asked = !followed && !wanted && !episodes.some(({ id }) => id === episodeId);
     if (asked && episodeId) setMissing(episodeId);
     const chosen = counterpart(episodes, stage.getState().replay?.summary ?? null);
-    if (chosen) navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id }, true);
-  }, [episodes, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
+    if (chosen)
+      navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id, thought }, true);
+  }, [thought, episodes, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
 
   function choose(id: string, of: string | null): void {
     setFollowed(false);
     setWanted(null);
     setMissing(null);
-    navigate({ page: 'replay', runId, evaluation: of, episodeId: id }, true);
+    navigate({ page: 'replay', runId, evaluation: of, episodeId: id, thought }, true);
   }
 
   if (problem) {
@@ -90,6 +96,12 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
         <h1>Replay</h1>
         {run && <StatusBadge status={run.status} />}
         <span className="spacer" />
+        {file?.split === 'train' && file.evaluation === null && (
+          <a className="button" href={formatRoute({ page: 'thoughts', runId, iteration: file.iteration })}>
+            <Icon name="tree" size={14} />
+            Thought tree
+          </a>
+        )}
         <FileChoice
           files={files}
           file={file}
@@ -102,6 +114,12 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
           }}
         />
       </header>
+      {thought && file?.split === 'train' && (
+        <ThoughtNote
+          thought={thought}
+          clear={() => navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId }, true)}
+        />
+      )}
       {missing && (
         <p className="replay-missing" role="status">
           There is no episode <code>{missing}</code> in this run; another is shown.
@@ -117,7 +135,7 @@ export function ReplayPage({ evaluation, episodeId }: ReplayPageProps) {
       ) : (
         <div className="replay-body">
           <EpisodeTable
-            episodes={episodes}
+            episodes={ofThought}
             current={episodeId}
             onChoose={(id) => choose(id, shownEvaluation)}
           />

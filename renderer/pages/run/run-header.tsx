@@ -22,6 +22,12 @@ export function RunHeader({ run }: { run: RunSummary }) {
         <span className="spacer" />
         <Controls run={run} />
         {newest && (
+          <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
+            <Icon name="tree" size={14} />
+            Thought tree
+          </a>
+        )}
+        {newest && (
           <a
             className="button"
             data-kind="primary"

@@ -3,15 +3,15 @@ import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
+import { isOpen } from './echo-trap/alerts.tsx';
 
 /** What a person should know of a run before its charts: a failure, a trainer that hangs, a disk that fills, alerts. */
 export function RunNotices({ run }: { run: RunSummary }) {
   const storage = useRun((state) => state.storage);
   const alerts = useRun((state) => state.alerts);
   const now = Date.now();
-  const open = alerts.filter(
-    ({ state, snoozedUntil }) => state === 'raised' || (state === 'snoozed' && (snoozedUntil ?? 0) <= now),
-  );
+  // The Echo Trap's stand in its panel.
+  const open = alerts.filter((alert) => alert.level === null && isOpen(alert, now));
   return (
     <>
       {run.failure && <ErrorNote error={run.failure} />}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { Chart } from '../../charts/chart.tsx';
@@ -9,9 +9,13 @@ import { isLive } from '../../components/run-facts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { ChartsView, useCharts } from '../../views/charts-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
+import { useForks, useParent } from '../../views/use-parent.ts';
+import { chartMarks } from './chart-marks.ts';
 import { ConfigPanel } from './config-panel.tsx';
+import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { EvaluationCards } from './evaluation-cards.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
+import { Family } from './family.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { MemoryPanel } from './memory-panel.tsx';
@@ -47,8 +51,12 @@ export function RunPage() {
   }
   return (
     <div className="page run-page">
-      <RunHeader run={run} />
+      <div>
+        <RunHeader run={run} />
+        <Family run={run} />
+      </div>
       <RunNotices run={run} />
+      <EchoTrapPanel run={run} />
       <ChartsView>
         <Charts run={run} />
       </ChartsView>
@@ -63,6 +71,11 @@ export function RunPage() {
 function Charts({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const loaded = useRun((state) => state.loaded);
+  const alerts = useRun((state) => state.alerts);
+  const parent = useParent(run);
+  const forks = useForks(run.id);
+  const [withParent, setWithParent] = useState(true);
+  const marks = useMemo(() => chartMarks(alerts, run, parent?.run, forks), [alerts, run, parent?.run, forks]);
   const { zoom, cursor, setZoom } = useCharts((state) => state);
   const { smoothing, toggleSmoothing } = useChartPreferences();
   // The set of metrics changes a handful of times in a run, its values all the time.
@@ -89,6 +102,17 @@ function Charts({ run }: { run: RunSummary }) {
         ) : (
           <span className="faint chart-tip">Drag across a chart to zoom</span>
         )}
+        {parent && (
+          <button
+            type="button"
+            className="toggle"
+            aria-pressed={withParent}
+            title={`${parent.run.name}, drawn faint`}
+            onClick={() => setWithParent(!withParent)}
+          >
+            Parent, faint
+          </button>
+        )}
         <button type="button" className="toggle" aria-pressed={smoothing > 0} onClick={toggleSmoothing}>
           Smooth
         </button>
@@ -96,7 +120,13 @@ function Charts({ run }: { run: RunSummary }) {
       <EvaluationCards runId={run.id} series={series} />
       <div className="chart-grid">
         {specs.map((spec) => (
-          <Chart key={spec.id} spec={spec} series={series} />
+          <Chart
+            key={spec.id}
+            spec={spec}
+            series={series}
+            parent={withParent ? parent?.series : null}
+            marks={marks}
+          />
         ))}
         <LatestIteration series={series} />
       </div>

@@ -16,6 +16,9 @@ export interface PresetGroup {
   tasks: TaskPresets[];
 }
 
+/** Made to collapse, so that one sees the Echo Trap. */
+export const isTrap = ({ id }: Pick<PresetCard, 'id'>): boolean => id.endsWith('-trap');
+
 /** The presets by environment and task, both in the order of their first preset. */
 export function groupPresets(cards: readonly PresetCard[]): PresetGroup[] {
   return Array.from(

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { Empty } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { ModelSection } from './model-section.tsx';
-import { groupPresets, headingOf } from './preset-groups.ts';
+import { groupPresets, headingOf, isTrap } from './preset-groups.ts';
 import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import { TaskCard } from './task-card.tsx';
@@ -12,7 +12,9 @@ export function StartPage() {
   const presets = useApp((state) => state.presets);
   const system = useApp((state) => state.system);
   const problem = system?.trainer.problem;
-  const starters = (presets ?? []).filter(({ model }) => model === null);
+  const own = (presets ?? []).filter(({ model }) => model === null);
+  const starters = own.filter((card) => !isTrap(card));
+  const traps = own.filter(isTrap);
   const published = (presets ?? []).flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   useEffect(() => {
     document.title = 'Start · StarPO Studio';
@@ -45,6 +47,22 @@ export function StartPage() {
           </section>
         ))}
       </div>
+      {traps.length > 0 && (
+        <section aria-labelledby="group-traps">
+          <div className="section-head">
+            <h2 id="group-traps">See the Echo Trap</h2>
+            <p className="muted">
+              Made to collapse within minutes: watch the signs, be warned before the reward falls, and rescue
+              the run.
+            </p>
+          </div>
+          <div className="preset-grid">
+            {traps.map((card) => (
+              <TaskCard key={card.id} presets={[card]} blocked={Boolean(problem)} />
+            ))}
+          </div>
+        </section>
+      )}
       {published.length > 0 && <ModelSection cards={published} blocked={Boolean(problem)} />}
       <QueuePanel />
       <RecentRuns />

@@ -7,7 +7,8 @@ import { isDeviceTaken } from '../../components/run-facts.ts';
 import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { Illustration } from './illustration.tsx';
-import { defaultOf, type TaskPresets } from './preset-groups.ts';
+import { defaultOf, isTrap, type TaskPresets } from './preset-groups.ts';
+import { type Reaction, ReactionChoice } from './reaction-choice.tsx';
 import { buildingText } from './trainer-notice.tsx';
 
 interface TaskCardProps {
@@ -28,6 +29,8 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   const building = useApp(({ system }) => buildingText(system?.trainer));
   const [chosenId, choose] = useState(() => defaultOf(presets).id);
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
+  const [reaction, setReaction] = useState<Reaction>('notify');
+  const heading = useId();
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
   const name = card.alias ?? card.id;
   const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
@@ -37,7 +40,13 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
     setBusy(how);
     try {
       const queue = how === 'queue';
-      const { runId } = await api.call('runs.create', { preset: card.id, set, start: !queue, queue });
+      const changes = { ...set, ...(reaction === 'notify' ? {} : { reaction }) };
+      const { runId } = await api.call('runs.create', {
+        preset: card.id,
+        set: changes,
+        start: !queue,
+        queue,
+      });
       if (queue) setBusy(null);
       else navigate({ page: 'run', runId });
     } catch (cause) {
@@ -47,16 +56,17 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   }
 
   return (
-    <article className="preset" aria-labelledby={`task-${card.task}`}>
+    <article className="preset" aria-labelledby={heading}>
       <div className="preset-picture">
         <Illustration environments={card.environments} />
       </div>
       <div className="preset-body">
         <div className="preset-title">
-          <h3 id={`task-${card.task}`}>
+          <h3 id={heading}>
             {card.title}
             {card.model && <span className="visually-hidden">, {card.model.title}</span>}
           </h3>
+          {isTrap(card) && <span className="badge">Made to collapse</span>}
           <code className="faint preset-id" title={name}>
             {name}
           </code>
@@ -75,6 +85,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
             </div>
           ))}
         </div>
+        <ReactionChoice title={title} value={reaction} choose={setReaction} />
         {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
         <div className="preset-foot">
           <Button

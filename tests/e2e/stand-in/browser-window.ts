@@ -97,6 +97,10 @@ export class BrowserWindow extends EventEmitter {
     void this.page.then((page) => page.bringToFront());
   }
 
+  isFocused(): boolean {
+    return true;
+  }
+
   isMinimized(): boolean {
     return false;
   }

@@ -7,6 +7,9 @@ export const Menu = { buildFromTemplate: (template: unknown) => template, setApp
 
 export const nativeTheme = { shouldUseDarkColors: false };
 
+/** Nobody looks at this desktop. */
+export const Notification = { isSupported: () => false };
+
 export const dialog = {
   showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
 };

@@ -39,6 +39,11 @@ export class Served {
     return served;
   }
 
+  /** For files that are needed as long as it runs. */
+  get folder(): string {
+    return this.world.folder;
+  }
+
   /** Makes a run; `set`: what differs from its preset. */
   async make(name: string, preset: string, set: Record<string, string | number> = {}): Promise<string> {
     const { runId } = await this.client.call('runs.create', {
@@ -129,5 +134,25 @@ export async function busyStudio(): Promise<Served> {
   await served.train(lake, { HOLD: 87 }, ({ iteration }) => iteration === 87);
   for (const preset of ['starter-bandit', 'starter-frozen-lake-slippery'])
     await call('queue.add', { runId: await served.make(`queued-${preset}`, preset) });
+  return served;
+}
+
+/** A trainer that hangs on a disk that is full, and an alert. */
+export async function warnedStudio(): Promise<Served> {
+  const served = await Served.start();
+  const runId = await served.make('lake', 'starter-frozen-lake', { 'storage.budget_gigabytes': 0.0001 });
+  await served.train(runId, { HOLD: 20 }, ({ iteration }) => iteration === 20);
+  served.raise(runId, 'The entropy fell by half within ten iterations.');
+  served.sleep();
+  await served.until(runId, (run) => run.stalled !== null);
+  return served;
+}
+
+/** With a GPU, and a published model. */
+export async function equippedStudio(): Promise<Served> {
+  const served = await Served.start();
+  served.putModel('Qwen2.5-0.5B-Instruct');
+  const runId = await served.make('planned', 'qwen2.5-0.5b-sokoban', { iterations: 2 });
+  await served.train(runId, {}, ({ status }) => status === 'completed');
   return served;
 }

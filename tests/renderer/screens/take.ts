@@ -1,8 +1,10 @@
 // Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE_SCRIPT] [PATTERN]
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { busyStudio, Served } from './studio.ts';
+import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
+import { trappedStudio } from './trap.ts';
 
 type Steps = (page: Page) => Promise<unknown>;
 /** Name, address, and what is done before the picture is taken. */
@@ -15,7 +17,7 @@ const only = process.argv[4];
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
 
-await takeAll(await busyStudio(), (runs) => [
+await takeAll(busyStudio, (runs) => [
   ['start', '/start'],
   ['start-baseline', '/start', chooseBaselines],
   ['start-published-no-gpu', '/start', scrollToPublished],
@@ -41,43 +43,60 @@ await takeAll(await busyStudio(), (runs) => [
   ['replay-unknown', `/run/${runs.lake}/replay/000087-train-9999`],
 ]);
 
-const warned = await Served.start();
-const stalled = await warned.make('lake', 'starter-frozen-lake', { 'storage.budget_gigabytes': 0.0001 });
-await warned.train(stalled, { HOLD: 20 }, ({ iteration }) => iteration === 20);
-warned.raise(stalled, 'The entropy fell by half within ten iterations.');
-warned.sleep();
-await warned.until(stalled, (run) => run.stalled !== null);
-await takeAll(warned, () => [['run-warned', `/run/${stalled}`]]);
+await takeAll(trappedStudio, (runs) => [
+  ['trap-healthy', `/run/${runs.healthy}`],
+  ['trap-healthy-open', `/run/${runs.healthy}`, openTrap],
+  ['trap-locked', `/run/${runs.locked}`],
+  ['trap-warned', `/run/${runs.warned}`],
+  ['trap-warned-asked', `/run/${runs.warned}`, askToRollBack],
+  ['trap-collapsing', `/run/${runs.collapsing}`],
+  ['trap-collapsing-evidence', `/run/${runs.collapsing}`, scrollToEvidence],
+  ['trap-collapsing-charts', `/run/${runs.collapsing}`, pointAtMark],
+  ['trap-chaos', `/run/${runs.chaos}`],
+  ['trap-fork', `/run/${runs.fork}`, scrollToCharts],
+  ['thoughts-early', `/run/${runs.collapsing}/thoughts/5`],
+  ['thoughts-late', `/run/${runs.collapsing}/thoughts/60`],
+  ['replay-thought', `/run/${runs.collapsing}/thoughts/30`, chooseLeaf],
+]);
 
-await takeAll(await Served.start(), () => [['start-empty', '/start']]);
-await takeAll(await Served.start('/nowhere/starpo-trainer'), () => [['start-trainer-missing', '/start']]);
+await takeAll(warnedStudio, (runs) => [['run-warned', `/run/${runs.lake}`]]);
+await takeAll(Served.start, () => [['start-empty', '/start']]);
+await takeAll(
+  () => Served.start('/nowhere/starpo-trainer'),
+  () => [['start-trainer-missing', '/start']],
+);
 
 process.env.FAKE_TRAINER_GPU = String(85e9);
-const equipped = await Served.start();
-equipped.putModel('Qwen2.5-0.5B-Instruct');
-const planned = await equipped.make('planned', 'qwen2.5-0.5b-sokoban', { iterations: 2 });
-await equipped.train(planned, {}, ({ status }) => status === 'completed');
-await takeAll(equipped, () => [
+await takeAll(equippedStudio, (runs) => [
   ['start-published', '/start', scrollToPublished],
   ['start-published-config', '/start', openPresetConfig],
-  ['run-memory', `/run/${planned}`, openMemory],
+  ['run-memory', `/run/${runs.planned}`, openMemory],
 ]);
 await browser.close();
 
-async function takeAll(served: Served, pictures: (runs: Record<string, string>) => Picture[]): Promise<void> {
-  for (const [colorScheme, width, height] of [
-    ['light', 1440, 900],
-    ['dark', 1440, 900],
-    ['light', 1024, 700],
-    ['dark', 1024, 700],
-  ] as const) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-    for (const picture of pictures(served.runs))
-      if (!only || picture[0].match(only))
-        await take(context, served.address, picture, `${colorScheme}-${width}`);
-    await context.close();
+/** `make`: the app that the pictures are of, made where any of them is wanted. */
+async function takeAll(
+  make: () => Promise<Served>,
+  pictures: (runs: Record<string, string>) => Picture[],
+): Promise<void> {
+  if (only && !pictures({}).some(([name]) => name.match(only))) return;
+  const served = await make();
+  try {
+    for (const [colorScheme, width, height] of [
+      ['light', 1440, 900],
+      ['dark', 1440, 900],
+      ['light', 1024, 700],
+      ['dark', 1024, 700],
+    ] as const) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      for (const picture of pictures(served.runs))
+        if (!only || picture[0].match(only))
+          await take(context, served.address, picture, `${colorScheme}-${width}`);
+      await context.close();
+    }
+  } finally {
+    await served.close();
   }
-  await served.close();
 }
 
 async function take(
@@ -96,7 +115,8 @@ async function take(
   await page.waitForTimeout(300);
   await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
   if (axe) {
-    await page.addScriptTag({ path: axe });
+    // As a script of the page it would be kept out by the content security policy.
+    await page.evaluate(readFileSync(axe, 'utf8'));
     for (const violation of await page.evaluate(axeViolations)) console.log(`${name} ${kind}: ${violation}`);
   }
   await page.close();
@@ -136,6 +156,35 @@ async function zoomAndPoint(page: Page): Promise<void> {
   await page.mouse.move(x + width * 0.8, y + height / 2, { steps: 5 });
   await page.mouse.up();
   await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 3 });
+}
+
+async function openTrap(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Echo Trap/ }).click();
+}
+
+async function askToRollBack(page: Page): Promise<void> {
+  await page
+    .getByRole('button', { name: /^Roll back/ })
+    .first()
+    .click();
+}
+
+async function scrollToEvidence(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Signals' }).evaluate((heading) => heading.scrollIntoView());
+}
+
+async function scrollToCharts(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Metrics' }).evaluate((heading) => heading.scrollIntoView());
+}
+
+async function pointAtMark(page: Page): Promise<void> {
+  await scrollToCharts(page);
+  await page.locator('.u-over [data-tone] > :first-child').nth(1).hover();
+}
+
+async function chooseLeaf(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /goal/ }).first().click();
+  await page.locator('.transport-place').waitFor();
 }
 
 async function openPanels(page: Page): Promise<void> {

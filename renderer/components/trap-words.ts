@@ -1,0 +1,92 @@
+import type { EchoTrap, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import type { IconName } from './icon.tsx';
+
+/** How loud something is; each has a colour and, since colour alone says nothing, a shape. */
+export type Tone = 'calm' | 'watch' | 'warning' | 'critical';
+
+export const toneIcons: Record<Tone, IconName> = {
+  calm: 'ok',
+  watch: 'watch',
+  warning: 'warning',
+  critical: 'critical',
+};
+
+export const stateWords: Record<TrapState, { word: string; tone: Tone }> = {
+  healthy: { word: 'Healthy', tone: 'calm' },
+  solved: { word: 'Solved', tone: 'calm' },
+  locked: { word: 'Learning has stopped', tone: 'watch' },
+  watch: { word: 'Watch', tone: 'watch' },
+  warning: { word: 'Warning', tone: 'warning' },
+  collapsing: { word: 'Collapsing', tone: 'critical' },
+  collapsed: { word: 'Collapsed', tone: 'critical' },
+};
+
+export const levelWords: Record<TrapLevel, { word: string; tone: Tone }> = {
+  watch: stateWords.watch,
+  warning: stateWords.warning,
+  collapsing: stateWords.collapsing,
+  collapsed: stateWords.collapsed,
+};
+
+export const isAlarm = (state: TrapState | TrapLevel): boolean =>
+  ['warning', 'collapsing', 'collapsed'].includes(state);
+
+export const regimeWords: Record<TrapRegime, { word: string; meaning: string }> = {
+  healthy: { word: 'Healthy', meaning: 'replies vary, and thoughts depend on their board' },
+  template: { word: 'Template', meaning: 'replies vary, but thoughts are much the same for every board' },
+  compressed: {
+    word: 'Compressed',
+    meaning: 'replies vary little, but thoughts still depend on their board',
+  },
+  entropy_collapse: {
+    word: 'Entropy collapse',
+    meaning: 'replies vary little, and thoughts are the same for every board',
+  },
+  chaos: { word: 'Chaos', meaning: 'entropy rises, and replies lose their form' },
+  unknown: { word: 'Not known', meaning: 'one of the two is not measured' },
+};
+
+export const lampWords: Record<TrapLamp['name'], { name: string; sign: string }> = {
+  spread: { name: 'Reward spread', sign: 'Rewards within a group become equal' },
+  entropy: { name: 'Entropy', sign: 'Replies lose their variety, or lose all order' },
+  gradient: { name: 'Gradient norm', sign: 'The gradient spikes' },
+  diversity: { name: 'Diversity', sign: 'First thoughts become one line' },
+};
+
+export const lightWords: Record<TrapLamp['light'], string> = {
+  on: 'on',
+  off: 'off',
+  unknown: 'no data',
+};
+
+/** `rollout/reward_std_in_group` for people. */
+const seriesNames: Record<string, string> = {
+  'rollout/reward_std_in_group': 'spread of rewards in groups',
+  'rollout/zero_std_groups': 'groups without spread',
+  'rollout/success_rate': 'success',
+  'rollout/reward_mean': 'mean reward',
+  'rollout/format_valid_rate': 'valid replies',
+  'rollout/action_valid_rate': 'valid actions',
+  'rollout/response_tokens': 'tokens a reply',
+  'rollout/template_share': 'share of the commonest thought',
+  'actor/grad_norm': 'gradient norm',
+  'actor/grad_norm_max': 'largest gradient norm',
+  'diagnostics/mutual_information': 'mutual information of thoughts and boards',
+};
+
+export function seriesName(series: string): string {
+  const known = seriesNames[series];
+  if (known) return known;
+  const words = series.slice(series.indexOf('/') + 1).replaceAll(/[_/]/g, ' ');
+  return words.replace('std', 'spread');
+}
+
+/** A sentence of the monitor's with names for people where it names metrics. */
+export const withNames = (sentence: string): string =>
+  sentence.replaceAll(
+    /\b(?:rollout|actor|critic|filter|advantage|diagnostics|evaluation)\/[\w/-]+/g,
+    (series) => seriesName(series),
+  );
+
+export const sinceWords = ({ state, since }: Pick<EchoTrap, 'state' | 'since'>): string =>
+  since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;

@@ -1,0 +1,94 @@
+import { create } from 'zustand';
+import type { Notifier } from '../../core/contract/bridge.ts';
+import type { Alert } from '../../core/contract/contract.ts';
+import type { NotificationText } from '../../core/contract/notification.ts';
+import type { Api } from '../api/api.ts';
+import { withNames } from '../components/trap-words.ts';
+import { navigate } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+
+/** `unsupported`: this browser has none; `blocked`: the person, or the browser for them, said no. */
+export type Permission = 'unsupported' | 'blocked' | 'off' | 'on';
+
+const storageKey = 'starpo-notifications';
+
+/** Electron's, through the preload; a browser has the Notification API instead. */
+const desktop = (): Notifier | undefined => (window as { starpo?: Notifier }).starpo;
+
+function present(): Permission {
+  const chosen = localStorage.getItem(storageKey);
+  if (desktop()) return chosen === 'off' ? 'off' : 'on';
+  if (!('Notification' in window)) return 'unsupported';
+  if (Notification.permission === 'denied') return 'blocked';
+  return Notification.permission === 'granted' && chosen === 'on' ? 'on' : 'off';
+}
+
+interface Notifications {
+  permission: Permission;
+  /** As a person asks for it: only then is a browser asked whether it may. */
+  turn: (on: boolean) => Promise<void>;
+}
+
+export const useNotifications = create<Notifications>()((set) => ({
+  permission: 'off',
+  turn: async (on) => {
+    localStorage.setItem(storageKey, on ? 'on' : 'off');
+    if (on && !desktop() && 'Notification' in window) await Notification.requestPermission();
+    set({ permission: present() });
+  },
+}));
+
+/** Tells of alarms while the window isn't in front, until the returned function is called. */
+export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
+  useNotifications.setState({ permission: present() });
+  const told = new Set<string>();
+  const stops = [
+    api.on('alerts', ({ runId, alerts }) => {
+      const alarm = newAlarm(alerts);
+      if (!alarm || told.has(alarm.id)) return;
+      told.add(alarm.id);
+      if (useNotifications.getState().permission === 'on' && !inFront()) show(runId, alarm);
+    }),
+    desktop()?.onOpen((runId) => navigate({ page: 'run', runId })) ?? (() => {}),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** The alarm whose raising is the newest change; what is older was told of before, or when nobody looked. */
+function newAlarm(alerts: readonly Alert[]): Alert | null {
+  const newest = alerts.reduce<Alert | null>(
+    (last, alert) => (!last || alert.changedAt >= last.changedAt ? alert : last),
+    null,
+  );
+  return newest?.state === 'raised' && newest.level !== null && newest.level !== 'watch' ? newest : null;
+}
+
+const inFront = () => document.visibilityState === 'visible' && document.hasFocus();
+
+const titles: Record<NonNullable<Alert['level']>, string> = {
+  watch: 'Echo Trap: watch',
+  warning: 'Echo Trap: warning',
+  collapsing: 'Echo Trap: the run is collapsing',
+  collapsed: 'Echo Trap: the run has collapsed',
+};
+
+function show(runId: string, { id, level, message, iteration }: Alert): void {
+  const name = useApp.getState().runs?.find((run) => run.id === runId)?.name ?? 'A run';
+  const title = titles[level ?? 'warning'];
+  const body = `${name}, iteration ${iteration}. ${withNames(message)}`;
+  const bridge = desktop();
+  if (bridge) {
+    const text: NotificationText = { runId, title, body: body.slice(0, 500) };
+    bridge.notify(JSON.stringify(text));
+    return;
+  }
+  // Of several tabs with the same alert, one notification stays.
+  const notification = new Notification(title, { body, tag: id });
+  notification.onclick = () => {
+    focus();
+    navigate({ page: 'run', runId });
+    notification.close();
+  };
+}

@@ -1,0 +1,55 @@
+import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
+import type { ChartMark } from '../../charts/marks.ts';
+import { number } from '../../components/format.ts';
+import { levelWords, seriesName, withNames } from '../../components/trap-words.ts';
+
+const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
+
+/** What is marked on a run's charts: alerts at their iteration, and where runs part. */
+export function chartMarks(
+  alerts: readonly Alert[],
+  run: Pick<RunSummary, 'parent'>,
+  parent: Pick<RunSummary, 'name'> | undefined,
+  forks: readonly Pick<RunSummary, 'id' | 'name' | 'parent'>[],
+): ChartMark[] {
+  const origin = run.parent && run.parent.iteration > 0 ? run.parent : null;
+  return [
+    ...alerts.map(alertMark),
+    ...(origin
+      ? [
+          forkMark(
+            'parent',
+            origin.iteration,
+            `Parted from ${parent?.name ?? 'its parent'} after iteration ${origin.iteration}`,
+          ),
+        ]
+      : []),
+    ...forks.map(({ id, name, parent }) =>
+      forkMark(id, parent!.iteration, `${name} went on from iteration ${parent!.iteration}`),
+    ),
+  ];
+}
+
+function alertMark({ id, iteration, level, severity, message, series, value, baseline }: Alert): ChartMark {
+  const tone = level ? levelWords[level].tone : severityTones[severity];
+  const word = level ? levelWords[level].word : 'Alert';
+  const seen =
+    series && value !== null
+      ? ` ${seriesName(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}.`
+      : '';
+  return {
+    id,
+    iteration,
+    tone: tone === 'calm' ? 'watch' : tone,
+    title: `${word} at iteration ${iteration}`,
+    text: withNames(message) + seen,
+  };
+}
+
+const forkMark = (id: string, iteration: number, title: string): ChartMark => ({
+  id,
+  iteration,
+  tone: 'fork',
+  title,
+  text: '',
+});

@@ -1,0 +1,198 @@
+import { useState } from 'react';
+import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Button } from '../../../components/basics.tsx';
+import { Icon, type IconName } from '../../../components/icon.tsx';
+import { isLive } from '../../../components/run-facts.ts';
+import { navigate } from '../../../router.ts';
+import { useApp } from '../../../stores/app-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
+import styles from './advice.module.css';
+
+interface AdviceListProps {
+  run: RunSummary;
+  advice: readonly Advice[];
+  /** The newest open alert. */
+  alertId: string | undefined;
+}
+
+/** What can be done, the recommended first; only what would act in this run's configuration. */
+export function AdviceList({ run, advice, alertId }: AdviceListProps) {
+  const offered = offeredOf(run, advice);
+  const best = offered.find(({ preferred }) => preferred) ?? offered[0];
+  if (!best) return null;
+  const others = offered.filter((each) => each !== best);
+  const commands = others.filter(({ action }) => action.kind === 'command');
+  const changes = others.filter(({ action }) => action.kind === 'rollback');
+  return (
+    <section aria-label="What to do" className={styles.section}>
+      <h3>What to do</h3>
+      <Item run={run} advice={best} alertId={alertId} />
+      {commands.length > 0 && (
+        <ul className={styles.commands}>
+          {commands.map((each) => (
+            <li key={each.id}>
+              <Act run={run} advice={each} alertId={alertId} />
+              <span className={styles.why}>{each.why}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.length > 0 && (
+        <details className={styles.more}>
+          <summary>
+            <Icon name="chevron" size={11} />
+            {changes.length === 1
+              ? 'Another change to go on with'
+              : `${changes.length} other changes to go on with`}
+          </summary>
+          <ul>
+            {changes.map((each) => (
+              <li key={each.id}>
+                <Item run={run} advice={each} alertId={alertId} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Item({ run, advice, alertId }: ActProps) {
+  const { title, why, preferred, action } = advice;
+  return (
+    <div className={styles.item} data-preferred={preferred || undefined}>
+      <div className={styles.words}>
+        <p className={styles.title}>
+          {title}
+          {preferred && <span className="badge">Recommended</span>}
+        </p>
+        <p className={styles.why}>{why}</p>
+        {action.kind === 'rollback' && <Changes changes={action.changes} />}
+      </div>
+      <Act run={run} advice={advice} alertId={alertId} />
+    </div>
+  );
+}
+
+/** A run that has ended can't be paused any more. */
+export function offeredOf({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
+  const possible = ({ acts, action }: Advice) =>
+    acts &&
+    (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
+  return advice.filter(possible).toSorted((a, b) => Number(b.preferred) - Number(a.preferred));
+}
+
+const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconName> = {
+  pause: 'pause',
+  checkpoint: 'checkpoint',
+  stop: 'stop',
+};
+const commandWords = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
+
+interface ActProps {
+  run: RunSummary;
+  advice: Advice;
+  /** The alert that it answers. */
+  alertId?: string | undefined;
+}
+
+/** Its button; what ends the run asks once more. */
+export function Act({ run, advice, alertId }: ActProps) {
+  const { action } = advice;
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'done'>('idle');
+  const [said, setSaid] = useState('');
+  const asks = action.kind === 'rollback' || action.command === 'stop';
+
+  async function take(): Promise<void> {
+    setState('busy');
+    try {
+      const {
+        fork,
+        message,
+        state: end,
+      } = await api.call('echoTrap.act', {
+        runId: run.id,
+        adviceId: advice.id,
+        ...(alertId === undefined ? {} : { alertId }),
+      });
+      setSaid(message);
+      setState(end === 'failed' ? 'idle' : 'done');
+      if (fork !== null && end === 'done') navigate({ page: 'run', runId: fork });
+    } catch (cause) {
+      report(cause);
+      setState('idle');
+    }
+  }
+
+  if (state === 'asking') {
+    const question =
+      action.kind === 'rollback'
+        ? `${isLive(run.status) ? 'This run is stopped and kept; a' : 'A'} new one goes on from iteration ${action.notAfter} or the checkpoint before it.`
+        : 'It writes a checkpoint and ends; it can be resumed.';
+    return (
+      <fieldset className={styles.question}>
+        <legend>{question}</legend>
+        <Button kind="primary" onClick={() => void take()}>
+          {action.kind === 'rollback' ? 'Roll back' : 'Stop'}
+        </Button>
+        <Button onClick={() => setState('idle')}>Cancel</Button>
+      </fieldset>
+    );
+  }
+  const words = action.kind === 'rollback' ? 'Roll back and go on' : commandWords[action.command];
+  return (
+    <span className={styles.act}>
+      <span className="faint" role="status">
+        {said}
+      </span>
+      <Button
+        kind={advice.preferred ? 'primary' : 'plain'}
+        icon={action.kind === 'rollback' ? 'fork' : icons[action.command]}
+        disabled={state === 'busy'}
+        onClick={() => (asks ? setState('asking') : void take())}
+        label={`${words}: ${advice.title}`}
+      >
+        {state === 'busy' ? 'Working…' : words}
+      </Button>
+    </span>
+  );
+}
+
+/** The settings of the new run that differ from this one's. */
+function Changes({ changes }: { changes: readonly SettingChange[] }) {
+  const config = useRun((state) => state.config);
+  if (changes.length === 0) return <p className={styles.change}>With the same settings.</p>;
+  return (
+    <ul className={styles.changes} aria-label="Changed settings">
+      {changes.map(({ path, value }) => {
+        const before = settingAt(config, path);
+        return (
+          <li key={path} className={styles.change}>
+            <code>{path}</code>
+            {before !== undefined && <s>{shown(before)}</s>}
+            <strong>{shown(value)}</strong>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const shown = (value: unknown): string => {
+  if (typeof value === 'number') {
+    const rounded = Number(value.toPrecision(3));
+    return Math.abs(rounded) >= 0.001 || rounded === 0 ? String(rounded) : rounded.toExponential();
+  }
+  return value === true ? 'on' : value === false ? 'off' : String(value);
+};
+
+/** As in `optimizer.learning_rate`; undefined where there is none. */
+function settingAt(config: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined | null)?.[key], config);
+}

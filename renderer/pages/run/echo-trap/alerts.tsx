@@ -1,0 +1,126 @@
+import type { Alert, EchoTrap, Input, TrapLevel } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Button, Panel } from '../../../components/basics.tsx';
+import { number } from '../../../components/format.ts';
+import { Icon } from '../../../components/icon.tsx';
+import { levelWords, regimeWords, seriesName, toneIcons, withNames } from '../../../components/trap-words.ts';
+import { useApp } from '../../../stores/app-store.ts';
+import styles from './alerts.module.css';
+import { ReactionLine } from './reaction-line.tsx';
+
+/** Of the Echo Trap's monitor: those of other detectors have no level. */
+export type TrapAlert = Alert & { level: TrapLevel };
+
+export const trapAlerts = (alerts: readonly Alert[]): TrapAlert[] =>
+  alerts.filter((alert): alert is TrapAlert => alert.level !== null);
+
+export const isOpen = ({ state, snoozedUntil }: Alert, now: number): boolean =>
+  state === 'raised' || (state === 'snoozed' && (snoozedUntil ?? 0) <= now);
+
+const newestFirst = (alerts: readonly TrapAlert[]) =>
+  alerts.toSorted((a, b) => b.iteration - a.iteration || b.raisedAt - a.raisedAt);
+
+export const newestOpen = (alerts: readonly TrapAlert[]): TrapAlert | undefined =>
+  newestFirst(alerts).find((alert) => isOpen(alert, Date.now()));
+
+/** Newest first; what was answered stands apart. */
+export function Alerts({
+  runId,
+  alerts,
+  signals,
+}: {
+  runId: string;
+  alerts: readonly TrapAlert[];
+  signals: EchoTrap['signals'];
+}) {
+  const now = Date.now();
+  const newest = newestFirst(alerts);
+  const open = newest.filter((alert) => isOpen(alert, now));
+  const answered = newest.filter((alert) => !isOpen(alert, now));
+  if (newest.length === 0) return null;
+  return (
+    <div className={styles.alerts}>
+      {open.length > 0 && (
+        <ul aria-label="Alerts">
+          {open.map((alert) => (
+            <Item key={alert.id} runId={runId} alert={alert} signals={signals} />
+          ))}
+        </ul>
+      )}
+      {answered.length > 0 && (
+        <Panel title="Answered alerts" note={String(answered.length)}>
+          <ul aria-label="Answered alerts">
+            {answered.map((alert) => (
+              <Item key={alert.id} runId={runId} alert={alert} signals={signals} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </div>
+  );
+}
+
+const snooze = 3_600_000;
+
+const answeredWords: Record<Alert['state'], string> = {
+  raised: '',
+  acknowledged: 'acknowledged',
+  snoozed: 'snoozed',
+  cleared: 'cleared',
+};
+
+function Item({ runId, alert, signals }: { runId: string; alert: TrapAlert; signals: EchoTrap['signals'] }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const { level, message, iteration, since, regime, state } = alert;
+  const { word, tone } = levelWords[level];
+  const meaning = signals.find(({ series }) => series !== '' && series === alert.series)?.meaning;
+  const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
+    void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
+  const open = isOpen(alert, Date.now());
+  return (
+    <li className={styles.alert} data-tone={open ? tone : 'calm'}>
+      <Icon name={toneIcons[tone]} />
+      <div className={styles.body}>
+        <p className={styles.title}>
+          <strong>{word}</strong> at iteration {iteration}
+          {since !== null && since < iteration && `, began at ${since}`}
+          {regime !== null && regime !== 'unknown' && regime !== 'healthy' && (
+            <span className="badge" title={regimeWords[regime].meaning}>
+              {regimeWords[regime].word}
+            </span>
+          )}
+          {!open && <span className="badge">{answeredWords[state]}</span>}
+        </p>
+        <p>{withNames(message)}</p>
+        <p className={styles.seen}>
+          {alert.series !== null && alert.value !== null && (
+            <span>
+              {seriesName(alert.series)} {number(alert.value)}
+              {alert.baseline !== null && `, normally ${number(alert.baseline)}`}
+            </span>
+          )}
+          {meaning && <span>{meaning}</span>}
+        </p>
+        {alert.reaction && <ReactionLine reaction={alert.reaction} />}
+      </div>
+      {open && (
+        <div className={styles.answers}>
+          <Button
+            onClick={() => answer({ state: 'acknowledged' })}
+            label={`Acknowledge: ${word} at iteration ${iteration}`}
+          >
+            Acknowledge
+          </Button>
+          <Button
+            kind="quiet"
+            onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}
+            label={`Snooze for an hour: ${word} at iteration ${iteration}`}
+          >
+            Snooze for an hour
+          </Button>
+        </div>
+      )}
+    </li>
+  );
+}

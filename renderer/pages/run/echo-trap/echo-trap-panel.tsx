@@ -1,0 +1,127 @@
+import { useId, useState } from 'react';
+import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
+import { Icon } from '../../../components/icon.tsx';
+import { isAlarm, sinceWords, stateWords, toneIcons, withNames } from '../../../components/trap-words.ts';
+import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
+import { useRun } from '../../../views/run-view.tsx';
+import { AdviceList } from './advice.tsx';
+import { Alerts, isOpen, newestOpen, trapAlerts } from './alerts.tsx';
+import styles from './echo-trap-panel.module.css';
+import { LampRow, Lamps } from './lamps.tsx';
+import { ReactionLine } from './reaction-line.tsx';
+import { RegimeMap } from './regime-map.tsx';
+import { Signals } from './signals.tsx';
+
+/** What the Echo Trap's monitor says: one line while all is well, everything from a warning on. */
+export function EchoTrapPanel({ run }: { run: RunSummary }) {
+  const trap = useRun((state) => state.echoTrap);
+  const alerts = trapAlerts(useRun((state) => state.alerts));
+  const body = useId();
+  const alarmed = trap !== null && isAlarm(trap.state);
+  /** What the person wants, until the alarm comes or goes. */
+  const [chosen, setChosen] = useState<{ alarmed: boolean; open: boolean } | null>(null);
+  if (!trap) return null;
+  const open = chosen?.alarmed === alarmed ? chosen.open : alarmed;
+  const { word, tone } = stateWords[trap.state];
+  const waiting = alerts.filter((alert) => isOpen(alert, Date.now())).length;
+  return (
+    <section
+      className={`panel ${styles.panel}`}
+      data-tone={tone}
+      aria-labelledby={`${body}-title`}
+      id="echo-trap"
+    >
+      <h2 className={styles.head} id={`${body}-title`}>
+        <button
+          type="button"
+          aria-expanded={open}
+          aria-controls={body}
+          onClick={() => setChosen({ alarmed, open: !open })}
+        >
+          <Icon name="chevron" size={12} />
+          <span className={styles.tone}>
+            <Icon name={toneIcons[tone]} />
+          </span>
+          <span>Echo Trap</span>
+          <strong className={styles.tone}>{word}</strong>
+          <span className={styles.since}>{sinceWords(trap)}</span>
+          <span className="spacer" />
+          {waiting > 0 && (
+            <span className="badge">
+              {waiting} alert{waiting === 1 ? '' : 's'}
+            </span>
+          )}
+          <LampRow lamps={trap.lamps} />
+        </button>
+      </h2>
+      <div id={body} hidden={!open}>
+        {open && <Body run={run} trap={trap} />}
+      </div>
+    </section>
+  );
+}
+
+function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
+  const series = useRun((state) => state.series);
+  const alerts = trapAlerts(useRun((state) => state.alerts));
+  return (
+    <div className={styles.body}>
+      <div>
+        <p className={styles.summary}>{withNames(trap.summary)}</p>
+        <Course history={trap.history} />
+      </div>
+      <Lamps lamps={trap.lamps} />
+      {run.reaction && <ReactionLine reaction={run.reaction} />}
+      <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
+      <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />
+      <div className={styles.evidence}>
+        <div>
+          <h3>Signals</h3>
+          <Signals signals={trap.signals} series={series} />
+        </div>
+        <div>
+          <h3>Regime</h3>
+          <RegimeMap map={trap.map} />
+        </div>
+      </div>
+      <Foot calibration={trap.calibration} />
+    </div>
+  );
+}
+
+/** The states it went through. */
+function Course({ history }: Pick<EchoTrap, 'history'>) {
+  if (history.length < 2) return null;
+  return (
+    <ol className={styles.course} aria-label="States so far">
+      {history.slice(-8).map(({ iteration, state }) => (
+        <li key={`${iteration} ${state}`}>
+          {stateWords[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Foot({ calibration }: Pick<EchoTrap, 'calibration'>) {
+  const { source, models, runs, note } = calibration;
+  const how = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
+  const many = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
+  return (
+    <footer className={styles.foot}>
+      <p>
+        Thresholds {how} {many}
+        {models.join(', ')}. <Marked text={note} />
+      </p>
+      <NotifyChoice />
+    </footer>
+  );
+}
+
+/** Text in which commands stand between backticks. */
+function Marked({ text }: { text: string }) {
+  return text.split('`').map((part, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+    index % 2 === 1 ? <code key={index}>{part}</code> : part,
+  );
+}

@@ -1,0 +1,77 @@
+import type { TrapLamp } from '../../../../core/contract/contract.ts';
+import { number } from '../../../components/format.ts';
+import { lampWords, lightWords, seriesName } from '../../../components/trap-words.ts';
+import styles from './lamps.module.css';
+
+/** The four signs of the Echo Trap in the paper's order, each with its value and the run's own normal. */
+export function Lamps({ lamps }: { lamps: readonly TrapLamp[] }) {
+  return (
+    <ul className={styles.lamps} aria-label="Signs of the Echo Trap">
+      {lamps.map((lamp) => (
+        <Lamp key={lamp.name} lamp={lamp} />
+      ))}
+    </ul>
+  );
+}
+
+function Lamp({ lamp }: { lamp: TrapLamp }) {
+  const { name, light, series, value, baseline, since } = lamp;
+  const words = lampWords[name];
+  return (
+    <li className={styles.lamp} data-light={light} title={words.sign}>
+      <Bulb light={light} />
+      <div>
+        <p className={styles.name}>
+          {words.name} <strong>{lightWords[light]}</strong>
+        </p>
+        <p className={styles.figures}>
+          {value === null ? (
+            'not measured here'
+          ) : (
+            <>
+              <span>{number(value)}</span>
+              {baseline !== null && <span>normally {number(baseline)}</span>}
+            </>
+          )}
+          {since !== null && <span>since {since}</span>}
+        </p>
+        {series !== '' && <p className={styles.series}>{seriesName(series)}</p>}
+      </div>
+    </li>
+  );
+}
+
+/** The same in a line: shapes, and words for those who don't see them. */
+export function LampRow({ lamps }: { lamps: readonly TrapLamp[] }) {
+  const said = lamps.map(({ name, light }) => `${lampWords[name].name} ${lightWords[light]}`).join(', ');
+  return (
+    <span className={styles.row} title={said}>
+      <span className="visually-hidden">{said}</span>
+      {lamps.map(({ name, light }) => (
+        <span key={name} data-light={light} aria-hidden="true">
+          <Bulb light={light} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Full with a mark: on; an empty ring: off; a broken ring: nobody knows. */
+function Bulb({ light }: Pick<TrapLamp, 'light'>) {
+  return (
+    <svg className={styles.bulb} width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+      <circle
+        cx="8"
+        cy="8"
+        r={light === 'on' ? 7.5 : 6}
+        fill={light === 'on' ? 'currentColor' : 'none'}
+        stroke="currentColor"
+        strokeWidth={light === 'on' ? 0 : 1.6}
+        strokeDasharray={light === 'unknown' ? '2.6 2.2' : undefined}
+      />
+      {light === 'on' && (
+        <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,32 @@
+import type { TrapReaction } from '../../../../core/contract/contract.ts';
+import { ago } from '../../../components/format.ts';
+import { Icon, type IconName } from '../../../components/icon.tsx';
+import { formatRoute } from '../../../router.ts';
+import { useApp } from '../../../stores/app-store.ts';
+import styles from './reaction-line.module.css';
+
+const byWords: Record<TrapReaction['by'], string> = { policy: 'Done by itself', person: 'Done by hand' };
+const stateWords: Record<TrapReaction['state'], string> = {
+  begun: 'Under way',
+  done: '',
+  failed: 'Not done',
+};
+const icons: Record<TrapReaction['state'], IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
+
+/** What a policy or a person did about an alarm, with the way to the run that goes on. */
+export function ReactionLine({ reaction }: { reaction: TrapReaction }) {
+  const { by, state, message, fork, changedAt } = reaction;
+  const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);
+  return (
+    <p className={styles.reaction} data-state={state}>
+      <Icon name={icons[state]} size={14} />
+      <span>
+        <strong>{stateWords[state] || byWords[by]}:</strong> {message}{' '}
+        {fork !== null && name !== undefined && (
+          <a href={formatRoute({ page: 'run', runId: fork })}>Go to {name}</a>
+        )}{' '}
+        <span className="faint">{ago(changedAt, Date.now())}</span>
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,134 @@
+import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
+import { regimeWords, seriesName } from '../../../components/trap-words.ts';
+import styles from './regime-map.module.css';
+
+/** The four regions by their place: entropy upwards, dependence on the board to the right. */
+const regions = [
+  { regime: 'template', row: 0, column: 0 },
+  { regime: 'healthy', row: 0, column: 1 },
+  { regime: 'entropy_collapse', row: 1, column: 0 },
+  { regime: 'compressed', row: 1, column: 1 },
+] as const satisfies { regime: TrapRegime; row: number; column: number }[];
+
+const measured = 'diagnostics/';
+
+/** Where a run is by its entropy and by what its thoughts say of their boards, and where it came from. */
+export function RegimeMap({ map }: { map: Regimes }) {
+  const { regime, position, trail, cross, series } = map;
+  if (!position && trail.length === 0) return <NoData series={series} />;
+  const scale = scaleOf(map);
+  const here = position ?? trail.at(-1)!;
+  const split = scale({ iteration: 0, ...cross });
+  return (
+    <figure className={styles.map} aria-label="Map of regimes">
+      <div className={styles.plot}>
+        {regions.map((region) => (
+          <span
+            key={region.regime}
+            className={styles.region}
+            data-regime={region.regime}
+            data-here={region.regime === regime || undefined}
+            style={{
+              left: region.column === 0 ? 0 : `${split.x}%`,
+              right: region.column === 0 ? `${100 - split.x}%` : 0,
+              top: region.row === 0 ? 0 : `${split.y}%`,
+              bottom: region.row === 0 ? `${100 - split.y}%` : 0,
+            }}
+          >
+            {regimeWords[region.regime].word}
+          </span>
+        ))}
+        <Trail points={trail.map(scale)} />
+        <span
+          className={styles.here}
+          style={{ left: `${scale(here).x}%`, top: `${scale(here).y}%` }}
+          title={describe(here)}
+        />
+      </div>
+      <span className={styles.upwards} aria-hidden="true">
+        entropy →
+      </span>
+      <span className={styles.rightwards} aria-hidden="true">
+        thoughts depend on the board →
+      </span>
+      <figcaption>
+        <strong>{regimeWords[regime].word}</strong>
+        {regime !== 'unknown' && `: ${regimeWords[regime].meaning}`}. <span>{describe(here)}</span>
+        <span className="visually-hidden">{course(trail)}</span>
+        {!series.dependence.startsWith(measured) && (
+          <span className={styles.source}>
+            {' '}
+            Dependence is judged by the {seriesName(series.dependence)}; with <code>diagnostics.every</code>{' '}
+            at 5 it is measured.
+          </span>
+        )}
+      </figcaption>
+    </figure>
+  );
+}
+
+function NoData({ series }: Pick<Regimes, 'series'>) {
+  const off = series.dependence === '' || series.dependence.startsWith(measured);
+  return (
+    <div className={styles.none} role="note" aria-label="Map of regimes">
+      <p className={styles.noneTitle}>{off ? 'No data: diagnostics are off' : 'No data yet'}</p>
+      <p>
+        {off ? (
+          <>
+            The map needs to know how much thoughts depend on their boards. Set <code>diagnostics.every</code>{' '}
+            to 5 in the configuration of a new run, or of a fork of this one.
+          </>
+        ) : (
+          'The map appears once entropy and the dependence of thoughts have been measured.'
+        )}
+      </p>
+    </div>
+  );
+}
+
+interface Place {
+  /** Per cent from the left and from the top. */
+  x: number;
+  y: number;
+}
+
+/** Both axes begin at 0 and end where all that was seen fits. */
+function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Place {
+  const all = [...trail, ...(position ? [position] : [])];
+  const right = Math.max(1, 1.3 * cross.dependence, ...all.map(({ dependence }) => dependence)) * 1.05;
+  const top = Math.max(1, 1.3 * cross.entropy, ...all.map(({ entropy }) => entropy)) * 1.08;
+  const within = (share: number) => Math.min(98, Math.max(2, share * 100));
+  return ({ dependence, entropy }) => ({ x: within(dependence / right), y: within(1 - entropy / top) });
+}
+
+/** Fades towards its beginning. */
+function Trail({ points }: { points: Place[] }) {
+  return (
+    <svg className={styles.trail} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
+      {points.slice(1).map(({ x, y }, index) => {
+        const from = points[index]!;
+        return (
+          <line
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step of the trail is its place
+            key={index}
+            x1={from.x}
+            y1={from.y}
+            x2={x}
+            y2={y}
+            opacity={0.15 + (0.75 * (index + 1)) / points.length}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+const share = (value: number) => `${Math.round(value * 100)} %`;
+
+const describe = ({ iteration, entropy, dependence }: RegimePoint) =>
+  `Iteration ${iteration}: entropy ${share(entropy)} of its start, dependence ${share(dependence)} of what is possible.`;
+
+function course(trail: readonly RegimePoint[]): string {
+  const first = trail[0];
+  return first && trail.length > 1 ? ` It came from: ${describe(first)}` : '';
+}

@@ -1,0 +1,96 @@
+import { useState, useSyncExternalStore } from 'react';
+import type { TrapSignal } from '../../../../core/contract/contract.ts';
+import type { RunSeries } from '../../../charts/run-series.ts';
+import { spark } from '../../../charts/sparkline.ts';
+import { Button } from '../../../components/basics.tsx';
+import { number } from '../../../components/format.ts';
+import { Icon } from '../../../components/icon.tsx';
+import { seriesName } from '../../../components/trap-words.ts';
+import styles from './signals.module.css';
+
+const stageWords: Record<TrapSignal['stage'], string> = {
+  early: 'before the reward falls',
+  late: 'as the reward falls',
+  confirming: 'the reward has fallen',
+};
+
+/** What is on and what leads, each with its series and the threshold at which it comes on; the rest on demand. */
+export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
+  const [all, setAll] = useState(false);
+  const ordered = signals.toSorted((a, b) => Number(b.on) - Number(a.on));
+  const leading = ordered.filter(({ on, stage, value }) => on || (stage === 'early' && value !== null));
+  const shown = all ? ordered : leading;
+  const more = ordered.length - leading.length;
+  return (
+    <div>
+      <ul className={styles.signals} aria-label="Signals">
+        {shown.map((signal) => (
+          <Signal key={signal.name} signal={signal} series={series} />
+        ))}
+      </ul>
+      {more > 0 && (
+        <Button kind="quiet" onClick={() => setAll(!all)}>
+          {all ? 'Show the leading signals alone' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
+  const { title, meaning, on, since, value, threshold, stage } = signal;
+  return (
+    <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageWords[stage]})`}>
+      <p className={styles.title}>
+        <Icon name={on ? 'warning' : 'quiet'} size={13} />
+        <span>{title}</span>
+      </p>
+      <Line signal={signal} series={series} />
+      <p className={styles.figures}>
+        {value === null ? (
+          <span>no data</span>
+        ) : (
+          <>
+            <strong>{number(value)}</strong>
+            {threshold !== null && <span>comes on at {number(threshold)}</span>}
+          </>
+        )}
+        <span className={styles.since}>{on ? `on since ${since}` : 'off'}</span>
+      </p>
+      <p className="visually-hidden">
+        {seriesName(signal.series)}. {meaning}
+      </p>
+    </li>
+  );
+}
+
+/** The series as a line, dashed where the signal would come on. */
+function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const metric = series.get(signal.series);
+  if (!metric || metric.length < 2) return <div className={styles.line} data-empty />;
+  const { points, levels, at } = spark(metric.iterations(), metric.values(), [signal.threshold]);
+  const [threshold] = levels;
+  const x = (share: number) => (100 * share).toFixed(2);
+  const y = (share: number) => (30 * share).toFixed(2);
+  return (
+    <svg className={styles.line} viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">
+      {signal.on && signal.since !== null && (
+        <rect
+          x={x(at(signal.since))}
+          y="0"
+          width={x(1 - at(signal.since))}
+          height="30"
+          className={styles.stretch}
+        />
+      )}
+      {threshold !== null && threshold !== undefined && (
+        <line x1="0" x2="100" y1={y(threshold)} y2={y(threshold)} className={styles.threshold} />
+      )}
+      <polyline
+        points={points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')}
+        className={styles.course}
+      />
+    </svg>
+  );
+}

@@ -1,0 +1,33 @@
+import { Icon } from '../../../components/icon.tsx';
+import { isLive } from '../../../components/run-facts.ts';
+import { regimeWords, sinceWords, stateWords } from '../../../components/trap-words.ts';
+import { formatRoute } from '../../../router.ts';
+import { useRunSummary } from '../../../stores/app-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
+import { Act, offeredOf } from './advice.tsx';
+import { newestOpen, trapAlerts } from './alerts.tsx';
+import styles from './trap-banner.module.css';
+
+/** Over every page of a run that collapses while it is trained: what is seen, and the way out. */
+export function TrapBanner() {
+  const runId = useRun((state) => state.runId);
+  const trap = useRun((state) => state.echoTrap);
+  const run = useRunSummary(runId);
+  const alertId = newestOpen(trapAlerts(useRun((state) => state.alerts)))?.id;
+  if (!trap || !run || !isLive(run.status) || stateWords[trap.state].tone !== 'critical') return null;
+  const { word, meaning: what } = regimeWords[trap.map.regime];
+  const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
+  const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
+  return (
+    <div className={styles.banner} role="alert">
+      <Icon name="critical" size={18} />
+      <p>
+        <strong>
+          Echo Trap: {stateWords[trap.state].word.toLowerCase()} {sinceWords(trap)}.
+        </strong>{' '}
+        {meaning} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
+      </p>
+      {best && <Act run={run} advice={best} alertId={alertId} />}
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Icon } from '../../components/icon.tsx';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { useForks } from '../../views/use-parent.ts';
+import styles from './family.module.css';
+
+/** The run that this one went on from, and those that went on from it. */
+export function Family({ run }: { run: RunSummary }) {
+  const forks = useForks(run.id);
+  const origin = run.parent && run.parent.iteration > 0 ? run.parent : null;
+  const parent = useApp(({ runs }) => runs?.find(({ id }) => id === origin?.run));
+  if (!origin && forks.length === 0) return null;
+  return (
+    <ul className={styles.family} aria-label="Forks">
+      {origin && (
+        <li>
+          <Icon name="fork" size={14} />
+          <span>
+            Went on from iteration {origin.iteration} of{' '}
+            {parent ? <RunLink run={parent} /> : 'a run that is no longer here'}
+          </span>
+        </li>
+      )}
+      {forks.map((fork) => (
+        <li key={fork.id}>
+          <Icon name="fork" size={14} />
+          <span>
+            <RunLink run={fork} /> went on from iteration {fork.parent!.iteration}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const RunLink = ({ run }: { run: RunSummary }) => (
+  <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+);

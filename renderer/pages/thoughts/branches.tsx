@@ -1,0 +1,78 @@
+import { percent } from '../../components/format.ts';
+import { formatRoute } from '../../router.ts';
+import styles from './branches.module.css';
+import type { Branch } from './thought-tree.ts';
+
+interface BranchesProps {
+  branches: readonly Branch[];
+  /** All first thoughts of the iteration. */
+  total: number;
+  /** The run, and one episode that began with an opening. */
+  runId: string;
+  episodeOf: (branch: Branch) => string | null;
+  label?: string;
+}
+
+/** As high as it is frequent; what follows stands to the right. A list in a list for those who don't see it. */
+export function Branches({ branches, label, ...tree }: BranchesProps) {
+  return (
+    <ul className={styles.branches} aria-label={label}>
+      {branches.map((branch) => (
+        <li
+          key={`${branch.opening} ${branch.text}`}
+          className={styles.branch}
+          style={{ flexGrow: branch.count }}
+        >
+          <Box branch={branch} {...tree} />
+          {branch.branches.length > 0 && <Branches branches={branch.branches} {...tree} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Box({
+  branch,
+  total,
+  runId,
+  episodeOf,
+}: Omit<BranchesProps, 'branches' | 'label'> & { branch: Branch }) {
+  const { text, more, count, successes, opening, whole, branches } = branch;
+  const share = count > 0 ? successes / count : 0;
+  const words = (
+    <>
+      <span className={styles.text}>
+        {text}
+        {more && <span className={styles.more}> {more}</span>}
+      </span>
+      <span className={styles.figures}>
+        <span>
+          {count}
+          <span className="visually-hidden"> of {total} thoughts,</span>
+        </span>
+        <span>
+          {percent(share, 0)}
+          <span className="visually-hidden"> of them successful</span>
+        </span>
+      </span>
+      <span className={styles.success} style={{ width: `${100 * share}%` }} aria-hidden="true" />
+    </>
+  );
+  const look = {
+    className: styles.box,
+    'data-size': count >= total / 3 ? 'large' : undefined,
+    'data-leaf': branches.length === 0 || undefined,
+    style: { '--share': `${100 * share}%` } as React.CSSProperties,
+  };
+  const episodeId = opening === null ? null : episodeOf(branch);
+  if (episodeId === null) return <div {...look}>{words}</div>;
+  return (
+    <a
+      {...look}
+      href={formatRoute({ page: 'replay', runId, episodeId, thought: { text: opening!, whole } })}
+      title={`${opening}\n${count} of ${total}, ${percent(share, 0)} successful`}
+    >
+      {words}
+    </a>
+  );
+}

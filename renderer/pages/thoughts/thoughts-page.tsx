@@ -1,0 +1,214 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Thoughts } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
+import { percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { formatRoute, navigate } from '../../router.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
+import { useRun } from '../../views/run-view.tsx';
+import { Branches } from './branches.tsx';
+import { type Branch, matches, thoughtTree } from './thought-tree.ts';
+import styles from './thoughts-page.module.css';
+import { useThoughts } from './use-thoughts.ts';
+
+/** Milliseconds that an iteration is shown for while they play. */
+const pace = 900;
+const leastColumn = 185;
+
+/** The first thoughts of an iteration as a tree of words: branches that become one trunk are the Echo Trap. Inside the run's view. */
+export function ThoughtsPage({ iteration }: { iteration: number | null }) {
+  const runId = useRun((state) => state.runId);
+  const problem = useRun((state) => state.problem);
+  const loaded = useRun((state) => state.loaded);
+  const rollouts = useRun((state) => state.rollouts);
+  const name = useRunSummary(runId)?.name ?? '';
+  const iterations = useMemo(
+    () =>
+      rollouts
+        .filter(({ split }) => split === 'train')
+        .map((file) => file.iteration)
+        .sort((a, b) => a - b),
+    [rollouts],
+  );
+  const shown = iteration ?? iterations.at(-1) ?? null;
+  const { thoughts, problem: failure, loading } = useThoughts(runId, loaded ? shown : null);
+  useEffect(() => {
+    document.title = `Thought tree · ${name} · StarPO Studio`;
+  }, [name]);
+  if (problem) {
+    return (
+      <div className="page">
+        <h1>Thought tree</h1>
+        <ErrorNote error={asFailure(problem).toApiError()} />
+      </div>
+    );
+  }
+  return (
+    <div className={`page ${styles.page}`}>
+      <header className={styles.head}>
+        <a className="back-link" href={formatRoute({ page: 'run', runId })}>
+          <Icon name="back" size={14} />
+          {name}
+        </a>
+        <h1>Thought tree</h1>
+        <span className="spacer" />
+        {shown !== null && <Iterations iterations={iterations} shown={shown} ready={!loading} />}
+      </header>
+      {failure && <ErrorNote error={failure} />}
+      {loaded && shown === null && (
+        <Empty title="No thoughts yet">They appear as soon as the first training rollout is complete.</Empty>
+      )}
+      {thoughts?.missing && (
+        <Empty title={`No thoughts of iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>
+      )}
+      {thoughts && !thoughts.missing && <Tree runId={runId} thoughts={thoughts} />}
+    </div>
+  );
+}
+
+interface IterationsProps {
+  iterations: readonly number[];
+  shown: number;
+  /** Its thoughts have come. */
+  ready: boolean;
+}
+
+function Iterations({ iterations, shown, ready }: IterationsProps) {
+  const runId = useRun((state) => state.runId);
+  const [playing, setPlaying] = useState(false);
+  const at = Math.max(
+    0,
+    iterations.findLastIndex((iteration) => iteration <= shown),
+  );
+  const last = iterations.length - 1;
+  const go = (index: number) =>
+    navigate({ page: 'thoughts', runId, iteration: iterations[index] ?? null }, true);
+  const goOn = useRef(go);
+  goOn.current = go;
+
+  useEffect(() => {
+    if (!playing || !ready) return;
+    if (at >= last) return setPlaying(false);
+    const timer = setTimeout(() => goOn.current(at + 1), pace);
+    return () => clearTimeout(timer);
+  }, [playing, ready, at, last]);
+
+  return (
+    <div className={styles.iterations}>
+      <IconButton
+        icon={playing ? 'pause' : 'play'}
+        label={playing ? 'Pause' : 'Play the iterations'}
+        onClick={() => {
+          // From the start where it is at its end.
+          if (!playing && at >= last) go(0);
+          setPlaying(!playing);
+        }}
+      />
+      <label>
+        <span className="visually-hidden">Iteration</span>
+        <input
+          type="range"
+          min={0}
+          max={last}
+          step={1}
+          value={at}
+          aria-valuetext={`Iteration ${shown}`}
+          onChange={({ target }) => {
+            setPlaying(false);
+            go(Number(target.value));
+          }}
+        />
+      </label>
+      <span className={styles.at}>
+        Iteration <strong>{shown}</strong>
+      </span>
+    </div>
+  );
+}
+
+function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
+  const { ref, width } = useWidth();
+  const depth = Math.min(6, Math.max(2, Math.floor(width / leastColumn)));
+  const branches = useMemo(
+    () =>
+      thoughtTree(thoughts.thoughts, {
+        depth,
+        breadth: 9,
+        words: 9,
+        least: Math.max(2, thoughts.episodes / 50),
+      }),
+    [thoughts, depth],
+  );
+  const episodeOf = ({ opening, whole }: Branch) =>
+    thoughts.thoughts.find(({ text }) => opening !== null && matches(text, opening, whole))?.episodes[0] ??
+    null;
+  return (
+    <>
+      <Summary thoughts={thoughts} />
+      <p className={styles.key}>
+        A box is as high as its words are frequent; words to the right follow it. Its number is how many
+        episodes began so, the per cent and the bar below how many of them succeeded:{' '}
+        <span className={styles.scale}>
+          0 % <span aria-hidden="true" /> 100 %
+        </span>
+      </p>
+      <div
+        ref={ref}
+        className={styles.tree}
+        style={{ '--column': `${Math.floor(width / depth)}px` } as React.CSSProperties}
+      >
+        {width > 0 && (
+          <Branches
+            branches={branches}
+            total={thoughts.episodes}
+            runId={runId}
+            episodeOf={episodeOf}
+            label={`First thoughts of iteration ${thoughts.iteration}`}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
+  const [first] = thoughts;
+  if (!first || episodes === 0) return null;
+  const successes = thoughts.reduce((sum, each) => sum + each.successes, 0);
+  return (
+    <dl className={styles.summary}>
+      <div>
+        <dt>Episodes</dt>
+        <dd>{episodes}</dd>
+      </div>
+      <div>
+        <dt>Distinct first thoughts</dt>
+        <dd>{thoughts.length}</dd>
+      </div>
+      <div>
+        <dt>The commonest has</dt>
+        <dd>{percent(first.count / episodes, 0)}</dd>
+      </div>
+      <div>
+        <dt>Success</dt>
+        <dd>{percent(successes / episodes, 0)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** Width of an element as it is laid out, in pixels; 0 before. */
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current!;
+    const look = () => setWidth(element.clientWidth || 1000);
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}

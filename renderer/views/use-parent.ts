@@ -1,0 +1,60 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import type { Api } from '../api/api.ts';
+import { useApi } from '../api/context.ts';
+import { RunSeries } from '../charts/run-series.ts';
+import { useApp } from '../stores/app-store.ts';
+import { createCatchUp } from '../stores/catch-up.ts';
+
+export interface Parent {
+  run: RunSummary;
+  /** The last iteration that both have. */
+  iteration: number;
+  series: RunSeries;
+}
+
+/** The run that this one went on from a checkpoint of; null where there is none, or it is gone. */
+export function useParent({ parent }: RunSummary): Parent | null {
+  const api = useApi();
+  const id = parent && parent.iteration > 0 ? parent.run : null;
+  const run = useApp(({ runs }) => runs?.find((each) => each.id === id));
+  const there = run !== undefined;
+  const [series, setSeries] = useState<RunSeries | null>(null);
+  useEffect(() => {
+    if (!id || !there) return;
+    const own = new RunSeries();
+    setSeries(own);
+    return followSeries(api, id, own);
+  }, [api, id, there]);
+  const iteration = parent?.iteration ?? 0;
+  return useMemo(() => (run && series ? { run, iteration, series } : null), [run, iteration, series]);
+}
+
+/** Runs that went on from a checkpoint of this one, oldest first. */
+export function useForks(runId: string): RunSummary[] {
+  const runs = useApp((state) => state.runs);
+  return useMemo(
+    () =>
+      (runs ?? [])
+        .filter(({ parent }) => parent?.run === runId && parent.iteration > 0)
+        .toSorted((a, b) => a.createdAt - b.createdAt),
+    [runs, runId],
+  );
+}
+
+/** Keeps the series of a run in step with core until the returned function is called. What can't be had stays as it was. */
+function followSeries(api: Api, runId: string, series: RunSeries): () => void {
+  const catchUp = createCatchUp();
+  let followed = true;
+  const ask = () => api.call('runs.series', { runId });
+  const stops = [
+    api.on('metrics', (notice) => catchUp.notice(() => series.apply(notice)), runId),
+    api.onState((state) => {
+      if (state === 'open') catchUp.snapshot(ask, (all) => followed && series.load(all)).catch(() => {});
+    }),
+  ];
+  return () => {
+    followed = false;
+    for (const stop of stops) stop();
+  };
+}

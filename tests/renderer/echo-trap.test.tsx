@@ -1,0 +1,230 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TrapLevel } from '../../core/contract/contract.ts';
+import { useNotifications } from '../../renderer/notifications/notifications.ts';
+import * as journal from '../core/fixtures/journal.ts';
+import { play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
+import { type Fate, seriesOf } from '../core/fixtures/trap-series.ts';
+import { untilRun } from '../core/fixtures/world.ts';
+import { Page } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+let page: Page;
+beforeEach(async () => {
+  page = await Page.on();
+});
+afterEach(async () => {
+  await page.close();
+  useNotifications.setState(useNotifications.getInitialState());
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+/** A run that has a fate, as far as an iteration or an alert, where its trainer waits for a command. */
+async function fated(fate: Fate, at: number | TrapLevel): Promise<string> {
+  const alerts = play(page.world, fate);
+  const until = typeof at === 'number' ? at : alerts.find(({ level }) => level === at)!.iteration;
+  vi.stubEnv('FAKE_TRAINER_HOLD', String(until));
+  const { core } = page;
+  const runId = await core.runs.create({ preset, set: small });
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ iteration }) => iteration === until);
+  return runId;
+}
+
+const head = () => page.find<HTMLButtonElement>('#echo-trap button[aria-expanded]');
+const lamps = () =>
+  page.all('[aria-label="Signs of the Echo Trap"] li').map(({ textContent }) => textContent);
+const button = (label: RegExp) => () =>
+  page.all('button').find((each) => label.test(each.getAttribute('aria-label') ?? each.textContent ?? ''));
+
+test('of a run that is well there is one line, which opens', async () => {
+  page.open(`#/run/${await fated('healthy', 60)}`);
+  const line = await page.shown(head);
+  expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
+  expect(line.textContent).toContain('Reward spread off, Entropy off, Gradient norm off, Diversity off');
+  expect(line.getAttribute('aria-expanded')).toBe('false');
+  expect(lamps()).toEqual([]);
+  line.click();
+  await page.shown(() => lamps().length === 4);
+  for (const lamp of lamps()) expect(lamp).toMatch(/off.*normally \d/);
+  expect(page.find('figure[aria-label="Map of regimes"] figcaption')!.textContent).toMatch(
+    /^Healthy.*Iteration \d+: entropy \d+ %/,
+  );
+  expect(page.find('#echo-trap')!.textContent).toMatch(/Thresholds calibrated on .*FrozenLake/);
+  line.click();
+  await page.shown(() => lamps().length === 0);
+});
+
+test('a run that collapses is told of at the top, with what was seen and on every chart', async () => {
+  const runId = await fated('template', 'collapsing');
+  page.open(`#/run/${runId}`);
+  const banner = await page.shown(page.saying('[role="alert"]', /Echo Trap: collaps/));
+  expect(banner.textContent).not.toMatch(/\w+\/\w+_/);
+  expect(head()!.getAttribute('aria-expanded')).toBe('true');
+  const lit = page.all('[aria-label="Signs of the Echo Trap"] li[data-light="on"]');
+  expect(lit.length).toBeGreaterThanOrEqual(3);
+  for (const { textContent } of lit) expect(textContent).toMatch(/normally \d.*since \d/);
+  const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
+  expect(alerts.length).toBeGreaterThan(0);
+  const items = () => page.all('ul[aria-label="Alerts"] > li');
+  expect(items()).toHaveLength(alerts.length);
+  expect(page.find('#echo-trap')!.textContent).not.toMatch(/(rollout|actor)\//);
+  for (const { iteration } of alerts) {
+    for (const chart of page.all('.chart > p.visually-hidden'))
+      expect(chart.textContent).toMatch(new RegExp(`Marked: .*at iteration ${iteration}`));
+    expect(page.all(`.chart-plot [data-words*="at iteration ${iteration}"]`)).toHaveLength(
+      page.all('.chart').length,
+    );
+  }
+  await page.click(button(/^Acknowledge/));
+  await page.shown(() => items().length === alerts.length - 1);
+  await page.shown(page.saying('ul[aria-label="Answered alerts"] li', 'acknowledged'));
+  await page.click(button(/^Snooze/));
+  await page.shown(() => page.all('ul[aria-label="Answered alerts"] > li').length === 2);
+  const states = page.core.annotations.alerts(runId).map(({ state }) => state);
+  expect(states.sort()).toEqual(['acknowledged', 'snoozed']);
+});
+
+test('the panel opens by itself when the alarm comes, and stays as the person puts it', async () => {
+  const runId = await fated('template', 30);
+  page.open(`#/run/${runId}`);
+  await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
+  await page.core.runs.command(runId, 'checkpoint');
+  await page.shown(() => head()?.getAttribute('aria-expanded') === 'true');
+  head()!.click();
+  await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
+  await untilRun(page.core, runId, ({ status }) => status === 'completed');
+  await page.shown(page.saying('.status-badge', 'Completed'));
+  expect(head()!.getAttribute('aria-expanded')).toBe('false');
+});
+
+test('a roll-back asks, goes on as a fork, and both curves are shown', async () => {
+  writeFileSync(join(page.world.folder, 'rescued.json'), JSON.stringify(seriesOf('healthy')));
+  vi.stubEnv('FAKE_TRAINER_FORK_SERIES', join(page.world.folder, 'rescued.json'));
+  const runId = await fated('template', 'collapsing');
+  const { core } = page;
+  const parent = core.runs.get(runId);
+  page.open(`#/run/${runId}`);
+  const ask = button(/^Roll back and go on: /);
+  await page.shown(ask);
+  const changed = page.find('ul[aria-label="Changed settings"]')!.textContent!;
+  expect(changed).toMatch(/optimizer\.learning_rate/);
+  await page.click(ask);
+  await page.click(page.saying('button', /^Cancel$/));
+  await page.shown(ask);
+  expect(core.runs.list()).toHaveLength(1);
+  await page.click(ask);
+  await page.click(page.saying('button', /^Roll back$/));
+  const fork = await page.shown(() => core.runs.list().find((run) => run.parent?.run === runId));
+  await page.shown(() => location.hash === `#/run/${fork.id}`);
+  const at = fork.parent!.iteration;
+  const { lastHealthy } = core.supervisor.trap(runId)!;
+  expect(at).toBeLessThanOrEqual(lastHealthy!);
+  await page.shown(
+    page.saying('ul[aria-label="Forks"] li', `Went on from iteration ${at} of ${parent.name}`),
+  );
+  await page.shown(page.saying('.chart > p', /Its parent: .* at iteration \d+.*Marked: .*Parted from/));
+  await page.click(page.saying('button', 'Parent, faint'));
+  await page.shown(() => !page.saying('.chart > p', 'Its parent')());
+  await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
+  await page.shown(page.saying('ul[aria-label="Forks"] li', `went on from iteration ${at}`));
+  await page.shown(page.saying('#echo-trap', /Done by hand.*Go to FrozenLake/));
+  expect(core.runs.get(runId).status).toBe('stopped');
+});
+
+test('what a policy did stands in the panel', async () => {
+  play(page.world, 'template');
+  const { core } = page;
+  core.reactions.work();
+  const runId = await core.runs.create({ preset, set: { ...small, reaction: 'pause' } });
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ status }) => status === 'paused');
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('#echo-trap', /Done by itself:\s*Paused\./));
+  await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
+});
+
+test('where nothing tells what thoughts depend on, the map says so and how that is had', async () => {
+  page.world.run('plain', [
+    journal.started(0),
+    ...Array.from({ length: 30 }, (_, index) => journal.iteration(index + 1, index + 1, 0.4)),
+  ]);
+  await page.core.supervisor.add('plain');
+  page.open('#/run/plain');
+  await page.click(head);
+  await page.shown(page.saying('[aria-label="Map of regimes"]', /diagnostics are off.*diagnostics\.every/));
+  for (const lamp of ['Reward spread', 'Entropy', 'Diversity'])
+    expect(lamps().find((text) => text?.startsWith(lamp))).toMatch(/no data.*not measured/);
+});
+
+describe('a notification', () => {
+  const shown: { title: string; body: string; onclick: (() => void) | null; close: () => void }[] = [];
+  const requestPermission = vi.fn();
+  beforeEach(() => {
+    shown.length = 0;
+    requestPermission.mockReset();
+    class Shown {
+      static permission = 'default';
+      static requestPermission = requestPermission.mockImplementation(async () => {
+        Shown.permission = 'granted';
+      });
+      onclick = null;
+      close = () => {};
+      constructor(title: string, { body }: { body: string }) {
+        shown.push(Object.assign(this, { title, body }));
+      }
+    }
+    vi.stubGlobal('Notification', Shown);
+    vi.spyOn(document, 'hasFocus').mockReturnValue(false);
+  });
+
+  test('is shown once it was asked for, when the alarm comes and nobody looks, and leads to the run', async () => {
+    const runId = await fated('template', 30);
+    page.open(`#/run/${runId}`);
+    await page.click(head);
+    await page.shown(button(/Notify me/));
+    expect(requestPermission).not.toHaveBeenCalled();
+    await page.click(button(/Notify me/));
+    await page.shown(button(/Notifications on/));
+    expect(requestPermission).toHaveBeenCalledOnce();
+    location.hash = '#/start';
+    await page.core.runs.command(runId, 'checkpoint');
+    await page.shown(() => shown.length > 0);
+    expect(shown[0]!.title).toMatch(/^Echo Trap: /);
+    expect(shown[0]!.body).toMatch(/^FrozenLake \w+, iteration \d+\. /);
+    shown[0]!.onclick!();
+    await page.shown(() => location.hash === `#/run/${runId}`);
+  });
+
+  test('is not shown to someone who looks at the page, nor to someone who did not ask', async () => {
+    const runId = await fated('template', 30);
+    page.open(`#/run/${runId}`);
+    await page.shown(head);
+    await page.core.runs.command(runId, 'checkpoint');
+    await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'collapsing'));
+    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Collaps'));
+    expect(shown).toEqual([]);
+  });
+
+  test('is the desktop app’s where there is one', async () => {
+    const notify = vi.fn();
+    let open = (_runId: string) => {};
+    const onOpen = (handler: (runId: string) => void) => {
+      open = handler;
+      return () => {};
+    };
+    vi.stubGlobal('starpo', { notify, onOpen });
+    const runId = await fated('template', 30);
+    page.open('#/start');
+    await page.shown(page.saying('.run-link', 'FrozenLake'));
+    await page.core.runs.command(runId, 'checkpoint');
+    await page.shown(() => notify.mock.calls.length > 0);
+    expect(JSON.parse(notify.mock.calls[0]![0])).toMatchObject({ runId });
+    expect(shown).toEqual([]);
+    open(runId);
+    await page.shown(() => location.hash === `#/run/${runId}`);
+  });
+});
