@@ -5,7 +5,7 @@
 
 #include "algorithm/advantage.h"
 #include "algorithm/filter.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
 #include "base/philox.h"
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithm/advantage.h"
-#include "algorithm/kl.h"
+#include "algorithm/objectives.h"
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"

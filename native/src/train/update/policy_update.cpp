@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithm/logprob_gap.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "journal/metric_names.h"
