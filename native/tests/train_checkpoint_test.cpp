@@ -9,6 +9,7 @@
 #include "system_calls.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
+#include "whole_files.h"
 
 using namespace starpo;
 using namespace starpo::test;
