@@ -102,7 +102,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   Replica& replica = state_->replica;
   load_initial_weights(config, *replica.policy);
   if (replica.critic) replica.critic->start_from(*replica.policy);
-  if (config.start.keep_optimizer) load_start_state(config.start.model, replica);
+  if (config.start.keep_optimizer) load_start_state(config.start.model, config.start.checkpoint, replica);
   iteration_ = first_iteration(config);
   return {};
 }
