@@ -54,6 +54,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
+  started.iteration = iteration_;
   started.isa = replica.engine->instructions();
   started.device = replica.engine->device();
   started.device_name = replica.engine->device_name();
