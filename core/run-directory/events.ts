@@ -10,6 +10,7 @@ const metrics = z.record(z.string(), z.number());
 const bodies = {
   started: z.looseObject({
     resume: z.looseObject({ checkpoint: z.string(), iteration: integer }).nullable(),
+    iteration: integer.optional(),
     pid: integer,
     host: z.string(),
     build: z.string(),

@@ -24,10 +24,11 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
   const known = event as JournalEvent;
   switch (known.type) {
     case 'started': {
-      const { resume, pid, host, device, device_name: name, isa } = known.body;
+      const { resume, iteration, pid, host, device, device_name: name, isa } = known.body;
       const from = resume ? `Resumed from iteration ${resume.iteration}` : 'Started';
       const message = `${from} on ${host} (${name ? `${device}, ${name}` : device}, ${isa}).`;
-      return { begins: { after: resume?.iteration ?? -1, pid, host }, line: { level: 'info', message } };
+      const begins = { after: resume?.iteration ?? -1, pid, host };
+      return { begins, ...(iteration !== undefined && { iteration }), line: { level: 'info', message } };
     }
     case 'phase': {
       const { name, iteration, done, total } = known.body;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/network.h"
 
 namespace starpo {

@@ -4,6 +4,7 @@
 
 #include "targets.h"
 #include "temporary_folder.h"
+#include "whole_files.h"
 
 namespace starpo::fuzz {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "algorithm/advantage.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
-#include "algorithm/value_loss.h"
 
 using namespace starpo;
 

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "algorithm/kl.h"
-#include "algorithm/logprob_gap.h"
+#include "algorithm/objectives.h"
 
 using namespace starpo;
 

@@ -5,7 +5,7 @@
 
 #include "algorithm/advantage.h"
 #include "algorithm/filter.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
 #include "base/philox.h"
 
@@ -105,6 +105,10 @@ TEST_CASE("the filter keeps the groups whose scores spread most") {
     CHECK(kept(scores, FilterStrategy::top_p, 0.5) == std::vector<bool>{false, false, false, true});
     CHECK(kept(scores, FilterStrategy::top_p, 1) == std::vector<bool>{false, true, false, true});
     CHECK(kept(scores, FilterStrategy::top_p, 0) == std::vector<bool>{false, false, false, true});
+    const std::vector<Scores> equal(5, {0, 0.1});
+    CHECK(kept(equal, FilterStrategy::top_p, 0.6) == std::vector<bool>{true, true, true, false, false});
+    CHECK(kept(equal, FilterStrategy::top_p, 0.601) == std::vector<bool>{true, true, true, true, false});
+    CHECK(kept(equal, FilterStrategy::top_p, 1) == std::vector<bool>(5, true));
     const auto none = filter_groups(groups_in(0, {{1, 1}, {0, 0}}), {FilterStrategy::top_p, 0.9});
     CHECK(none.kept == std::vector<bool>{false, false});
     CHECK(none.warnings.size() == 1);

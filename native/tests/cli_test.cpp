@@ -13,6 +13,7 @@
 #include "repository.h"
 #include "temporary_folder.h"
 #include "tiny_policy.h"
+#include "whole_files.h"
 
 using namespace starpo;
 using nlohmann::json;

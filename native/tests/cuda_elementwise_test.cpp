@@ -3,8 +3,7 @@
 
 #include <cmath>
 
-#include "algorithm/kl.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "base/thread_pool.h"
 #include "engine/cpu/cpu_trainable.h"
 #include "engine/cuda/emulated/order.h"

@@ -17,6 +17,7 @@
 #include "train/run/training_run.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/policy_update.h"
+#include "whole_files.h"
 
 using namespace starpo;
 using namespace starpo::test;

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "algorithm/advantage.h"
-#include "algorithm/kl.h"
+#include "algorithm/objectives.h"
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"

@@ -166,6 +166,8 @@ TEST_CASE("the last complete iteration is that of the newest process") {
   CHECK(iteration() == 4);
   append_text(path, "\n" R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2}})" "\n");
   CHECK(iteration() == 2);
+  append_text(path, R"({"seq":4,"type":"started","resume":null,"iteration":50})" "\n");  // from another run's checkpoint
+  CHECK(iteration() == 50);
 }
 
 TEST_CASE("a run has one trainer at a time") {

@@ -10,6 +10,7 @@
 #include "model/safetensors.h"
 #include "model_fixtures.h"
 #include "temporary_folder.h"
+#include "whole_files.h"
 
 namespace starpo {
 

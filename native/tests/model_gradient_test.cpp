@@ -4,8 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "algorithm/kl.h"
-#include "algorithm/value_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/cpu/decoder.h"
 #include "model_fixtures.h"
 #include "model_reference.h"

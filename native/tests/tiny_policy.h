@@ -11,6 +11,7 @@
 #include "temporary_folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/trainer_state.h"
+#include "whole_files.h"
 
 namespace starpo::test {
 

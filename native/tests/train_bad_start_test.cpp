@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/folder.h"
 #include "tiny_run.h"
+#include "whole_files.h"
 
 using namespace starpo;
 using namespace starpo::test;

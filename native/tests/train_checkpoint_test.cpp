@@ -9,6 +9,7 @@
 #include "system_calls.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
+#include "whole_files.h"
 
 using namespace starpo;
 using namespace starpo::test;
@@ -126,16 +127,18 @@ TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over,
   state->replica.policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
-  load_start_state(run.path() / checkpoint_path(5), fresh->replica);
+  load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica);
   CHECK(fresh->replica.policy->trained().steps() == 7);
+
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 4, fresh->replica); }) == "start_state_mismatch");
 
   RunConfig with_critic = config;
   with_critic.critic.model = CriticModel::head;
   with_critic.advantage.estimator = AdvantageEstimator::gae;
   const auto other = tiny_state(with_critic, model.path());
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), other->replica); }) == "start_state_mismatch");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, other->replica); }) == "start_state_mismatch");
   fs::remove(run.path() / checkpoint_path(5) / checkpoint_state_file);
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), fresh->replica); }) == "start_state_missing");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica); }) == "start_state_missing");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {

@@ -37,6 +37,28 @@ TEST_CASE_FIXTURE(Fixture, "an iteration is told of when its episodes are whole"
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "the episodes of an update that fails are there and told of before the failure") {
+  config["iterations"] = 1;
+  REQUIRE(train() == 0);
+  {
+    // From such a moment any step is too large.
+    const RunConfig run_config = parse_run_config(config.dump());
+    TrainerState state(run_config, run.path() / "checkpoints/000001");
+    load_checkpoint(run.path(), 1, run_config.seed, state.replica);
+    change(state.replica.policy->trained(), StateVector::first_moment, 70, 3e38f);
+    Journal journal(run.path());
+    write_checkpoint(run.path(), parts_of(state), 1, journal);
+  }
+  config["iterations"] = 2;
+  CHECK(train() == 1);
+  CHECK(listed("failed", "code") == "2 non_finite_weight");
+  const auto told = events("rollout").back();
+  CHECK(told.at("iteration") == 2);
+  CHECK(told.at("split") == "train");
+  CHECK(told.at("seq") < events("failed").back().at("seq"));
+  for (const char* file : {"file", "index"}) CHECK(std::filesystem::exists(run.path() / told.at(file).get<std::string>()));
+}
+
 TEST_CASE_FIXTURE(Fixture, "episodes that can't be written end the run") {
   config["environments"][0]["validate"] = false;
   write_text(run.path() / "rollouts", "in the way");
@@ -55,6 +77,16 @@ TEST_CASE_FIXTURE(Fixture, "a run evaluates and writes checkpoints at its start 
   config["environments"].push_back(bandit);
   CHECK(train() == 0);
   CHECK(listed("evaluation", "label") == "0 frozen-lake, 0 bandit, 2 frozen-lake, 2 bandit");
+  for (const auto& evaluation : events("evaluation")) {
+    CHECK(evaluation.at("metrics").at("time/evaluation") > 0);
+    for (const auto& written : events("rollout")) {
+      if (written.at("split") != evaluation.at("label") || written.at("iteration") != evaluation.at("iteration")) continue;
+      CHECK(written.at("seq").get<int>() + 1 == evaluation.at("seq").get<int>());
+      CHECK(written.at("episodes") == 3);
+      CHECK(std::filesystem::exists(run.path() / written.at("index").get<std::string>()));
+    }
+  }
+  CHECK(listed("rollout", "split") == "0 frozen-lake, 0 bandit, 1 train, 2 train, 2 frozen-lake, 2 bandit");
   CHECK(listed("checkpoint", "path") == "0 checkpoints/000000, 2 checkpoints/000002");
   CHECK(listed("stopped", "reason") == "2 completed");
   CHECK(events("iteration").size() == 2);

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 import type { Frame, Replay } from '../../core/contract/contract.ts';
+import type { Motion } from './motion.ts';
 
 /** How a mark is coloured: `slip` went another way than was meant, `idle` changed nothing. */
 export type Tone = 'plain' | 'idle' | 'slip' | 'good' | 'bad';
@@ -17,8 +18,8 @@ export interface BoardProps {
   replay: Replay;
   /** Of the frame shown. */
   index: number;
-  /** 0..1 of the way from the frame before. */
-  progress: number;
+  /** On the way from the frame before. */
+  motion: Motion;
   /** The board in words. */
   label: string;
 }

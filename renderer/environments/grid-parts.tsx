@@ -1,5 +1,7 @@
-import type { Cell, Move } from './grid.ts';
+import { type SVGProps, useCallback, useRef } from 'react';
+import { type Cell, type Move, positionAt } from './grid.ts';
 import styles from './grid-parts.module.css';
+import { type Motion, useMotion } from './motion.ts';
 
 /** Units of a grid's drawing for each cell. */
 export const unit = 64;
@@ -12,6 +14,30 @@ const y = (cell: Cell) => cell.row * unit + middle;
 export const atMiddle = (cell: Cell) => `translate(${x(cell)} ${y(cell)})`;
 /** Moves what is drawn from 0,0 on to a cell's corner. */
 export const atCorner = ({ row, column }: Cell) => `translate(${column * unit} ${row * unit})`;
+
+interface MovingProps extends SVGProps<SVGGElement> {
+  /** Where it ends. */
+  at: Cell;
+  /** What led there; null: it stands. */
+  way: Move | null;
+  motion: Motion;
+  /** Where it is drawn. */
+  place: (cell: Cell) => string;
+}
+
+/** What goes from one cell to another. */
+export function Moving({ at, way, motion, place, ...group }: MovingProps) {
+  const element = useRef<SVGGElement>(null);
+  const draw = useCallback(
+    (progress: number) => {
+      const cell = way && progress < 1 ? positionAt(way, progress) : at;
+      element.current?.setAttribute('transform', place(cell));
+    },
+    [at, way, place],
+  );
+  useMotion(motion, draw);
+  return <g ref={element} {...group} />;
+}
 
 /** The way that the agent came. */
 export function Trail({ cells }: { cells: readonly Cell[] }) {

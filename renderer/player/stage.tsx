@@ -1,8 +1,10 @@
+import { useMemo } from 'react';
 import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
 import { describeBoard, describeFrame, outcomeAt, placeOf, wordsOf } from '../environments/describe.ts';
+import type { Motion } from '../environments/motion.ts';
 import { environmentOf } from '../environments/registry.ts';
-import { useReplay } from '../views/replay-view.tsx';
+import { useReplay, useReplayStore } from '../views/replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
 
@@ -45,15 +47,31 @@ const endWords: Record<string, string> = {
 };
 
 function Board({ replay }: { replay: Replay }) {
-  const { index, motion } = useReplay((state) => state.player);
+  const index = useReplay((state) => state.player.index);
+  const motion = usePlayerMotion();
   if (!replay.frames[index]) return null;
   const { Board: Drawing } = environmentOf(replay.type);
-  return <Drawing replay={replay} index={index} progress={motion} label={describeBoard(replay, index)} />;
+  return <Drawing replay={replay} index={index} motion={motion} label={describeBoard(replay, index)} />;
+}
+
+/** The player's way from frame to frame, past React. */
+function usePlayerMotion(): Motion {
+  const store = useReplayStore();
+  const moving = useReplay((state) => state.player.motion < 1);
+  return useMemo(() => {
+    const progress = () => store.getState().player.motion;
+    const follow: Motion['follow'] = (draw) => {
+      draw(progress());
+      return store.subscribe(() => draw(progress()));
+    };
+    return { moving, follow };
+  }, [store, moving]);
 }
 
 /** One line under the board; said aloud while stepping, silent while playing. */
 function Caption({ replay }: { replay: Replay }) {
-  const { index, playing } = useReplay((state) => state.player);
+  const index = useReplay((state) => state.player.index);
+  const playing = useReplay((state) => state.player.playing);
   const frame = replay.frames[index];
   if (!frame) return null;
   const words = describeFrame(replay, index);

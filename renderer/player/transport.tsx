@@ -5,7 +5,9 @@ import { useReplay } from '../views/replay-view.tsx';
 import { speeds } from './player.ts';
 
 export function Transport({ replay }: { replay: Replay }) {
-  const { index, playing, speed } = useReplay((state) => state.player);
+  const index = useReplay((state) => state.player.index);
+  const playing = useReplay((state) => state.player.playing);
+  const speed = useReplay((state) => state.player.speed);
   const act = useReplay((state) => state.act);
   const last = replay.frames.length - 1;
   return (

@@ -26,21 +26,24 @@ describe('the thread that writes the history', { timeout: 60_000 }, () => {
   test.each<[string, () => unknown]>([
     ['fails on a message', () => thread.postMessage(null)],
     ['is ended', () => thread.terminate()],
-  ])('that %s fails what it was asked for with a code; another one takes in what is missing', async (_, crash) => {
-    const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
-    const core = await world.core();
-    const first = thread;
-    const gone = new Promise((resolve) => first.once('exit', resolve));
-    crash();
-    await expect(core.supervisor.rebuild()).rejects.toMatchObject({
-      code: 'history_interrupted',
-      hint: expect.stringMatching(/./),
-    });
-    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
-    await untilRun(core, 'one', (run) => run.iteration === 2);
-    await gone;
-    expect(thread).not.toBe(first);
-    expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
-    expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
-  });
+  ])(
+    'that %s fails what it was asked for with a code; another one takes in what is missing',
+    async (_, crash) => {
+      const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
+      const core = await world.core();
+      const first = thread;
+      const gone = new Promise((resolve) => first.once('exit', resolve));
+      crash();
+      await expect(core.supervisor.rebuild()).rejects.toMatchObject({
+        code: 'history_interrupted',
+        hint: expect.stringMatching(/./),
+      });
+      appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
+      await untilRun(core, 'one', (run) => run.iteration === 2);
+      await gone;
+      expect(thread).not.toBe(first);
+      expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
+      expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
+    },
+  );
 });

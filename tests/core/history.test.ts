@@ -147,6 +147,14 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({ endedAt: null });
   });
 
+  test("a run that begins from another's checkpoint is there from its first event on", async () => {
+    const folder = world.run(id, [journal.started(0, null, 50)]);
+    const core = await world.core();
+    expect(core.runs.get(id).iteration).toBe(50);
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 51)}\n`);
+    await untilRun(core, id, (run) => run.iteration === 51);
+  });
+
   test('made again from the run directories, it is the same', async () => {
     world.run(id, [
       journal.started(0),

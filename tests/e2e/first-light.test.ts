@@ -110,6 +110,10 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.keyboard.press('ArrowRight');
   await card.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
+  const spread = await chart(page, 'In-group reward std', /by choice: .* at iteration \d/);
+  const cut = (labels: Element[]) =>
+    labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);
+  expect(await spread.locator('.chart-label').evaluateAll(cut)).toEqual([]);
   await screenshot('4-run-dark');
   await page.getByRole('link', { name: 'Replay episodes' }).click();
   await chooseFirstEpisode(page);

@@ -51,6 +51,8 @@ test('a fork that keeps the optimiser and changes nothing ends as its parent, to
   expect(after(fork, 2)).toEqual(after(parent, 2));
   const [first] = readJournal(fork).filter((event) => event.type === 'checkpoint');
   expect(first).toMatchObject({ iteration: 2 });
+  const [started] = readJournal(fork).filter((event) => event.type === 'started');
+  expect(started).toMatchObject({ resume: null, iteration: 2 });
 });
 
 test('a fork with a new optimiser, or another setting, begins with the same weights and goes its own way', async () => {

@@ -9,9 +9,11 @@
 namespace starpo {
 namespace {
 
-// How many of an environment's groups a fraction keeps. The product of two doubles may fall just short of the whole number that was meant: 0.29 of 100 is 29.
+// What sums and products of doubles may fall short of the number that was meant.
+constexpr double rounding = 1e-9;
+
+// How many of an environment's groups a fraction keeps: 0.29 of 100 is 29.
 int quota(double keep, std::size_t groups) {
-  constexpr double rounding = 1e-9;
   return std::max(1, static_cast<int>(std::floor(keep * static_cast<double>(groups) + rounding)));
 }
 
@@ -25,8 +27,9 @@ std::string keep_fraction(const std::vector<int>& order, double keep, FilterResu
 std::string keep_top_p(const std::vector<int>& order, double keep, FilterResult& result) {
   double total = 0, sum = 0;
   for (const int group : order) total += result.spread[group];
+  const double wanted = keep * total * (1 - rounding);  // 0.6 of five equal spreads is three of them
   for (const int group : order) {
-    if (result.spread[group] == 0 || (sum > 0 && sum >= keep * total)) break;
+    if (result.spread[group] == 0 || (sum > 0 && sum >= wanted)) break;
     result.kept[group] = true;
     sum += result.spread[group];
   }

@@ -8,8 +8,7 @@
 
 #include "algorithm/advantage.h"
 #include "algorithm/filter.h"
-#include "algorithm/kl.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "config/training_settings.h"
 #include "rollout/settings.h"
 

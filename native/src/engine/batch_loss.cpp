@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "algorithm/kl.h"
+#include "algorithm/objectives.h"
 
 namespace starpo {
 namespace {

@@ -3,8 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithm/kl.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/packed_batch.h"
 
 namespace starpo {
@@ -18,7 +17,7 @@ struct SequenceLoss {
 };
 
 enum class Objective {
-  policy,      // the clipped surrogate with entropy bonus and KL (algorithm/policy_loss.h, algorithm/kl.h)
+  policy,      // the clipped surrogate with entropy bonus and KL (algorithm/objectives.h)
   likelihood,  // -weight * log-probability: supervised
 };
 

@@ -80,6 +80,7 @@ void Journal::started(const StartedEvent& event) {
   Json resume = nullptr;
   if (event.resume) resume = {{"checkpoint", event.resume->checkpoint}, {"iteration", event.resume->iteration}};
   append("started", dump({{"resume", resume},
+                          {"iteration", event.iteration},
                           {"pid", ::getpid()},
                           {"host", host_name()},
                           {"build", build_version()},

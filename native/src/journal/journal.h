@@ -29,6 +29,7 @@ struct ResumedFrom {
 
 struct StartedEvent {
   std::optional<ResumedFrom> resume;
+  int iteration = 0;        // that the process goes on after: of the checkpoint that it resumes or that the run began from, else 0
   std::string isa;          // avx512, avx2, scalar
   std::string device;       // the one that was chosen: cpu, cuda:0
   std::string device_name;  // what its maker calls it

@@ -49,7 +49,7 @@ class BackwardReader {
   bool exhausted_ = false;
 };
 
-// The iteration that an event's line says to be complete: of `iteration`, or of what `started` goes on from; -1 for other lines.
+// The iteration that an event's line says to be complete: of `iteration`, or what `started` goes on after, as older trainers say by `resume` alone; -1 for other lines.
 int complete_iteration_of(std::string_view line) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return -1;
@@ -60,7 +60,7 @@ int complete_iteration_of(std::string_view line) {
   const auto type = json.find("type");
   if (type == json.end()) return -1;
   if (*type == "iteration") return whole_number("/iteration", -1);
-  return *type == "started" ? whole_number("/resume/iteration", 0) : -1;
+  return *type == "started" ? whole_number("/iteration", whole_number("/resume/iteration", 0)) : -1;
 }
 
 bool is_there(const std::filesystem::path& events) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <stdexcept>
 
 #include "base/error.h"
 #include "files/sha256.h"
@@ -94,12 +93,6 @@ void check_model_folder_weights(const std::filesystem::path& folder, const Param
 
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout, const WriteWeights& to) { WeightFiles(folder, layout).read(layout, to); }
 
-std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
-  std::vector<float> weights(layout.size());
-  read_model_folder_weights(folder, layout, [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
-  return weights;
-}
-
 std::string model_folder_digest(const std::filesystem::path& folder) {
   if (!is_sharded(folder)) return sha256_of_file(folder / whole_name);
   std::set<std::string> names;
@@ -119,12 +112,6 @@ void write_model_folder(const std::filesystem::path& folder, const ParameterLayo
   SafetensorsWriter writer(folder / whole_name, names, {{"format", "pt"}});
   copy_in_pieces(0, layout.size(), weights, [&](std::size_t, std::span<const float> values) { writer.write(values); });
   writer.commit();
-}
-
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights, const std::vector<std::int32_t>& stop_ids) {
-  if (weights.size() != layout.size()) throw std::invalid_argument("weights must have the layout's size");
-  const auto read = [&](std::size_t first, std::span<float> values) { std::ranges::copy(weights.subspan(first, values.size()), values.begin()); };
-  write_model_folder(folder, layout, ReadWeights(read), stop_ids);
 }
 
 }  // namespace starpo

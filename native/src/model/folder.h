@@ -19,8 +19,7 @@ void check_model_folder_weights(const std::filesystem::path& folder, const Param
 // The weights in the layout's order, in pieces. Every header is checked before the first weight is read. Errors: those of SafetensorsFile,
 // model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&, const WriteWeights& to);
-// The same at once.
-std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
+
 // A digest of the weights, as 64 hex digits: SHA-256 of model.safetensors; of shards that of lines "<SHA-256 of the file>  <its name>\n", one for each
 // file that the index names, in the order of the names' bytes. Errors: model_index_invalid, model_shard_missing, file_unreadable.
 std::string model_folder_digest(const std::filesystem::path& folder);
@@ -28,7 +27,5 @@ std::string model_folder_digest(const std::filesystem::path& folder);
 // Writes config.json, generation_config.json and model.safetensors, the weights in pieces; tokenizer files are copied by the caller. stop_ids: end a
 // generated text, one at least.
 void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, const ReadWeights& weights, const std::vector<std::int32_t>& stop_ids);
-// The same of weights that are all there.
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, std::span<const float> weights, const std::vector<std::int32_t>& stop_ids);
 
 }  // namespace starpo

@@ -142,12 +142,6 @@ void SafetensorsFile::read(const std::string& name, std::size_t first, std::span
     fail("model_weights_non_finite", path_, name + " holds values that are not finite numbers", "copy or download the file again, or use an earlier checkpoint");
 }
 
-void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
-  SafetensorsFile file(path);
-  for (const TensorDestination& wanted : required) file.check(wanted.name, wanted.shape);
-  for (const TensorDestination& wanted : required) file.read(wanted.name, 0, wanted.data);
-}
-
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorName> tensors, const std::map<std::string, std::string>& metadata) : file_(path) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
@@ -175,14 +169,6 @@ void SafetensorsWriter::write(std::span<const float> numbers) {
 void SafetensorsWriter::commit() {
   if (left_ != 0) throw std::logic_error("numbers of the tensors are missing");
   file_.commit();
-}
-
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors, const std::map<std::string, std::string>& metadata) {
-  std::vector<TensorName> names;
-  for (const NamedTensor& tensor : tensors) names.push_back({tensor.name, tensor.shape});
-  SafetensorsWriter writer(path, names, metadata);
-  for (const NamedTensor& tensor : tensors) writer.write(tensor.data);
-  writer.commit();
 }
 
 }  // namespace starpo

@@ -35,23 +35,6 @@ class SafetensorsWriter {
   std::uint64_t left_;  // numbers to come
 };
 
-// A named fp32 tensor for a safetensors file.
-struct NamedTensor {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<const float> data;
-};
-
-// Writes a safetensors file (F32) at once. Errors: disk_full, file_unwritable.
-void write_safetensors(const std::filesystem::path&, std::span<const NamedTensor>, const std::map<std::string, std::string>& metadata = {});
-
-// Where a tensor of this name and shape is to be read to.
-struct TensorDestination {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<float> data;
-};
-
 // A safetensors file whose header has been checked: every tensor's offsets fit its shape, and together they cover the data without gap or overlap.
 class SafetensorsFile {
  public:
@@ -81,8 +64,5 @@ class SafetensorsFile {
   std::uint64_t data_start_ = 0;
   std::map<std::string, StoredTensor> tensors_;
 };
-
-// Reads tensors of one file. Errors: those of SafetensorsFile.
-void read_safetensors(const std::filesystem::path&, std::span<const TensorDestination> required);
 
 }  // namespace starpo

@@ -1,5 +1,7 @@
+import { useCallback, useRef } from 'react';
 import type { Frame } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
+import { arrived, type Motion, useMotion } from '../motion.ts';
 import styles from './bandit-board.module.css';
 
 interface BanditBoardProps {
@@ -7,14 +9,14 @@ interface BanditBoardProps {
   arms: readonly string[];
   config: Record<string, unknown>;
   frame: Frame;
-  /** 0..1 of the pull. */
-  progress: number;
+  /** Of the pull. */
+  motion: Motion;
   /** The board in words. */
   label: string;
 }
 
 /** Two slot machines side by side; the one that was chosen is pulled and shows what it paid. */
-export function BanditBoard({ arms, config, frame, progress, label }: BanditBoardProps) {
+export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardProps) {
   return (
     <div className={styles.bandit} role="img" aria-label={label}>
       {arms.map((arm, index) => {
@@ -23,8 +25,8 @@ export function BanditBoard({ arms, config, frame, progress, label }: BanditBoar
           <div className={styles.arm} key={arm} data-chosen={chosen || undefined}>
             <span className={styles.place}>{index + 1}</span>
             <Machine
-              pulled={chosen ? progress : 0}
-              paid={chosen && progress >= 1 ? frame.reward : null}
+              motion={chosen ? motion : arrived}
+              paid={chosen && !motion.moving ? frame.reward : null}
               passed={frame.action !== null && !chosen}
             />
             <strong className={styles.name}>{arm}</strong>
@@ -37,16 +39,25 @@ export function BanditBoard({ arms, config, frame, progress, label }: BanditBoar
 }
 
 interface MachineProps {
-  /** 0..1 of the lever's way down and up again. */
-  pulled: number;
+  /** Of the lever's way down and up again. */
+  motion?: Motion;
   /** Null before the payout. */
   paid: number | null;
   /** The other one was chosen. */
   passed?: boolean;
 }
 
-export function Machine({ pulled, paid, passed = false }: MachineProps) {
-  const lever = Math.sin(Math.PI * Math.min(1, pulled)) * 24;
+const stem = (lever: number) => `M93 62h9V${30 + lever}`;
+
+export function Machine({ motion = arrived, paid, passed = false }: MachineProps) {
+  const stick = useRef<SVGPathElement>(null);
+  const knob = useRef<SVGCircleElement>(null);
+  const draw = useCallback((progress: number) => {
+    const lever = progress < 1 ? Math.sin(Math.PI * progress) * 24 : 0;
+    stick.current?.setAttribute('d', stem(lever));
+    knob.current?.setAttribute('cy', String(26 + lever));
+  }, []);
+  useMotion(motion, draw);
   return (
     <svg
       viewBox="0 0 120 108"
@@ -54,8 +65,8 @@ export function Machine({ pulled, paid, passed = false }: MachineProps) {
       data-passed={passed || undefined}
       aria-hidden="true"
     >
-      <path className={styles.stem} d={`M93 62h9V${30 + lever}`} />
-      <circle className={styles.knob} cx={102} cy={26 + lever} r={8} />
+      <path ref={stick} className={styles.stem} d={stem(0)} />
+      <circle ref={knob} className={styles.knob} cx={102} cy={26} r={8} />
       <rect className={styles.case} x={10} y={14} width={84} height={86} rx={12} />
       <rect className={styles.window} x={20} y={28} width={64} height={34} rx={6} />
       <text
@@ -64,7 +75,7 @@ export function Machine({ pulled, paid, passed = false }: MachineProps) {
         x={52}
         y={46}
       >
-        {paid === null ? (pulled > 0 && pulled < 1 ? '· · ·' : '?') : signed(paid)}
+        {paid === null ? (motion.moving ? '· · ·' : '?') : signed(paid)}
       </text>
       <rect className={styles.slot} x={32} y={78} width={40} height={8} rx={4} />
       {paid !== null && paid > 0 && <circle className={styles.coin} cx={52} cy={82} r={9} />}

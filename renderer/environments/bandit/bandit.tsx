@@ -24,9 +24,9 @@ function describe({ arms, frames }: Replay, index: number): string {
   return `Arms: ${arms?.join(' and ') ?? 'two arms'}. Reward ${signed(frames[index]!.reward)}.`;
 }
 
-function Board({ replay: { arms, config, frames }, index, progress, label }: BoardProps) {
+function Board({ replay: { arms, config, frames }, index, motion, label }: BoardProps) {
   return (
-    <BanditBoard arms={arms ?? []} config={config} frame={frames[index]!} progress={progress} label={label} />
+    <BanditBoard arms={arms ?? []} config={config} frame={frames[index]!} motion={motion} label={label} />
   );
 }
 
@@ -34,8 +34,8 @@ function Board({ replay: { arms, config, frames }, index, progress, label }: Boa
 function Illustration({ small }: IllustrationProps) {
   return (
     <div className={styles.picture} data-small={small || undefined} aria-hidden="true">
-      <Machine pulled={0} paid={null} passed />
-      <Machine pulled={1} paid={1} />
+      <Machine paid={null} passed />
+      <Machine paid={1} />
     </div>
   );
 }

@@ -33,14 +33,14 @@ function outcome(frame: Frame): Outcome {
     : { tone: 'idle', words: 'blocked', note: 'blocked' };
 }
 
-function Board({ replay: { frames }, index, progress, label }: BoardProps) {
-  const moving = progress < 1;
+function Board({ replay: { frames }, index, motion, label }: BoardProps) {
+  const { moving } = motion;
   const board = frames[index]?.board ?? '';
   const lake = useMemo(() => parseLake(board), [board]);
   const move = useMemo(() => moveAt(frames, index, lakeAgent), [frames, index]);
   const path = useMemo(() => trail(frames, moving ? index - 1 : index, lakeAgent), [frames, index, moving]);
   if (!lake) return <TextBoard text={board} />;
-  return <LakeBoard lake={lake} move={move} progress={progress} path={path} label={label} />;
+  return <LakeBoard lake={lake} move={move} motion={motion} path={path} label={label} />;
 }
 
 const picture = parseLake('P__O\n_O__\n___O\nO__G')!;

@@ -1,5 +1,6 @@
-import { type Cell, type Move, positionAt } from '../grid.ts';
-import { Arrows, atCorner, atMiddle, middle, Shadow, Trail, unit } from '../grid-parts.tsx';
+import type { Cell, Move } from '../grid.ts';
+import { Arrows, atCorner, atMiddle, Moving, middle, Shadow, Trail, unit } from '../grid-parts.tsx';
+import { arrived, type Motion } from '../motion.ts';
 import type { Lake, Standing } from './lake.ts';
 import styles from './lake-board.module.css';
 
@@ -8,21 +9,19 @@ const shore = 14;
 
 interface LakeBoardProps {
   lake: Lake;
-  /** What led here, drawn at `progress` of the way; null: the agent stands. */
+  /** What led here; null: the agent stands. */
   move?: Move | null;
-  progress?: number;
+  motion?: Motion;
   /** Cells that the agent has been on. */
   path?: readonly Cell[];
   /** The board in words; without it the drawing is decoration. */
   label?: string;
 }
 
-export function LakeBoard({ lake, move = null, progress = 1, path = [], label }: LakeBoardProps) {
-  const arrived = progress >= 1;
-  const at = move && !arrived ? positionAt(move, progress) : lake.agent;
+export function LakeBoard({ lake, move = null, motion = arrived, path = [], label }: LakeBoardProps) {
   const width = lake.columns * unit + 2 * shore;
   const height = lake.rows * unit + 2 * shore;
-  const standing: Standing = arrived ? lake.standing : 'ice';
+  const standing: Standing = motion.moving ? 'ice' : lake.standing;
   return (
     <svg
       className={styles.lake}
@@ -46,7 +45,7 @@ export function LakeBoard({ lake, move = null, progress = 1, path = [], label }:
       })}
       <Trail cells={path} />
       {move && <Arrows move={move} />}
-      {at && <Agent at={at} standing={standing} />}
+      {lake.agent && <Agent at={lake.agent} way={move} motion={motion} standing={standing} />}
     </svg>
   );
 }
@@ -88,10 +87,30 @@ function Goal({ reached }: { reached: boolean }) {
   );
 }
 
-function Agent({ at, standing }: { at: Cell; standing: Standing }) {
-  const scale = standing === 'hole' ? 0.62 : standing === 'goal' ? 0.84 : 1;
+/** Where it is drawn, and how large: it sinks into a hole, and makes room for the goal. */
+const places: Record<Standing, (cell: Cell) => string> = {
+  ice: (cell) => `${atMiddle(cell)} scale(1)`,
+  hole: (cell) => `${atMiddle(cell)} scale(0.62)`,
+  goal: (cell) => `${atMiddle(cell)} scale(0.84)`,
+};
+
+interface AgentProps {
+  at: Cell;
+  way: Move | null;
+  motion: Motion;
+  standing: Standing;
+}
+
+function Agent({ at, way, motion, standing }: AgentProps) {
   return (
-    <g className={styles.agent} data-standing={standing} transform={`${atMiddle(at)} scale(${scale})`}>
+    <Moving
+      className={styles.agent}
+      data-standing={standing}
+      at={at}
+      way={way}
+      motion={motion}
+      place={places[standing]}
+    >
       {standing !== 'hole' && <Shadow at={{ x: 0, y: 22 }} />}
       <path className={styles.feet} d="M-11 21c0-3 9-3 9 0zM2 21c0-3 9-3 9 0z" />
       <path
@@ -110,6 +129,6 @@ function Agent({ at, standing }: { at: Cell; standing: Standing }) {
           <path d="M-21 14c7 6 35 6 42 0M-15 21c6 4 24 4 30 0" className={styles.ripple} />
         </g>
       )}
-    </g>
+    </Moving>
   );
 }

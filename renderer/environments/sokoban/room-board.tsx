@@ -1,13 +1,14 @@
-import { type Cell, type Move, positionAt, sameCell } from '../grid.ts';
-import { Arrows, atCorner, middle, Shadow, Trail, unit } from '../grid-parts.tsx';
+import { type Cell, type Move, sameCell } from '../grid.ts';
+import { Arrows, atCorner, Moving, middle, Shadow, Trail, unit } from '../grid-parts.tsx';
+import { arrived, type Motion } from '../motion.ts';
 import { type Ground, isStored, type Room, type RoomMove } from './room.ts';
 import styles from './room-board.module.css';
 
 interface RoomBoardProps {
   room: Room;
-  /** What led here, drawn at `progress` of the way; null: the agent stands. */
+  /** What led here; null: the agent stands. */
   move?: RoomMove | null;
-  progress?: number;
+  motion?: Motion;
   /** Cells that the agent has been on. */
   path?: readonly Cell[];
   /** The box that no push brings to a target any more; marked once it has come to rest. */
@@ -19,13 +20,11 @@ interface RoomBoardProps {
 export function RoomBoard({
   room,
   move = null,
-  progress = 1,
+  motion = arrived,
   path = [],
   lost = null,
   label,
 }: RoomBoardProps) {
-  const moving = progress < 1;
-  const now = (at: Cell, way: Move | null | undefined) => (way && moving ? positionAt(way, progress) : at);
   return (
     <svg
       className={styles.room}
@@ -46,12 +45,12 @@ export function RoomBoard({
       <Trail cells={path} />
       {room.boxes.map((box) => {
         const pushed = move?.box && sameCell(move.box.to, box) ? move.box : null;
-        const stored = isStored(room, box) && !(pushed && moving);
+        const stored = isStored(room, box) && !(pushed && motion.moving);
         const state = lost && sameCell(lost, box) ? 'lost' : stored ? 'stored' : 'loose';
-        return <Box key={`${box.row},${box.column}`} at={now(box, pushed)} state={state} />;
+        return <Box key={`${box.row},${box.column}`} at={box} way={pushed} motion={motion} state={state} />;
       })}
       {move && <Arrows move={move.agent} />}
-      {room.agent && <Keeper at={now(room.agent, move?.agent)} />}
+      {room.agent && <Keeper at={room.agent} way={move?.agent ?? null} motion={motion} />}
     </svg>
   );
 }
@@ -89,19 +88,26 @@ const boxMarks = {
   lost: <path className={styles.cross} d="M22 22l20 20M42 22L22 42" />,
 };
 
-function Box({ at, state }: { at: Cell; state: keyof typeof boxMarks }) {
+/** What is on its way to a cell, or stands there. */
+interface Piece {
+  at: Cell;
+  way: Move | null;
+  motion: Motion;
+}
+
+function Box({ state, ...piece }: Piece & { state: keyof typeof boxMarks }) {
   return (
-    <g className={styles.box} data-state={state} transform={atCorner(at)}>
+    <Moving className={styles.box} data-state={state} place={atCorner} {...piece}>
       <rect className={styles.case} x={8} y={8} width={48} height={48} rx={5} />
       <path className={styles.boards} d="M14 20h36M14 44h36" />
       {boxMarks[state]}
-    </g>
+    </Moving>
   );
 }
 
-function Keeper({ at }: { at: Cell }) {
+function Keeper(piece: Piece) {
   return (
-    <g className={styles.keeper} transform={atCorner(at)}>
+    <Moving className={styles.keeper} place={atCorner} {...piece}>
       <Shadow at={{ x: 32, y: 55 }} />
       <path className={styles.legs} d="M23 43h8v11h-9zM33 43h8l1 11h-9z" />
       <path className={styles.body} d="M18 46c0-12 4-19 14-19s14 7 14 19z" />
@@ -110,6 +116,6 @@ function Keeper({ at }: { at: Cell }) {
       <path className={styles.cap} d="M19 17h27c2 0 2 3 0 3H19z" />
       <circle className={styles.eye} cx={28} cy={23} r={1.7} />
       <circle className={styles.eye} cx={36} cy={23} r={1.7} />
-    </g>
+    </Moving>
   );
 }

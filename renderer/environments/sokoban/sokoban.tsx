@@ -38,15 +38,15 @@ function pushWords(frames: readonly Frame[], index: number): string | null {
   return move.change === 'unstored' ? 'pushed a box off its target' : 'pushed a box';
 }
 
-function Board({ replay: { frames }, index, progress, label }: BoardProps) {
-  const moving = progress < 1;
+function Board({ replay: { frames }, index, motion, label }: BoardProps) {
+  const { moving } = motion;
   const board = frames[index]?.board ?? '';
   const room = useMemo(() => parseRoom(board), [board]);
   const move = useMemo(() => roomMoveAt(frames, index), [frames, index]);
   const path = useMemo(() => trail(frames, moving ? index - 1 : index, roomAgent), [frames, index, moving]);
   const lost = useMemo(() => (moving ? null : lostBox(frames, index)), [frames, index, moving]);
   if (!room) return <TextBoard text={board} />;
-  return <RoomBoard room={room} move={move} progress={progress} path={path} lost={lost} label={label} />;
+  return <RoomBoard room={room} move={move} motion={motion} path={path} lost={lost} label={label} />;
 }
 
 const picture = parseRoom('######\n#__#_#\n#PX_O#\n#____#\n##___#\n######')!;

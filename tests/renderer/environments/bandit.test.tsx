@@ -5,7 +5,7 @@ import type { Frame } from '../../../core/contract/contract.ts';
 import styles from '../../../renderer/environments/bandit/bandit-board.module.css';
 import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
 import { environmentOf } from '../../../renderer/environments/registry.ts';
-import { acted, replayOf, still } from './replays.ts';
+import { acted, motionAt, replayOf, still } from './replays.ts';
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
@@ -41,7 +41,7 @@ test('the chosen machine shows what it paid once the lever is back', async () =>
         <Board
           replay={pulled({ action: 'dragon', reward: 1 })}
           index={1}
-          progress={progress}
+          motion={motionAt(progress)}
           label="in words"
         />,
       ),

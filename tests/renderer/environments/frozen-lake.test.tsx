@@ -7,7 +7,7 @@ import { lakeAgent, parseLake } from '../../../renderer/environments/frozen-lake
 import styles from '../../../renderer/environments/frozen-lake/lake-board.module.css';
 import { LakeBoard } from '../../../renderer/environments/frozen-lake/lake-board.tsx';
 import { moveAt as gridMove, positionAt, trail } from '../../../renderer/environments/grid.ts';
-import { acted as actedFrom, replayOf, still as stillFrom } from './replays.ts';
+import { acted as actedFrom, motionAt, replayOf, still as stillFrom } from './replays.ts';
 
 const still = { board: 'P_G\n_O_' };
 const acted = (change: Partial<Frame>) => actedFrom({ ...still, ...change });
@@ -116,7 +116,7 @@ test('the board draws what the frame holds', async () => {
         <LakeBoard
           lake={parseLake(frames[index]!.board!)!}
           move={moveAt(frames, index)}
-          progress={progress}
+          motion={motionAt(progress)}
           label="in words"
         />,
       ),

@@ -1,4 +1,14 @@
 import type { Frame, Replay } from '../../../core/contract/contract.ts';
+import type { Motion } from '../../../renderer/environments/motion.ts';
+
+/** A motion that stands still at 0..1 of its way. */
+export const motionAt = (progress: number): Motion => ({
+  moving: progress < 1,
+  follow(draw) {
+    draw(progress);
+    return () => {};
+  },
+});
 
 /** A picture without an action. */
 export const still = (change: Partial<Frame> = {}): Frame => ({

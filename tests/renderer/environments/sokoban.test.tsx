@@ -14,7 +14,7 @@ import {
 } from '../../../renderer/environments/sokoban/room.ts';
 import styles from '../../../renderer/environments/sokoban/room-board.module.css';
 import { RoomBoard } from '../../../renderer/environments/sokoban/room-board.tsx';
-import { acted as actedFrom, replayOf, still as stillFrom } from './replays.ts';
+import { acted as actedFrom, motionAt, replayOf, still as stillFrom } from './replays.ts';
 
 const boards = {
   start: '######\n#PX_O#\n######',
@@ -175,7 +175,7 @@ test('the board draws what the frame holds', async () => {
         <RoomBoard
           room={parseRoom(frames[index]!.board!)!}
           move={roomMoveAt(frames, index)}
-          progress={progress}
+          motion={motionAt(progress)}
           path={trail(frames, index, roomAgent)}
           label="in words"
         />,

@@ -2,6 +2,7 @@ import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, test } from 'vitest';
 import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { arrived } from '../../../renderer/environments/motion.ts';
 import { environmentOf } from '../../../renderer/environments/registry.ts';
 import { acted, replayOf, still } from './replays.ts';
 
@@ -39,7 +40,7 @@ test('its state is drawn as it was recorded', async () => {
   const host = document.createElement('div');
   const root = createRoot(host);
   const draw = (index: number) =>
-    act(() => root.render(<Board replay={replay} index={index} progress={1} label="" />));
+    act(() => root.render(<Board replay={replay} index={index} motion={arrived} label="" />));
   await draw(0);
   expect(host.querySelector('pre')?.textContent).toBe('a maze');
   const drawn = host.querySelector('pre');

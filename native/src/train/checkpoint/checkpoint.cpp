@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using json = nlohmann::json;
 
 constexpr auto state_json = "trainer-state.json";
+constexpr int state_version = 1;
 
 constexpr std::string_view partial_ending = ".partial";    // being written
 constexpr std::string_view replaced_ending = ".replaced";  // moved out of the way of its successor
@@ -105,7 +106,7 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   write_model_folder(folder, policy.layout(), ReadWeights(weights), parts.stop_ids);
   for (const auto& [name, content] : parts.published_files) write_file_atomically(folder / name, content);
   write_state(folder / checkpoint_state_file, state_tensors_of(parts.replica));
-  json about{{"version", 1}, {"iteration", iteration}, {"optimizer_steps", parts.replica.policy->trained().steps()}, {"seed", parts.config.seed}, {"journal_seq", journal_seq}};
+  json about{{"version", state_version}, {"iteration", iteration}, {"optimizer_steps", parts.replica.policy->trained().steps()}, {"seed", parts.config.seed}, {"journal_seq", journal_seq}};
   if (parts.replica.critic) about["critic_optimizer_steps"] = parts.replica.critic->trained().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
@@ -154,7 +155,7 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   return iterations;
 }
 
-void load_start_state(const fs::path& checkpoint, Replica& replica) {
+void load_start_state(const fs::path& checkpoint, int iteration, Replica& replica) {
   const auto refuse = [&](const char* code, const std::string& why) {
     return Error(code, "the optimiser state of " + checkpoint.string() + " can't be kept: " + why, "make the run again with start.keep_optimizer false, or from a checkpoint that has its state");
   };
@@ -162,6 +163,7 @@ void load_start_state(const fs::path& checkpoint, Replica& replica) {
   if (!fs::exists(checkpoint / checkpoint_state_file, missing)) throw refuse("start_state_missing", "it is gone, as checkpoint.keep says; pinned checkpoints keep theirs");
   try {
     const auto about = json::parse(std::ifstream(checkpoint / state_json));
+    if (about.at("version") != state_version || about.at("iteration") != iteration) throw refuse("start_state_mismatch", "trainer-state.json is of another iteration or version");
     if (replica.critic && !about.contains("critic_optimizer_steps")) throw refuse("start_state_mismatch", "that run had no critic, and this one has");
     read_state(checkpoint, about, replica);
   } catch (const json::exception& error) {
@@ -179,7 +181,7 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::
   };
   try {
     const auto about = json::parse(std::ifstream(folder / state_json));
-    if (about.at("version") != 1 || about.at("iteration") != iteration || about.at("seed") != seed) throw corrupt("trainer-state.json is of another run or version");
+    if (about.at("version") != state_version || about.at("iteration") != iteration || about.at("seed") != seed) throw corrupt("trainer-state.json is of another run or version");
     if (!(read_model_folder_config(folder) == replica.policy->layout().config())) throw corrupt("the model has another shape");
     read_state(folder, about, replica);
     load_weights(folder, *replica.policy);

@@ -38,8 +38,8 @@ std::vector<int> resumable_checkpoints(const std::filesystem::path& run_director
 // that are no fault of the checkpoint.
 std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, std::uint32_t seed, Replica&);
 
-// Takes over the optimiser state of another run's checkpoint, and its critic where this run has one. Errors: start_state_missing, start_state_mismatch, checkpoint_corrupt.
-void load_start_state(const std::filesystem::path& checkpoint, Replica&);
+// Takes over the optimiser state of another run's checkpoint of an iteration, and its critic where this run has one. Errors: start_state_missing, start_state_mismatch, checkpoint_corrupt.
+void load_start_state(const std::filesystem::path& checkpoint, int iteration, Replica&);
 
 // Of an error met while loading one: that it lies with the configuration, or with the machine that is to go on with it.
 bool is_no_fault_of_checkpoint(std::string_view code);

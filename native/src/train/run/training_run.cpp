@@ -1,7 +1,9 @@
 #include "train/run/training_run.h"
 
-#include <algorithm>
 #include <sys/resource.h>
+
+#include <algorithm>
+#include <optional>
 
 #include "algorithm/filter.h"
 #include "algorithm/statistics.h"
@@ -43,7 +45,7 @@ double& at(Metrics& metrics, std::string_view name) { return metrics[std::string
 }  // namespace
 
 TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
-    : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal) {}
+    : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal), writer_(directory_, journal) {}
 
 // A run that begins from another's checkpoint counts on from there: seed and iteration are what everything random is drawn from.
 int TrainingRun::first_iteration(const RunConfig& config) { return config.start.run.empty() ? 0 : config.start.checkpoint; }
@@ -55,6 +57,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   StartedEvent started;
   if (resumed_) started.resume = ResumedFrom{checkpoint_path(iteration_), iteration_};
+  started.iteration = iteration_;
   started.isa = replica.engine->instructions();
   started.device = replica.engine->device();
   started.device_name = replica.engine->device_name();
@@ -103,7 +106,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   Replica& replica = state_->replica;
   load_initial_weights(config, *replica.policy);
   if (replica.critic) replica.critic->start_from(*replica.policy);
-  if (config.start.keep_optimizer) load_start_state(config.start.model, replica);
+  if (config.start.keep_optimizer) load_start_state(config.start.model, config.start.checkpoint, replica);
   iteration_ = first_iteration(config);
   return {};
 }
@@ -216,14 +219,15 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
       control_.poll();
     });
   } catch (...) {
-    tell_of_last_written();
+    writer_.tell_despite_failure();  // the episodes of an update that failed are those that one wants to see
     throw;
   }
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
-  at(metrics, metric::time_write) = tell_of_written();
+  at(metrics, metric::time_write) = writer_.tell();
+  remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
   const double seconds = update.seconds();
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
@@ -267,23 +271,42 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   return episodes;
 }
 
+// While an environment's episodes are written the next one's are played. An evaluation is told of after its files.
 void TrainingRun::evaluate() {
-  for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
-    const EnvironmentConfig& environment = state_->config.environments[e];
-    if (!environment.validate) continue;
-    const Stopwatch watch(control_);
-    const auto progress = [&](int finished) {
-      journal_.phase("evaluate", iteration_, finished, state_->config.evaluation.levels);
-      control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
-    };
-    const int index = static_cast<int>(e);
-    const auto episodes = play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress);
-    RolloutWriter writer(directory_, iteration_, environment.label);
-    write_evaluation(writer, episodes, iteration_, environment, state_->playground.tokenizer);
-    tell_of(writer.finish(), environment.label);
-    auto metrics = evaluation_metrics(episodes, environment.label);
-    at(metrics, metric::time_evaluation) = watch.seconds();
-    journal_.evaluation(iteration_, environment.label, metrics);
+  struct Played {
+    std::string label;
+    Metrics metrics;
+    double seconds;
+  };
+  std::optional<Played> played;
+  const auto tell = [&] {
+    if (!played) return;
+    const double writing = writer_.tell();
+    at(played->metrics, metric::time_evaluation) = played->seconds + writing;
+    journal_.evaluation(iteration_, played->label, played->metrics);
+  };
+  try {
+    for (std::size_t e = 0; e < state_->config.environments.size(); ++e) {
+      const EnvironmentConfig& environment = state_->config.environments[e];
+      if (!environment.validate) continue;
+      const Stopwatch watch(control_);
+      const auto progress = [&](int finished) {
+        journal_.phase("evaluate", iteration_, finished, state_->config.evaluation.levels);
+        control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
+      };
+      const int index = static_cast<int>(e);
+      const auto episodes = std::make_shared<const std::vector<Episode>>(play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress));
+      const double seconds = watch.seconds();
+      tell();
+      writer_.begin(iteration_, environment.label, [&environment, &tokenizer = state_->playground.tokenizer, iteration = iteration_, episodes](RolloutWriter& writer) {
+        write_evaluation(writer, *episodes, iteration, environment, tokenizer);
+      });
+      played = {environment.label, evaluation_metrics(*episodes, environment.label), seconds};
+    }
+    tell();
+  } catch (...) {
+    writer_.tell_despite_failure();
+    throw;
   }
 }
 
@@ -296,35 +319,14 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
     trained[i] = {true, sequence->advantages, sequence->values};
     ++sequence;
   }
-  writing_ = std::async(std::launch::async, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)] {
-    const auto start = std::chrono::steady_clock::now();
-    RolloutWriter writer(directory_, iteration, training_split);
+  writer_.begin(iteration_, training_split, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)](RolloutWriter& writer) {
     for (std::size_t i = 0; i < episodes->size(); ++i) {
       const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
       const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
       writer.add(episode_json((*episodes)[i], record, environment, state_->playground.tokenizer), episode_summary_json((*episodes)[i], record, environment));
     }
-    const RolloutFiles files = writer.finish();
-    return WrittenRollout{files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   });
 }
-
-// The episodes of an update that failed are those that one wants to see. What is wrong with writing them matters less than the failure that is under way.
-void TrainingRun::tell_of_last_written() noexcept {
-  try {
-    tell_of_written();
-  } catch (...) {
-  }
-}
-
-double TrainingRun::tell_of_written() {
-  const WrittenRollout written = writing_.get();
-  tell_of(written.files, training_split);
-  remove_old_rollouts(directory_, state_->config.rollout_files, iteration_, journal_);
-  return written.seconds;
-}
-
-void TrainingRun::tell_of(const RolloutFiles& files, const std::string& split) { journal_.rollout(iteration_, split, files.file, files.index, files.episodes); }
 
 void TrainingRun::checkpoint() {
   control_.checkpoint_served();

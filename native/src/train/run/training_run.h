@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +9,7 @@
 #include "algorithm/filter.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
-#include "rollout/rollout_writer.h"
+#include "train/run/background_writer.h"
 #include "train/run/run_control.h"
 #include "train/run/storage.h"
 #include "train/run/trainer_state.h"
@@ -46,9 +45,6 @@ class TrainingRun {
   void evaluate();
   void checkpoint();
   void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
-  double tell_of_written();
-  void tell_of_last_written() noexcept;
-  void tell_of(const RolloutFiles&, const std::string& split);
 
   std::filesystem::path directory_;
   Journal& journal_;
@@ -59,14 +55,7 @@ class TrainingRun {
   int checkpointed_ = -1;
   bool resumed_ = false;
   std::int64_t device_peak_bytes_ = 0;
-
-  struct WrittenRollout {
-    RolloutFiles files;
-    double seconds;  // that writing took
-  };
-  // An iteration's episodes on their way to the disk, in a thread that waits for nothing of this one's and is waited for before the iteration's event: so files are whole when the
-  // journal names them, and its events keep their order. The last member: it is waited for before what it reads goes.
-  std::future<WrittenRollout> writing_;
+  BackgroundWriter writer_;  // the last member: it waits for its thread before what that reads goes
 };
 
 }  // namespace starpo

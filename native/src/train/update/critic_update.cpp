@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
-#include "algorithm/value_loss.h"
 #include "base/error.h"
 #include "journal/metric_names.h"
 #include "train/update/optimizer_step.h"

@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "algorithm/advantage.h"
-#include "algorithm/kl.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
-#include "algorithm/value_loss.h"
 #include "journal/metric_names.h"
 
 namespace starpo {

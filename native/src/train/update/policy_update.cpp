@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithm/logprob_gap.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "base/reproducible_math.h"

@@ -1,6 +1,6 @@
 #include "engine/cuda/kernels/loss.h"
 
-#include "algorithm/token_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/cuda/kernels/softmax_row.h"
 
 namespace starpo::cuda {

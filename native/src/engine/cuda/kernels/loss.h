@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-#include "algorithm/kl.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/cuda/runtime/stream.h"
 
 // What a chunk of logits gives: log-probabilities, entropies and, in place, the gradient of the loss. T: Bf16 or float; all math is fp32. All pointers are device memory.
@@ -32,7 +31,7 @@ struct PolicyLossRows {
   const float* reference_logprobs;  // null: no KL in the loss
 };
 
-// algorithm/policy_loss.h's loss and, with reference_logprobs, kl.h's: writes logprobs and entropies [rows], from which the host has the loss itself, and replaces
+// The policy loss of algorithm/objectives.h and, with reference_logprobs, its KL: writes logprobs and entropies [rows], from which the host has the loss itself, and replaces
 // the logits by d(loss)/d(logits).
 template <class T>
 void policy_loss(Stream&, const Logits<T>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&, float* logprobs, float* entropies);

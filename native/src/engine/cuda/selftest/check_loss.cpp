@@ -1,7 +1,6 @@
 #include <limits>
 
-#include "algorithm/kl.h"
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 #include "engine/cuda/kernels/loss.h"
 #include "engine/cuda/selftest/arrays.h"
 

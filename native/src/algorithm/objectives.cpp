@@ -1,9 +1,8 @@
-#include "algorithm/policy_loss.h"
+#include "algorithm/objectives.h"
 
-#include <algorithm>
 #include <numeric>
 
-#include "algorithm/token_loss.h"
+#include "algorithm/statistics.h"
 
 namespace starpo {
 
@@ -16,6 +15,13 @@ void describe(FieldVisitor& v, PolicyLossConfig& c) {
   v.choice("average", c.average, {"trajectory", "token", "trajectory_sum", "fixed_length"});
   v.integer("mini_batch", c.mini_batch, 1, 65536);
   v.integer("epochs", c.epochs, 1, 100);
+}
+
+void describe(FieldVisitor& v, KlConfig& c) {
+  v.number("coefficient", c.coefficient, 0, 100);
+  v.choice("estimator", c.estimator, {"k1", "k2", "k3"});
+  v.choice("placement", c.placement, {"reward", "loss"});
+  v.text("reference", c.reference);
 }
 
 std::vector<double> token_weights(std::span<const int> trained_tokens, LossAverage average, int longest) {
@@ -47,6 +53,39 @@ void policy_loss(std::span<const float> logprobs, std::span<const float> entropi
     logprob_gradients[t] = static_cast<float>(weight * token.gradient);
     entropy_gradients[t] = static_cast<float>(-weight * settings.entropy_coefficient);
   }
+}
+
+void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig& config, double weight, double& loss,
+             std::span<float> logprob_gradients) {
+  const double scale = config.coefficient * weight;
+  for (std::size_t t = 0; t < logprobs.size(); ++t) {
+    const KlEstimate estimate = kl_estimate(config.estimator, logprobs[t], reference_logprobs[t]);
+    loss += scale * estimate.value;
+    logprob_gradients[t] += static_cast<float>(scale * estimate.gradient);
+  }
+}
+
+double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns, double clip, double weight,
+                  std::span<float> gradients) {
+  double loss = 0;
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    const double value = values[t], old = old_values[t], error = value - returns[t];
+    const double clipped_error = clip > 0 ? std::clamp(value, old - clip, old + clip) - returns[t] : error;
+    const bool clipped = clipped_error * clipped_error > error * error;
+    const double counted = clipped ? clipped_error : error;
+    loss += weight / 2 * counted * counted;
+    gradients[t] = clipped ? 0.0f : static_cast<float>(weight * error);
+  }
+  return loss;
+}
+
+std::optional<double> explained_variance(std::span<const double> values, std::span<const double> returns) {
+  const double spread = score_spread(returns);
+  if (spread == 0) return std::nullopt;
+  std::vector<double> errors(returns.size());
+  for (std::size_t i = 0; i < errors.size(); ++i) errors[i] = returns[i] - values[i];
+  const double left = standard_deviation(errors);
+  return 1 - left * left / (spread * spread);
 }
 
 }  // namespace starpo
