@@ -196,7 +196,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   const auto episodes = play();
   const auto before = everything();
   std::vector<int> progress;
-  dry_step(*state, *pass, reference.get(), *generator, [&](int done, int total) {
+  dry_step(*state, *pass, reference.get(), nullptr, *generator, [&](int done, int total) {
     CHECK(total == 3);
     progress.push_back(done);
   });

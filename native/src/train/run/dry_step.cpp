@@ -44,7 +44,7 @@ class DryStep {
     state_.policy->trained().clear_gradients();
   }
 
-  void read(NetworkPass& reference) { reference.forward(batch_, temperature_, logprobs_, entropies_); }
+  void read(NetworkPass& network) { network.forward(batch_, temperature_, logprobs_, entropies_); }
 
   // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one. Then ever fewer
   // slots, since a device may keep something for each size of a step.
@@ -97,14 +97,15 @@ class DryStep {
 
 }  // namespace
 
-void dry_step(TrainerState& state, NetworkPass& policy, NetworkPass* reference, Generator& generator, const std::function<void(int done, int total)>& progress) {
+void dry_step(TrainerState& state, NetworkPass& policy, NetworkPass* reference, NetworkPass* start, Generator& generator, const std::function<void(int done, int total)>& progress) {
   const EngineNeeds needs = engine_needs(state.config, state.policy->layout().config());
   const int total = 3;
   progress(0, total);
   DryStep step(state, needs);
   step.learn(policy);
   progress(1, total);
-  if (reference != nullptr) step.read(*reference);
+  for (NetworkPass* read : {reference, start})
+    if (read != nullptr) step.read(*read);
   progress(2, total);
   step.generate(generator);
   progress(total, total);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "train/diagnostics/diagnostics.h"
+
 namespace starpo {
 
 EngineSettings engine_settings(const RunConfig& config) { return {config.device, precision_from_name(config.precision), config.exactness}; }
@@ -17,6 +19,7 @@ EngineNeeds engine_needs(const RunConfig& config, const ModelConfig& model) {
   needs.trains_policy = true;
   needs.trains_critic = reinforces && config.critic.model == CriticModel::full;
   needs.reads_reference = reinforces && config.kl.coefficient > 0;
+  needs.reads_start = keeps_start(config);
   needs.slots = generator_slots(config);
   needs.groups = reinforces ? config.rollout.groups : 0;
   needs.context = config.rollout.context;

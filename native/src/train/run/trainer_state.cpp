@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/folder.h"
 #include "model/published_files.h"
+#include "train/diagnostics/diagnostics.h"
 #include "train/run/engine_needs.h"
 
 namespace starpo {
@@ -42,6 +43,7 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
     critic = make_critic(config.critic.model, *engine, model, threads);
     if (config.kl.coefficient > 0) reference = engine->make_network(model, ModelHead::language, NetworkUse::read);
   }
+  if (keeps_start(config)) start = engine->make_network(model, ModelHead::language, NetworkUse::read);
   for (const auto& environment : config.environments) {
     prototypes.push_back(make_environment(environment.type, environment.config));
     rules.push_back({environment, config.rollout, config.reward, tokenizer, chat});

@@ -38,6 +38,7 @@ struct TrainerState {
   std::unique_ptr<Network> policy;
   std::unique_ptr<Critic> critic;      // null without one
   std::unique_ptr<Network> reference;  // null without a KL term
+  std::unique_ptr<Network> start;      // the weights that the run began with; null where nothing asks for them, or the reference is just that
   std::vector<std::unique_ptr<Environment>> prototypes;
   std::vector<EpisodeRules> rules;
 };

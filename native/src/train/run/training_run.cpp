@@ -11,6 +11,7 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
 #include "train/run/dry_step.h"
@@ -76,8 +77,12 @@ void TrainingRun::load(const RunConfig& config) {
     load_reference(config);
     reference_pass_ = state_->reference->make_pass();
   }
+  if (state_->start) {
+    load_start(config, *state_->start);
+    start_pass_ = state_->start->make_pass();
+  }
   if (rehearses)
-    dry_step(*state_, *pass_, reference_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
+    dry_step(*state_, *pass_, reference_pass_.get(), start_pass_.get(), *generator_, [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
 // Returns what to say about checkpoints that had to be passed over.
@@ -123,20 +128,22 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
   }
 }
 
-// A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config) {
   Network& reference = *state_->reference;
-  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
-  if (!folder.empty()) {
-    if (!(read_model_folder_config(folder) == reference.layout().config()))
-      throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
-    load_weights(folder, reference);
-    return;
-  }
-  if (!resumed_) return copy_weights(*state_->policy, reference);
+  const std::filesystem::path folder = config.kl.reference;
+  if (folder.empty()) return load_start(config, reference);
+  if (!(read_model_folder_config(folder) == reference.layout().config()))
+    throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
+  load_weights(folder, reference);
+}
+
+// The weights that the run began with. A resumed one takes them from the checkpoint of its start, since the folder they came from may be gone.
+void TrainingRun::load_start(const RunConfig& config, Network& network) {
+  if (!resumed_) return copy_weights(*state_->policy, network);
+  const std::filesystem::path start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
   std::error_code missing;
-  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
-  else load_initial_weights(config, reference);
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, network);
+  else load_initial_weights(config, network);
 }
 
 std::string TrainingRun::run() {
@@ -213,9 +220,11 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
     control_.poll();
   });
   write_training_episodes(episodes, filter.kept, kept);
-  mix_environments(kept);
   UpdateResult result;
+  double diagnosing = 0;
   try {
+    if (is_diagnosed(config, iteration_)) diagnosing = diagnose(*episodes, kept, metrics);
+    mix_environments(kept);
     result = update_policy(*state_, *pass_, iteration_, kept, [&](int done, int total) {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
@@ -229,9 +238,16 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
   double tokens = 0;
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::time_write) = tell_of_written();
-  const double seconds = update.seconds();
+  const double seconds = update.seconds() - diagnosing;
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+}
+
+// Returns the seconds that it took.
+double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
+  const Stopwatch watch(control_);
+  add_diagnostics(state_->config, *state_->policy, *pass_, start_pass_.get(), episodes, kept, metrics, [&] { control_.poll(); });
+  return at(metrics, metric::time_diagnostics) = watch.seconds();
 }
 
 FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {

@@ -39,9 +39,11 @@ class TrainingRun {
   std::string resume_or_begin(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&);
+  void load_start(const RunConfig&, Network&);
   void train_iteration();
   void reinforce(Metrics&, Updates&, std::optional<ThoughtTemplate>&);
   std::vector<Episode> roll_out(Metrics&);
+  double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
@@ -58,6 +60,7 @@ class TrainingRun {
   std::unique_ptr<Generator> generator_;
   std::unique_ptr<NetworkPass> pass_;
   std::unique_ptr<NetworkPass> reference_pass_;  // null without a KL term
+  std::unique_ptr<NetworkPass> start_pass_;      // null where no copy of the start is kept
   int iteration_ = 0;
   int checkpointed_ = -1;
   bool resumed_ = false;
