@@ -13,7 +13,9 @@ const workspaceBytes = 32 * 2 ** 20;
  * to ask. A test holds it to the trainer's own plans within two percent.
  */
 export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryPart[] {
-  const { rollout, optimizer, critic, kl } = config;
+  const { rollout, optimizer, critic, kl, diagnostics } = config;
+  // A reference that is the run's own start serves for both.
+  const keepsStart = diagnostics.every > 0 && (kl.coefficient === 0 || kl.reference !== '');
   const width = config.precision === 'bf16' ? 2 : 4;
   const copy = width === 2 ? 2 : 0;
   const parameters = parameterCount(shape);
@@ -34,6 +36,9 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     ...(critic.model === 'full' ? [{ name: 'critic', lifetime: 'run' as const, bytes: trained }] : []),
     ...(kl.coefficient > 0
       ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }]
+      : []),
+    ...(keepsStart
+      ? [{ name: 'start', lifetime: 'run' as const, bytes: parameters * width }]
       : []),
     { name: 'kv_cache', lifetime: 'rollout', bytes: seats * (rollout.context + 1) * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },

@@ -68,7 +68,7 @@ const written = {
     careful: 0.4,
     mistakes: 0.6,
   },
-  diagnostics: { every: 0 },
+  diagnostics: { every: 5 },
   reaction: 'notify',
 };
 

@@ -16,7 +16,7 @@ describe('a run.json of version 1', () => {
     const before = structuredClone(old);
     const config = validateConfig(old);
     expect(old).toEqual(before);
-    expect(config).toMatchObject({ ...old, version: 2 });
+    expect(config).toMatchObject({ ...old, version: 3 });
     expect(config.start).toEqual({ ...old.start, run: '', checkpoint: 0, keep_optimizer: false });
     expect(config.parent).toEqual({ run: '', iteration: 0 });
   });

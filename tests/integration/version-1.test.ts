@@ -73,7 +73,7 @@ describe('a run of version 1', () => {
       encoding: 'utf8',
     }).trim();
     expect(JSON.parse(readFileSync(join(fork, 'run.json'), 'utf8'))).toMatchObject({
-      version: 2,
+      version: 3,
       parent: { run: 'frozen-lake', iteration: 2 },
     });
     expect(await train(fork)).toBe(0);

@@ -69,7 +69,9 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
   v.number("mistakes", c.mistakes, 0, 1);
 }
 
-// Reserved: only off is allowed until there are any.
-void describe(FieldVisitor& v, DiagnosticsConfig& c) { v.integer("every", c.every, 0, 0); }
+void describe(FieldVisitor& v, DiagnosticsConfig& c) {
+  v.integer("every", c.every, 0, 1000000);
+  v.integer("samples", c.samples, 2, 4096);
+}
 
 }  // namespace starpo

@@ -82,8 +82,10 @@ struct WarmStartConfig {
   double mistakes = 0;
 };
 
+// Of what thoughts depend on and how far the policy has come.
 struct DiagnosticsConfig {
-  int every = 0;
+  int every = 0;    // iterations; 0: none
+  int samples = 0;  // thoughts and episodes that they are computed from
 };
 
 void describe(FieldVisitor&, StartConfig&);

@@ -19,6 +19,7 @@ struct EngineNeeds {
   bool trains_policy = false;
   bool trains_critic = false;  // a full one
   bool reads_reference = false;
+  bool reads_start = false;    // weights that the run began with, kept beside a reference
   int slots = 0;        // of the generator; 0: there is none
   int groups = 0;       // whose prompts are shared at a time
   int context = 0;      // most tokens of a slot

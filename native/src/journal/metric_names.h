@@ -61,9 +61,24 @@ inline constexpr std::string_view advantage_mean = "advantage/mean";
 inline constexpr std::string_view advantage_std = "advantage/std";
 inline constexpr std::string_view advantage_active_share = "advantage/active_share";
 inline constexpr std::string_view advantage_zero_spread_share = "advantage/zero_spread_share";
+inline constexpr std::string_view diagnostics_mutual_information = "diagnostics/mutual_information";
+inline constexpr std::string_view diagnostics_mutual_information_ceiling = "diagnostics/mutual_information_ceiling";
+inline constexpr std::string_view diagnostics_conditional_entropy = "diagnostics/conditional_entropy";
+inline constexpr std::string_view diagnostics_marginal_entropy = "diagnostics/marginal_entropy";
+inline constexpr std::string_view diagnostics_mutual_information_per_token = "diagnostics/mutual_information_per_token";
+inline constexpr std::string_view diagnostics_conditional_entropy_per_token = "diagnostics/conditional_entropy_per_token";
+inline constexpr std::string_view diagnostics_retrieval_accuracy = "diagnostics/retrieval_accuracy";
+inline constexpr std::string_view diagnostics_retrieval_accuracy_at_k = "diagnostics/retrieval_accuracy_at_k";
+inline constexpr std::string_view diagnostics_retrieval_k = "diagnostics/retrieval_k";
+inline constexpr std::string_view diagnostics_retrieval_ceiling = "diagnostics/retrieval_ceiling";
+inline constexpr std::string_view diagnostics_kl_from_start = "diagnostics/kl_from_start";
+inline constexpr std::string_view diagnostics_grad_norm_low_spread = "diagnostics/grad_norm_low_spread";
+inline constexpr std::string_view diagnostics_grad_norm_middle_spread = "diagnostics/grad_norm_middle_spread";
+inline constexpr std::string_view diagnostics_grad_norm_high_spread = "diagnostics/grad_norm_high_spread";
 inline constexpr std::string_view warm_start_loss = "warm_start/loss";
 inline constexpr std::string_view time_rollout = "time/rollout";
 inline constexpr std::string_view time_update = "time/update";
+inline constexpr std::string_view time_diagnostics = "time/diagnostics";
 inline constexpr std::string_view time_write = "time/write";
 inline constexpr std::string_view time_evaluation = "time/evaluation";
 inline constexpr std::string_view time_iteration = "time/iteration";
@@ -137,12 +152,27 @@ inline constexpr std::array iteration_metrics{
     Description{advantage_std, "", "standard deviation over trained tokens, before whitening"},
     Description{advantage_active_share, "share", "trained tokens whose advantage isn't 0, before whitening"},
     Description{advantage_zero_spread_share, "share", "sum of the absolute advantages of zero-spread groups' tokens / that of all, as the update sees them: how much of it comes from groups that tell nothing apart; absent where all are 0, and for group size 1"},
+    Description{diagnostics_mutual_information, "nats", "I(X; Z) of prompts X and first thoughts Z, a thought: how much better a thought's own prompt explains it than the prompts do on average (RAGEN-2). All of `diagnostics/` comes every `diagnostics.every` iterations, from samples of `diagnostics.samples`, before the update; this family is absent without thinking and where all prompts are the same"},
+    Description{diagnostics_mutual_information_ceiling, "nats", "the logarithm of the number of distinct prompts (at most 8): the most that it can be"},
+    Description{diagnostics_conditional_entropy, "nats", "H(Z given X), a thought: minus the mean of its log-likelihood after its own prompt"},
+    Description{diagnostics_marginal_entropy, "nats", "H(Z), a thought: the same of its mean likelihood over all prompts"},
+    Description{diagnostics_mutual_information_per_token, "nats", "I(X; Z) over the thoughts' tokens"},
+    Description{diagnostics_conditional_entropy_per_token, "nats", "H(Z given X) over the thoughts' tokens"},
+    Description{diagnostics_retrieval_accuracy, "share", "thoughts that are likelier after their own prompt than after any other; prompts that make it as likely share the credit"},
+    Description{diagnostics_retrieval_accuracy_at_k, "share", "thoughts whose own prompt is among the k that make it likeliest; absent for fewer than three prompts, as the next is"},
+    Description{diagnostics_retrieval_k, "prompts", "k: 2"},
+    Description{diagnostics_retrieval_ceiling, "share", "the best retrieval accuracy that these thoughts allow: of thoughts that say the same on several prompts, those on one of them"},
+    Description{diagnostics_kl_from_start, "nats", "Kullback-Leibler divergence of the policy from the weights that its run began with, a trained token (k3), whether there is a KL term or not"},
+    Description{diagnostics_grad_norm_low_spread, "", "norm of the policy objective's gradient, without entropy bonus and KL, over a sample of the third of the trained groups whose scores differ least; absent for fewer than three groups, as the next two are"},
+    Description{diagnostics_grad_norm_middle_spread, "", "the same of the middle third"},
+    Description{diagnostics_grad_norm_high_spread, "", "the same of the third whose scores differ most"},
     Description{warm_start_loss, "nats", "mean cross-entropy a reply token over the iteration's steps (task `warm_start`)"},
     Description{time_rollout, "s", "playing the episodes; as in all of these, a pause does not count"},
     Description{time_update, "s", "from the last reply to the iteration's end: filter, log-probabilities, advantages, optimiser steps, and what is left to wait for of writing the episodes"},
+    Description{time_diagnostics, "s", "computing `diagnostics/`; absent where none were"},
     Description{time_write, "s", "making the episodes' JSON, compressing and flushing it, in a thread beside the update"},
     Description{time_evaluation, "s", "playing and writing an evaluation set; stands in `evaluation` events"},
-    Description{time_iteration, "s", "rollout and update; neither evaluations nor checkpoints"},
+    Description{time_iteration, "s", "rollout, update and diagnostics; neither evaluations nor checkpoints"},
     Description{throughput_generated_tokens_per_second, "tokens/s", "sampled tokens / `time/rollout`"},
     Description{throughput_trained_tokens_per_second, "tokens/s", "processed tokens of the update (context included, epochs counted) / `time/update`"},
     Description{memory_peak_bytes, "bytes", "the process's peak resident size"},

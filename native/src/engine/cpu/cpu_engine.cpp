@@ -56,6 +56,7 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
   add("policy", network(ModelHead::language, policy_use));
   if (needs.trains_critic) add("critic", network(ModelHead::value, NetworkUse::trained));
   if (needs.reads_reference) add("reference", network(ModelHead::language, NetworkUse::read));
+  if (needs.reads_start) add("start", network(ModelHead::language, NetworkUse::read));
   if (needs.slots > 0) {
     // One slot more, where a group's prompt is computed. Tokens that slots share lie outside the cache, and leave as much of it untouched.
     add("kv_cache", KeyValueCache::bytes(needs.model, needs.slots + 1, needs.context, precision));
@@ -67,6 +68,7 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
     const auto also = [&](const CpuTrainingPass::Bytes& bytes) { sum = {sum.activations + bytes.activations, sum.logits + bytes.logits}; };
     if (needs.trains_critic) also(pass(ModelHead::value, NetworkUse::trained));
     if (needs.reads_reference) also(pass(ModelHead::language, NetworkUse::read));
+    if (needs.reads_start) also(pass(ModelHead::language, NetworkUse::read));
     add("activations", sum.activations);
     add("logits", sum.logits);
   }

@@ -42,8 +42,9 @@ class DryStep {
     replica_.policy->trained().clear_gradients();
   }
 
-  void read_reference() {
-    if (replica_.reference) replica_.reference_pass->forward(batch_, temperature_, logprobs_, entropies_);
+  void read_copies() {
+    for (NetworkPass* pass : {replica_.reference_pass.get(), replica_.start_pass.get()})
+      if (pass != nullptr) pass->forward(batch_, temperature_, logprobs_, entropies_);
   }
 
   // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one. Then ever fewer
@@ -105,7 +106,7 @@ void dry_step(const RunConfig& config, Replica& replica, std::span<const std::in
   DryStep step(config, replica, stop_ids);
   step.learn();
   progress(1, total);
-  step.read_reference();
+  step.read_copies();
   progress(2, total);
   step.generate();
   progress(total, total);

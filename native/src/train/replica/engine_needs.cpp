@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace starpo {
+namespace {
+
+// Whether a run keeps a copy of the weights that it begins with, to measure its drift by: not where a KL term's reference is just that.
+bool keeps_start(const RunConfig& config) {
+  const bool reference_is_start = config.kl.coefficient > 0 && config.kl.reference.empty();
+  return config.task == Task::reinforce && config.diagnostics.every > 0 && !reference_is_start;
+}
+
+}  // namespace
 
 EngineSettings engine_settings(const RunConfig& config) { return {config.device, precision_from_name(config.precision), config.exactness}; }
 
@@ -17,6 +26,7 @@ EngineNeeds engine_needs(const RunConfig& config, const ModelConfig& model) {
   needs.trains_policy = true;
   needs.trains_critic = reinforces && config.critic.model == CriticModel::full;
   needs.reads_reference = reinforces && config.kl.coefficient > 0;
+  needs.reads_start = keeps_start(config);
   needs.slots = generator_slots(config);
   needs.groups = reinforces ? config.rollout.groups : 0;
   needs.context = config.rollout.context;

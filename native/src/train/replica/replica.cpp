@@ -19,6 +19,10 @@ Replica::Replica(const RunConfig& config, const ModelConfig& model, ThreadPool& 
     reference = engine->make_network(model, ModelHead::language, NetworkUse::read);
     reference_pass = reference->make_pass();
   }
+  if (needs.reads_start) {
+    start = engine->make_network(model, ModelHead::language, NetworkUse::read);
+    start_pass = start->make_pass();
+  }
 }
 
 }  // namespace starpo

@@ -24,6 +24,8 @@ struct Replica {
   std::unique_ptr<Critic> critic;        // null without one
   std::unique_ptr<Network> reference;    // null without a KL term
   std::unique_ptr<NetworkPass> reference_pass;
+  std::unique_ptr<Network> start;        // the weights that the run began with; null where nothing asks for them, or the reference is just that
+  std::unique_ptr<NetworkPass> start_pass;
 };
 
 }  // namespace starpo

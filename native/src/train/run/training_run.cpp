@@ -13,6 +13,7 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
 #include "train/replica/dry_step.h"
@@ -74,6 +75,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   if (replica.reference) load_reference(config, *replica.reference);
+  if (replica.start) load_start(config, *replica.start);
   if (rehearses)
     dry_step(config, replica, state_->playground.chat.stop_ids(), [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
@@ -122,19 +124,21 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
   }
 }
 
-// A resumed run takes its initial weights from the checkpoint of its start, since the folder they came from may be gone.
 void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
-  const std::filesystem::path folder = config.kl.reference, start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
-  if (!folder.empty()) {
-    if (!(read_model_folder_config(folder) == reference.layout().config()))
-      throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
-    load_weights(folder, reference);
-    return;
-  }
-  if (!resumed_) return copy_weights(*state_->replica.policy, reference);
+  const std::filesystem::path folder = config.kl.reference;
+  if (folder.empty()) return load_start(config, reference);
+  if (!(read_model_folder_config(folder) == reference.layout().config()))
+    throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
+  load_weights(folder, reference);
+}
+
+// The weights that the run began with. A resumed one takes them from the checkpoint of its start, since the folder they came from may be gone.
+void TrainingRun::load_start(const RunConfig& config, Network& network) {
+  if (!resumed_) return copy_weights(*state_->replica.policy, network);
+  const std::filesystem::path start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
   std::error_code missing;
-  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, reference);
-  else load_initial_weights(config, reference);
+  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, network);
+  else load_initial_weights(config, network);
 }
 
 std::string TrainingRun::run() {
@@ -211,9 +215,11 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
     control_.poll();
   });
   write_training_episodes(episodes, filter.kept, kept);
-  mix_environments(kept);
   UpdateResult result;
+  double diagnosing = 0;
   try {
+    if (is_diagnosed(config, iteration_)) diagnosing = diagnose(*episodes, kept, metrics);
+    mix_environments(kept);
     result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
       journal_.phase("update", iteration_, done, total);
       control_.poll();
@@ -228,9 +234,16 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::time_write) = writer_.tell();
   remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
-  const double seconds = update.seconds();
+  const double seconds = update.seconds() - diagnosing;
   at(metrics, metric::time_update) = seconds;
   if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+}
+
+// Returns the seconds that it took.
+double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
+  const Stopwatch watch(control_);
+  add_diagnostics(state_->config, state_->replica, episodes, kept, metrics, [&] { control_.poll(); });
+  return at(metrics, metric::time_diagnostics) = watch.seconds();
 }
 
 FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {

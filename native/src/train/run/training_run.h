@@ -38,9 +38,11 @@ class TrainingRun {
   std::string resume_or_begin(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
+  void load_start(const RunConfig&, Network&);
   void train_iteration();
   void reinforce(Metrics&, Updates&, std::optional<ThoughtTemplate>&);
   std::vector<Episode> roll_out(Metrics&);
+  double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();

@@ -47,6 +47,7 @@ MemoryPlan plan_memory(const EngineNeeds& needs) {
   add("policy", MemoryLifetime::run, network(ModelHead::language, needs.trains_policy ? NetworkUse::trained : NetworkUse::read));
   if (needs.trains_critic) add("critic", MemoryLifetime::run, network(ModelHead::value, NetworkUse::trained));
   if (needs.reads_reference) add("reference", MemoryLifetime::run, network(ModelHead::language, NetworkUse::read));
+  if (needs.reads_start) add("start", MemoryLifetime::run, network(ModelHead::language, NetworkUse::read));
   add("workspace", MemoryLifetime::run, static_cast<std::int64_t>(Matmul::kWorkspaceBytes));
   const std::int64_t cache = cache_bytes<T>(needs), logits = logits_bytes<T>(needs);
   add("kv_cache", MemoryLifetime::rollout, cache);

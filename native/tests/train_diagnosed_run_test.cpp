@@ -1,0 +1,177 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "journal/metric_names.h"
+#include "rollout/rollout.h"
+#include "tiny_run.h"
+#include "train/diagnostics/spread_gradients.h"
+#include "train/diagnostics/thought_likelihoods.h"
+#include "train/run/levels.h"
+
+using namespace starpo;
+using namespace starpo::test;
+
+namespace {
+
+// The tiny policy and its rollout of three levels, four episodes each.
+struct Rollout {
+  TemporaryFolder folder;
+  RunConfig config = small_run_config();
+  std::unique_ptr<TrainerState> state;
+  std::unique_ptr<NetworkPass> pass;
+  std::vector<Episode> episodes;
+
+  void play() {
+    make_tiny_model_folder(folder.path());
+    state = tiny_state(config, folder.path());
+    pass = state->policy->make_pass();
+    const auto generator = state->policy->make_generator(7, config.rollout.context);
+    const auto specs = training_episodes(config, 1);
+    episodes = run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+  }
+};
+
+struct DiagnosedRun : TinyRun {
+  DiagnosedRun() {
+    config["iterations"] = 3;
+    config["diagnostics"] = {{"every", 1}, {"samples", 12}};
+    config["checkpoint"]["every"] = 1;
+  }
+
+  // diagnostics/* of each iteration that has any.
+  std::vector<json> diagnosed() const {
+    std::vector<json> found;
+    for (const json& event : events("iteration")) {
+      json own = json::object();
+      for (const auto& [name, value] : event.at("metrics").items())
+        if (name.starts_with("diagnostics/")) own[name] = value;
+      if (!own.empty()) found.push_back(own);
+    }
+    return found;
+  }
+
+  bool plans(const std::string& part) const {
+    const json plan = events("memory_plan").back();
+    return std::ranges::any_of(plan.at("parts"), [&](const json& each) { return each.at("name") == part; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Rollout, "a thought's likelihood after its own prompt is what the rollout chose it by, whatever the micro-batches") {
+  play();
+  const auto whole = thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
+  REQUIRE(whole.prompts == 3);
+  REQUIRE(whole.own.size() == 12);
+  REQUIRE(whole.values.size() == 36);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const Turn& turn = episodes[i].turns.front();
+    const auto length = std::min<std::ptrdiff_t>(turn.think_tokens + 1, std::ssize(turn.ids));
+    CHECK(whole.own[i] == static_cast<int>(i) / 4);
+    CHECK(whole.tokens[i] == length);
+    CHECK(whole.values[i * 3 + i / 4] == std::accumulate(turn.logprobs.begin(), turn.logprobs.begin() + length, 0.0));
+  }
+  int passes = 0;
+  const auto cut = thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 150, [&] { ++passes; });
+  CHECK(passes > 5);
+  CHECK(cut.values == whole.values);
+  CHECK(thought_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
+}
+
+TEST_CASE_FIXTURE(Rollout, "groups of one level have one prompt, under which there is nothing to compare") {
+  config.levels.pool = 1;
+  play();
+  const auto likelihoods = thought_likelihoods(*pass, episodes, 12, 1, 4096, [] { FAIL("nothing need be computed"); });
+  CHECK(likelihoods.prompts == 1);
+  CHECK(likelihoods.own.empty());
+}
+
+TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured by itself, and none is left over") {
+  play();
+  std::vector<Sequence> sequences;
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    // The second group's scores don't differ, the third's differ most.
+    const double advantage = i / 4 == 1 ? 0 : i % 2 == 0 ? 1 : -1;
+    episodes[i].score = advantage * static_cast<double>(i / 4 + 1);
+  }
+  for (const Episode& episode : episodes) {
+    Sequence& sequence = sequences.emplace_back(make_sequence(episode));
+    sequence.advantages.assign(sequence.targets.size(), episode.score);
+  }
+  const auto before = state_of(state->policy->trained());
+  const auto measure = [&](std::span<const Sequence> own, int micro_batch_tokens) {
+    Metrics metrics;
+    add_spread_gradients(*state->policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics, [] {});
+    return metrics;
+  };
+  const auto metrics = measure(sequences, 4096);
+  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_low_spread)) == 0);
+  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_middle_spread)) > 0);
+  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_high_spread)) > 0);
+  CHECK(measure(sequences, 100) == metrics);
+  CHECK(measure(std::span(sequences).first(8), 4096).empty());
+  CHECK(state->policy->trained().squared_norm() == 0);
+  CHECK(state_of(state->policy->trained()) == before);
+}
+
+TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as often as they are asked for") {
+  config["advantage"].update({{"estimator", "gae"}, {"whiten", true}});
+  config["critic"]["model"] = "head";
+  CHECK(train() == 0);
+  const auto weights_with = weights("000003");
+  const auto all = diagnosed();
+  REQUIRE(all.size() == 3);
+  for (const json& each : all) {
+    CHECK(each.at("diagnostics/mutual_information_ceiling") == doctest::Approx(std::log(3)));
+    CHECK(each.at("diagnostics/mutual_information") < each.at("diagnostics/mutual_information_ceiling"));
+    for (const char* name : {"diagnostics/marginal_entropy", "diagnostics/retrieval_accuracy_at_k", "diagnostics/grad_norm_high_spread"}) CHECK(each.contains(name));
+  }
+  CHECK(events("iteration").back().at("metrics").contains("time/diagnostics"));
+  CHECK(plans("start"));
+
+  std::filesystem::remove_all(run.path() / "checkpoints");
+  std::filesystem::remove(run.path() / "events.jsonl");
+  config["diagnostics"]["every"] = 2;
+  CHECK(train() == 0);
+  REQUIRE(diagnosed().size() == 1);
+  CHECK(diagnosed()[0] == all[1]);
+  CHECK(weights("000003") == weights_with);
+
+  std::filesystem::remove_all(run.path() / "checkpoints");
+  std::filesystem::remove(run.path() / "events.jsonl");
+  config["diagnostics"]["every"] = 0;
+  CHECK(train() == 0);
+  CHECK(diagnosed().empty());
+  CHECK_FALSE(plans("start"));
+  CHECK(weights("000003") == weights_with);
+}
+
+TEST_CASE_FIXTURE(DiagnosedRun, "a policy's drift is measured from where its run began, over a resume too") {
+  CHECK(train() == 0);
+  const auto whole = diagnosed();
+  CHECK(whole[0].at("diagnostics/kl_from_start") == 0);
+  CHECK(whole[1].at("diagnostics/kl_from_start") > 0);
+  std::filesystem::remove_all(model.path());
+  std::filesystem::remove_all(run.path() / "checkpoints/000003");
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("resume").at("iteration") == 2);
+  CHECK(diagnosed().back() == whole[2]);
+}
+
+TEST_CASE_FIXTURE(DiagnosedRun, "a reference that is the run's start serves for the drift, and no other copy is kept") {
+  config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
+  CHECK(train() == 0);
+  CHECK(plans("reference"));
+  CHECK_FALSE(plans("start"));
+  for (const json& event : events("iteration")) CHECK(event.at("metrics").at("diagnostics/kl_from_start") == doctest::Approx(event.at("metrics").at("actor/kl_to_reference").get<double>()));
+
+  TemporaryFolder other;
+  make_tiny_model_folder(other.path(), 4);
+  std::filesystem::remove_all(run.path() / "checkpoints");
+  config["kl"]["reference"] = other.path().string();
+  CHECK(train() == 0);
+  CHECK(plans("start"));
+  CHECK(diagnosed()[3].at("diagnostics/kl_from_start") == 0);
+}
