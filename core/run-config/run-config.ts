@@ -132,7 +132,6 @@ export interface RunConfig {
   };
   diagnostics: {
     every: number;
-    samples: number;
   };
-  reaction: 'notify' | 'pause' | 'stop' | 'rollback';
+  reaction: 'notify';
 }

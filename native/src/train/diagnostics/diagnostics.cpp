@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithm/kl.h"
+#include "algorithm/objectives.h"
 #include "journal/metric_names.h"
 #include "train/diagnostics/average.h"
 #include "train/diagnostics/spread_gradients.h"
