@@ -39,6 +39,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
     Journal journal(run.path());
     auto started = start();
     started.resume = ResumedFrom{"checkpoints/000002", 2};
+    started.iteration = 2;
     journal.started(started);
     journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
     journal.phase("rollout", 3, 4, 128);
@@ -59,7 +60,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
   const auto events = events_of(run);
   REQUIRE(events.size() == 15);
   const std::vector<json> expected{
-      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"isa", "avx2"}, {"device", "cpu"}, {"device_name", "a processor"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
+      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"iteration", 2}, {"isa", "avx2"}, {"device", "cpu"}, {"device_name", "a processor"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
       {{"type", "memory_plan"}, {"device", "cuda:0"}, {"device_bytes", 80}, {"free_bytes", 70}, {"total_bytes", 40}, {"parts", {
           {{"name", "policy"}, {"lifetime", "run"}, {"bytes", 30}}, {{"name", "kv_cache"}, {"lifetime", "rollout"}, {"bytes", 9}},
           {{"name", "activations"}, {"lifetime", "update"}, {"bytes", 8}}, {{"name", "logits"}, {"lifetime", "update"}, {"bytes", 2}}}}},
