@@ -2,6 +2,8 @@ import { useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
+  | { page: 'studies' }
+  | { page: 'study'; studyId: string }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
@@ -13,13 +15,15 @@ export type Route =
       evaluation?: string | null;
     };
 
-/** `#/start` (nothing means it too), `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`. */
+/** `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/replay[/EPISODE]`, `#/run/ID/evaluation/NAME[/EPISODE]`. */
 export function parseRoute(hash: string): Route {
   const [page, runId, view, ...rest] = hash
     .replace(/^#?\/?/, '')
     .split('/')
     .map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
+  if (page === 'studies' && runId === undefined) return { page: 'studies' };
+  if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') return { page: 'replay', runId, episodeId: rest[0] || null };
   if (view === 'evaluation' && rest[0])
@@ -29,6 +33,8 @@ export function parseRoute(hash: string): Route {
 
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
+  if (route.page === 'studies') return '#/studies';
+  if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
