@@ -51,7 +51,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   // Before and after, each with two runs and a mean, by two points.
   expect(page.all('figure circle')).toHaveLength(12);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
-  await page.shown(page.saying('h1', /wide, seed 1/));
+  await page.shown(page.saying('h1', /wide s1/));
 });
 
 test('a study is cancelled, and deleted with or without its runs', async () => {

@@ -6,7 +6,7 @@ const rowHeight = 44;
 const width = 720;
 /** Of the axis from 0 to 1. */
 const left = 180;
-const right = width - 16;
+const right = width - 28;
 const place = (share: number) => left + share * (right - left);
 const ticks = [0, 0.25, 0.5, 0.75, 1];
 

@@ -2,6 +2,7 @@ import type { Estimate, StudyCell, StudyRow } from '../../../core/contract/contr
 import { statusWords } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { formatRoute } from '../../router.ts';
+import styles from './study-table.module.css';
 
 /** What each point has come to: means over complete runs with 95 % intervals over seeds, and the runs themselves. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
@@ -31,16 +32,18 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             <tr key={name}>
               <th scope="row">
                 {name}
-                <span className="faint table-sub">
+                <span className={`faint ${styles.changes}`}>
                   {Object.entries(set)
                     .map(([key, value]) => `${key}=${value}`)
                     .join(' ')}
                 </span>
               </th>
               <td>
-                {cells.map((cell) => (
-                  <Seed key={cell.seed} cell={cell} />
-                ))}
+                <span className={styles.seeds}>
+                  {cells.map((cell) => (
+                    <Seed key={cell.seed} cell={cell} />
+                  ))}
+                </span>
               </td>
               <td className="numeric">
                 {sum(cells.map(({ iteration }) => iteration))} /{' '}
@@ -82,7 +85,7 @@ function Mean({ estimate }: { estimate: Estimate | null }) {
   return (
     <td className="numeric">
       {percent(mean)}
-      <span className="faint table-sub">
+      <span className={`faint ${styles.interval}`}>
         {low === null || high === null ? 'one run' : `${percent(low, 0)} to ${percent(high, 0)}, n ${n}`}
       </span>
     </td>

@@ -52,6 +52,13 @@ await takeAll(warned, () => [['run-warned', `/run/${stalled}`]]);
 await takeAll(await Served.start(), () => [['start-empty', '/start']]);
 await takeAll(await Served.start('/nowhere/starpo-trainer'), () => [['start-trainer-missing', '/start']]);
 
+const studying = await Served.start();
+const studied = await studying.study();
+await takeAll(studying, () => [
+  ['studies', '/studies'],
+  ['study', `/study/${studied}`],
+]);
+
 process.env.FAKE_TRAINER_GPU = String(85e9);
 const equipped = await Served.start();
 equipped.putModel('Qwen2.5-0.5B-Instruct');
