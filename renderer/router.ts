@@ -2,6 +2,8 @@ import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
+  | { page: 'studies' }
+  | { page: 'study'; studyId: string }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
@@ -18,7 +20,7 @@ export type Route =
     };
 
 /**
- * `#/start` (nothing means it too), `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
@@ -27,6 +29,8 @@ export function parseRoute(hash: string): Route {
     .split('/')
     .map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
+  if (page === 'studies' && runId === undefined) return { page: 'studies' };
+  if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
     const [episodeId, kind, text] = rest;
@@ -45,6 +49,8 @@ export function parseRoute(hash: string): Route {
 
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
+  if (route.page === 'studies') return '#/studies';
+  if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;

@@ -54,6 +54,8 @@ const head = z.looseObject({
     .looseObject({ run: z.string().regex(runIdPattern), iteration: z.number().int() })
     .nullable()
     .catch(null),
+  /** Of a run that was made elsewhere: docs/formats/imported-run.md. */
+  imported: z.looseObject({ name: z.string() }).optional(),
 });
 
 /** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
@@ -81,7 +83,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
      ON CONFLICT DO NOTHING`,
   ).run(
     runId,
-    defaultName(runId, config.preset),
+    config.imported?.name ?? defaultName(runId, config.preset),
     config.preset,
     config.task,
     JSON.stringify(config.environments.map((each) => each.type)),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import product from '../../package.json' with { type: 'json' };
 import { Failure } from '../contract/failure.ts';
+import { importSources } from '../imports/metric-names.ts';
 import { parseSettings, type Setting } from '../run-config/settings.ts';
 import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
@@ -12,6 +13,7 @@ import { check } from './commands/check.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
+import { importMetrics } from './commands/import-metrics.ts';
 import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
 import { pinCheckpoint } from './commands/pin.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
@@ -197,6 +199,20 @@ function program(): Command {
     .argument('<folder>')
     .option(...home)
     .action(adopt);
+  root
+    .command('import-metrics')
+    .description("make a run of another trainer's metrics: a CSV file, or JSON lines, of values by step")
+    .argument('<file>')
+    .addOption(
+      new Option('--from <trainer>', 'whose names the metrics have; csv: our own')
+        .choices(importSources)
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', "what the run is called (else the file's name)")
+    .option('--run <run>', 'which one, where the file has the columns of several')
+    .option(...json)
+    .option(...home)
+    .action(importMetrics);
   root
     .command('evaluate')
     .description('play a checkpoint of a run on fixed levels, also while it trains')

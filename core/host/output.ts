@@ -24,6 +24,16 @@ const inputCodes = new Set([
   'labelled_runs_missing',
   'labelled_run_invalid',
   'thresholds_invalid',
+  'run_imported',
+  'import_unreadable',
+  'import_too_large',
+  'import_empty',
+  'import_malformed',
+  'import_no_step',
+  'import_step_invalid',
+  'import_no_metric',
+  'import_not_numeric',
+  'import_several_runs',
 ]);
 
 /** Writes an error for people to stderr and sets the exit status: 2 for bad input, else 1. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join, resolve } from 'node:path';
 import type { ConfigCheck, RunSource } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
 import { findPreset, type Preset } from '../run-config/presets.ts';
@@ -101,6 +102,7 @@ function readConfig(home: string, runId: string): RunConfig {
       'Choose another run.',
     );
   }
+  refuseImported(runId, (value as { task?: unknown } | null)?.task);
   return validateConfig(value);
 }
 

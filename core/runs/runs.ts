@@ -5,6 +5,7 @@ import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
+import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -79,6 +80,7 @@ export class Runs {
   async start(runId: string): Promise<void> {
     const { supervisor, trainer } = this.parts;
     const row = this.row(runId);
+    refuseImported(runId, row.task);
     if (row.status === 'completed') {
       throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
     }

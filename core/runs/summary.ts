@@ -29,7 +29,7 @@ export function toSummary(
   const active = status === 'running' || status === 'paused';
   return {
     id: row.id,
-    name: study ? `${study.name}: ${study.point}, seed ${study.seed}` : row.name,
+    name: study ? `${study.name}: ${study.point} s${study.seed}` : row.name,
     preset: row.preset,
     task: row.task,
     environments: JSON.parse(row.environments),

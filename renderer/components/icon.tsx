@@ -19,6 +19,7 @@ const paths = {
   down: 'M8 3v9.5M3.8 8.4L8 12.6l4.2-4.2',
   queue: 'M2.5 4h11M2.5 8h7M2.5 12h7M12.2 7.6v5M9.7 10.1h5',
   archive: 'M2.3 3h11.4v3H2.3zM3.4 6v7h9.2V6M6.4 8.8h3.2',
+  study: 'M2.5 13.5h11M4.5 11V7.5M8 11V3M11.5 11V5.5',
   note: 'M3 2.5h10v8.2L10.2 13.5H3zM5.4 5.8h5.2M5.4 8.6h3.2',
   ok: 'M8 1.8a6.2 6.2 0 100 12.4A6.2 6.2 0 008 1.8zM5.2 8.2l2 2 3.7-4.2',
   watch:
@@ -47,6 +48,7 @@ const outlined: ReadonlySet<IconName> = new Set([
   'down',
   'queue',
   'archive',
+  'study',
   'note',
   'ok',
   'watch',

@@ -37,6 +37,15 @@ export function Sidebar({ route }: { route: Route }) {
         <Icon name="start" />
         <span className="wide">Start</span>
       </a>
+      <a
+        className="nav-link"
+        href="#/studies"
+        aria-current={route.page === 'studies' || route.page === 'study' ? 'page' : undefined}
+        title="Studies"
+      >
+        <Icon name="study" />
+        <span className="wide">Studies</span>
+      </a>
       <h2 className="nav-heading">
         <span className="wide">Runs</span>
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}

@@ -93,7 +93,7 @@ describe('a study', { timeout: 300_000 }, () => {
       preset: 'starter-frozen-lake-grpo',
     });
     expect(core.runs.get(wide!.cells[1]!.runId)).toMatchObject({
-      name: 'Clip width: wide, seed 2',
+      name: 'Clip width: wide s2',
       study: { id, name: 'Clip width', point: 'wide', seed: 2 },
     });
     await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });

@@ -5,6 +5,8 @@ afterEach(() => history.replaceState(null, '', '#/start'));
 
 const routes: [string, Route][] = [
   ['#/start', { page: 'start' }],
+  ['#/studies', { page: 'studies' }],
+  ['#/study/clip-width-4f2a', { page: 'study', studyId: 'clip-width-4f2a' }],
   ['#/run/frozen-lake-1', { page: 'run', runId: 'frozen-lake-1' }],
   ['#/run/frozen-lake-1/replay', { page: 'replay', runId: 'frozen-lake-1', episodeId: null }],
   ['#/run/a/evaluation/larger', { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: null }],
@@ -39,13 +41,19 @@ test.each(['', '#', '#/', '#/start'])('%j is the start page', (hash) => {
   expect(parseRoute(hash)).toEqual({ page: 'start' });
 });
 
-test.each(['#/nothing', '#/run', '#/run/', '#/run/a/nothing', '#/run/a/evaluation'])(
-  '%j is no page',
-  (hash) => {
-    expect(parseRoute(hash)).toEqual({ page: 'unknown', hash });
-    expect(formatRoute(parseRoute(hash))).toBe(hash);
-  },
-);
+test.each([
+  '#/nothing',
+  '#/study',
+  '#/studies/a',
+  '#/study/a/b',
+  '#/run',
+  '#/run/',
+  '#/run/a/nothing',
+  '#/run/a/evaluation',
+])('%j is no page', (hash) => {
+  expect(parseRoute(hash)).toEqual({ page: 'unknown', hash });
+  expect(formatRoute(parseRoute(hash))).toBe(hash);
+});
 
 test('an address with a lone per cent sign is taken as it stands', () => {
   expect(parseRoute('#/run/100%')).toEqual({ page: 'run', runId: '100%' });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '../../../core/contract/client.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { appendAnnotation } from '../../../core/run-directory/annotations.ts';
+import * as journal from '../../core/fixtures/journal.ts';
 import { fakeTrainer, root, World } from '../../core/fixtures/world.ts';
 
 const shape = {
@@ -83,6 +84,33 @@ export class Served {
     mkdirSync(folder, { recursive: true });
     for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
       writeFileSync(join(folder, file), '{}');
+  }
+
+  /** A study whose first point is complete, with invented results; its second is half so. */
+  async study(): Promise<string> {
+    const points = ['clip 0.2', 'clip 0.28', 'clip 0.4'].map((name, index) => ({
+      name,
+      set: { 'policy_loss.clip_high': [0.2, 0.28, 0.4][index]! },
+    }));
+    const seeds = [1, 2, 3, 4, 5];
+    const { id } = await this.call('studies.create', {
+      ...{ name: 'How wide a clip', base: { preset: 'starter-frozen-lake-grpo' }, points, seeds },
+    });
+    for (const [point] of points.entries()) {
+      for (const seed of seeds.slice(0, [5, 5, 2][point])) {
+        const run = `${id}-p${point + 1}-s${seed}`;
+        const after = 0.55 + 0.1 * point + 0.08 * Math.sin(7 * seed + point);
+        this.world.run(run, [
+          journal.started(0),
+          journal.evaluation(1, 0, 0.35 + 0.02 * Math.cos(3 * seed)),
+          ...Array.from({ length: 120 }, (_, at) => journal.iteration(2 + at, at + 1, 0.4 + at / 500)),
+          journal.evaluation(122, 120, after),
+          journal.stopped(123, 120),
+        ]);
+        await this.call('runs.adopt', { runId: run });
+      }
+    }
+    return id;
   }
 
   raise(runId: string, message: string): void {

@@ -66,6 +66,13 @@ await takeAll(
   () => [['start-trainer-missing', '/start']],
 );
 
+const studying = await Served.start();
+const studied = await studying.study();
+await takeAll(studying, () => [
+  ['studies', '/studies'],
+  ['study', `/study/${studied}`],
+]);
+
 process.env.FAKE_TRAINER_GPU = String(85e9);
 await takeAll(equippedStudio, (runs) => [
   ['start-published', '/start', scrollToPublished],

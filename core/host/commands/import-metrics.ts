@@ -1,0 +1,18 @@
+import { dataFolder } from '../../home.ts';
+import { type ImportOptions, importRun } from '../../imports/import-run.ts';
+import { print } from '../output.ts';
+import { withClient } from './with-client.ts';
+
+/** Makes a run of a table of metrics and prints its id. It reads the file by itself, so that core takes no path from a client. */
+export async function importMetrics(
+  file: string,
+  { home, json, ...options }: ImportOptions & { home?: string; json?: boolean },
+): Promise<void> {
+  const imported = importRun(dataFolder(home), file, options);
+  const { runId, steps, names, remarks } = imported;
+  await withClient(home, (client) => client.call('runs.adopt', { runId }), { repeatable: true });
+  if (json) return print(JSON.stringify(imported, null, 2));
+  for (const remark of remarks) process.stderr.write(`warning: ${remark}\n`);
+  for (const [ours, theirs] of Object.entries(names)) if (ours !== theirs) print(`  ${theirs} is ${ours}`);
+  print(`${steps} steps of ${Object.keys(names).length} metrics\n${runId}`);
+}

@@ -1,0 +1,110 @@
+import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
+
+/** What other trainers call their metrics, and which of ours each is. Only what means the same is one of ours; the rest keeps its name, under the trainer's. */
+
+export const importSources = ['ragen', 'verl', 'trl', 'csv'] as const;
+export type ImportSource = (typeof importSources)[number];
+
+/** The whole name, and ours; `$1` is the label of an environment or a data set. */
+type Rule = readonly [RegExp, string];
+
+/** verl/trainer/ppo/metric_utils.py and the actor's and critic's workers. */
+const verlUpdate: readonly Rule[] = [
+  [/^actor\/entropy_loss$/, 'actor/entropy'],
+  // Of the pass that computes the old log-probabilities, over the whole batch as it was sampled.
+  [/^actor\/entropy$/, 'rollout/entropy'],
+  [/^actor\/grad_norm$/, 'actor/grad_norm'],
+  [/^actor\/pg_loss$/, 'actor/loss'],
+  [/^actor\/ppo_kl$/, 'actor/approximate_kl'],
+  [/^actor\/kl_loss$/, 'actor/kl_to_reference'],
+  [/^actor\/lr$/, 'actor/learning_rate'],
+  [/^critic\/grad_norm$/, 'critic/grad_norm'],
+  [/^critic\/vf_loss$/, 'critic/loss'],
+  [/^timing_s\/gen$/, 'time/rollout'],
+  [/^timing_s\/step$/, 'time/iteration'],
+];
+
+const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
+  // ragen/llm_agent/es_manager.py and ragen/trainer/agent_trainer.py.
+  ragen: [
+    [/^train\/([^/]+)\/success$/, 'rollout/$1/success_rate'],
+    [/^train\/([^/]+)\/pass@\d+$/, 'rollout/$1/pass_at_n'],
+    [/^train\/([^/]+)\/num_actions$/, 'rollout/$1/actions'],
+    [/^train\/([^/]+)\/action_is_valid$/, 'rollout/$1/action_valid_rate'],
+    [/^train\/response_length$/, 'rollout/response_tokens'],
+    [/^rollout\/in_group_std$/, 'rollout/reward_std_in_group'],
+    [/^rollout\/in_group_max$/, 'rollout/reward_max_in_group'],
+    [/^rollout\/in_group_mean$/, 'rollout/reward_mean'],
+    [/^rollout\/chosen_in_group_std$/, 'filter/kept_reward_std'],
+    [/^val-env\/([^/]+)\/success$/, 'evaluation/$1/success_rate'],
+    ...verlUpdate,
+  ],
+  verl: [
+    [/^critic\/score\/mean$/, 'rollout/reward_mean'],
+    [/^response_length\/mean$/, 'rollout/response_tokens'],
+    [/^response_length\/clip_ratio$/, 'rollout/truncated_rate'],
+    [/^critic\/values\/mean$/, 'critic/value_mean'],
+    [/^critic\/vf_explained_var$/, 'critic/explained_variance'],
+    [/^val-core\/(.+)\/acc\/mean@\d+$/, 'evaluation/$1/success_rate'],
+    [/^val-core\/(.+)\/reward\/mean@\d+$/, 'evaluation/$1/reward_mean'],
+    [/^val\/test_score\/(.+)$/, 'evaluation/$1/reward_mean'],
+    ...verlUpdate,
+  ],
+  // GRPOTrainer and RLOOTrainer; trackers write `train/` before each.
+  trl: [
+    [/^(?:train\/)?reward$/, 'rollout/reward_mean'],
+    [/^(?:train\/)?reward_std$/, 'rollout/reward_std_in_group'],
+    [/^(?:train\/)?frac_reward_zero_std$/, 'rollout/zero_std_groups'],
+    [/^(?:train\/)?entropy$/, 'rollout/entropy'],
+    [/^(?:train\/)?(?:completions\/mean_length|completion_length)$/, 'rollout/response_tokens'],
+    [/^(?:train\/)?completions\/clipped_ratio$/, 'rollout/truncated_rate'],
+    [/^(?:train\/)?kl$/, 'actor/kl_to_reference'],
+    [/^(?:train\/)?grad_norm$/, 'actor/grad_norm'],
+    [/^(?:train\/)?learning_rate$/, 'actor/learning_rate'],
+    [/^(?:train\/)?loss$/, 'actor/loss'],
+    [/^(?:train\/)?clip_ratio\/low_mean$/, 'actor/clip_fraction_low'],
+    [/^(?:train\/)?clip_ratio\/high_mean$/, 'actor/clip_fraction_high'],
+    [/^(?:train\/)?step_time$/, 'time/iteration'],
+    [/^eval[_/]reward$/, 'evaluation/eval/reward_mean'],
+  ],
+};
+
+/** The name of the column that counts the steps, best first. */
+export const stepColumns = [
+  'training/global_step',
+  'train/global_step',
+  'global_step',
+  'step',
+  '_step',
+  'iteration',
+];
+
+/** What trackers add to a row of their own. */
+export const trackerColumns =
+  /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
+
+/** Our name of a column, or null where none means the same. */
+export function ourName(from: ImportSource, name: string): string | null {
+  if (from === 'csv') return isOurs(name) ? name : null;
+  for (const [pattern, ours] of rules[from]) {
+    const match = pattern.exec(name);
+    if (match) return ours.replace('$1', labelOf(match[1] ?? ''));
+  }
+  return null;
+}
+
+/** Metrics that say of which environment they are, by the names that they have where there is but one. */
+export const withoutLabel = (name: string) => name.replace(/^rollout\/[^/]+\/([^/]+)$/, 'rollout/$1');
+
+function isOurs(name: string): boolean {
+  const [prefix, , metric = ''] = name.split('/');
+  return metricNames.includes(name) || (prefix === 'evaluation' && evaluationMetricNames.includes(metric));
+}
+
+/** As labels are in run.json. */
+const labelOf = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 32) || 'other';

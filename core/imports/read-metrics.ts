@@ -1,0 +1,187 @@
+import { Failure } from '../contract/failure.ts';
+import { type ImportSource, ourName, stepColumns, trackerColumns, withoutLabel } from './metric-names.ts';
+import type { Table } from './read-table.ts';
+
+/** What a table holds, step by step, by our names. */
+export interface ImportedMetrics {
+  /** In rising order. */
+  steps: { step: number; metrics: Record<string, number> }[];
+  /** The file's name of each metric, by the name it got. */
+  names: Record<string, string>;
+  /** Sentences on what was passed over or put in order. */
+  remarks: string[];
+}
+
+const lastStep = 1_000_000;
+/** Of a metric; the API takes no longer ones. */
+const longestName = 128;
+
+/**
+ * Throws `import_no_step`, `import_step_invalid`, `import_no_metric` where no column is one that the app knows, `import_not_numeric`, or `import_several_runs` where the
+ * table has the columns of more than one run and none is chosen.
+ */
+export function readMetrics(table: Table, from: ImportSource, chosenRun?: string): ImportedMetrics {
+  const remarks: string[] = [];
+  const columns = ofOneRun(table.columns, chosenRun);
+  const stepAt = findStep(columns);
+  const named = nameColumns(columns, from, stepAt, table, remarks);
+  const order = [...stepsOf(table, stepAt, remarks)];
+  const bySteps = new Map<number, Record<string, number>>();
+  const skipped = { notFinite: 0, replaced: 0 };
+  for (const { step, row } of order) {
+    const metrics = bySteps.get(step) ?? {};
+    bySteps.set(step, metrics);
+    for (const { index, name } of named) {
+      const value = numberIn(row[index] ?? '');
+      if (value === null || value === undefined) continue;
+      if (!Number.isFinite(value)) skipped.notFinite += 1;
+      else {
+        if (metrics[name] !== undefined) skipped.replaced += 1;
+        metrics[name] = value;
+      }
+    }
+  }
+  if (skipped.notFinite > 0)
+    remarks.push(`${count(skipped.notFinite, 'cell')} with NaN or Infinity passed over.`);
+  if (skipped.replaced > 0)
+    remarks.push(
+      `Steps come more than once: the last of ${count(skipped.replaced, 'repeated value')} counts.`,
+    );
+  if (order.some(({ step }, index) => index > 0 && step < order[index - 1]!.step))
+    remarks.push('Steps were out of order; they were sorted.');
+  const steps = [...bySteps]
+    .map(([step, metrics]) => ({ step, metrics }))
+    .filter(({ metrics }) => Object.keys(metrics).length > 0)
+    .sort((a, b) => a.step - b.step);
+  if (steps.length === 0)
+    throw new Failure('import_empty', 'No step has a value.', 'Export a table with a row for each step.');
+  return { steps, names: Object.fromEntries(named.map(({ name, column }) => [name, column])), remarks };
+}
+
+/** Each column's metric, null where it is of another run or a companion (`__MIN`, `__MAX`): W&B's exports say `run - metric`. */
+function ofOneRun(columns: readonly string[], chosenRun: string | undefined): (string | null)[] {
+  const parts = columns.map((written) => {
+    const column = written.replace(/\p{Cc}/gu, ' ');
+    const at = column.lastIndexOf(' - ');
+    return at < 0
+      ? { run: null, name: column.trim() }
+      : { run: column.slice(0, at), name: column.slice(at + 3).trim() };
+  });
+  const runs = [...new Set(parts.flatMap(({ run }) => run ?? []))];
+  const run = chosenRun ?? runs[0];
+  if (runs.length > 1 && chosenRun === undefined)
+    throw new Failure(
+      'import_several_runs',
+      `The file has the columns of ${runs.length} runs: ${listed(runs)}.`,
+      'Choose one with --run.',
+    );
+  if (chosenRun !== undefined && !runs.includes(chosenRun))
+    throw new Failure(
+      'import_several_runs',
+      `The file has no columns of a run "${chosenRun}".`,
+      runs.length > 0 ? `Choose one of ${listed(runs)}.` : 'Its columns are of one run: leave --run out.',
+    );
+  return parts.map((part) =>
+    (part.run !== null && part.run !== run) || /__(MIN|MAX)$/.test(part.name) ? null : part.name,
+  );
+}
+
+function findStep(columns: readonly (string | null)[]): number {
+  for (const wanted of stepColumns) {
+    const index = columns.findIndex((name) => name?.toLowerCase() === wanted);
+    if (index >= 0) return index;
+  }
+  throw new Failure(
+    'import_no_step',
+    'No column counts the steps.',
+    `One must be called ${stepColumns.join(', ')}.`,
+  );
+}
+
+/** The columns that hold metrics, with the names that these get. */
+function nameColumns(
+  columns: readonly (string | null)[],
+  from: ImportSource,
+  stepAt: number,
+  table: Table,
+  remarks: string[],
+) {
+  const found = columns.flatMap((column, index) => {
+    const other = column === null || column === '' || index === stepAt;
+    if (other || trackerColumns.test(column) || stepColumns.includes(column.toLowerCase())) return [];
+    return [{ column, index, ours: ourName(from, column) }];
+  });
+  const ours = found.filter((each) => each.ours !== null);
+  if (ours.length === 0)
+    throw new Failure(
+      'import_no_metric',
+      `No column is a metric that ${from === 'csv' ? 'StarPO Studio' : from} is known to write.`,
+      `The file has ${listed(found.map(({ column }) => column))}. Try another --from; docs/formats/imported-run.md lists the names.`,
+    );
+  const labels = new Set(ours.flatMap(({ ours }) => /^rollout\/([^/]+)\/[^/]+$/.exec(ours!)?.[1] ?? []));
+  const taken = new Set<string>();
+  return found.flatMap(({ column, index, ours }) => {
+    const wanted = ours === null ? `${from}/${column}` : labels.size > 1 ? ours : withoutLabel(ours);
+    const wrong = notNumericRow(table, index);
+    if (wrong !== null && ours !== null) throw notNumeric(column, wrong.row, wrong.text);
+    if (wrong === null && wanted.length <= longestName && !taken.has(wanted)) {
+      taken.add(wanted);
+      return [{ column, index, name: wanted }];
+    }
+    const why =
+      wrong !== null
+        ? 'it holds no numbers'
+        : taken.has(wanted)
+          ? 'another means the same'
+          : 'its name is too long';
+    remarks.push(`Column "${shortened(column)}" was left out: ${why}.`);
+    return [];
+  });
+}
+
+function notNumericRow({ rows }: Table, index: number): { row: number; text: string } | null {
+  const row = rows.findIndex((cells) => numberIn(cells[index] ?? '') === undefined);
+  return row < 0 ? null : { row, text: rows[row]![index]! };
+}
+
+const notNumeric = (column: string, row: number, text: string) =>
+  new Failure(
+    'import_not_numeric',
+    `Column "${shortened(column)}" has "${shortened(text)}" in row ${row + 1}, which is no number.`,
+    'Correct the cell, or leave it empty. Decimals have a point.',
+  );
+
+/** Rows without a step are passed over. */
+function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
+  let without = 0;
+  for (const [index, row] of rows.entries()) {
+    const text = row[stepAt] ?? '';
+    const step = numberIn(text);
+    if (step === null) without += 1;
+    else if (step === undefined || !Number.isInteger(step) || step < 0 || step > lastStep)
+      throw new Failure(
+        'import_step_invalid',
+        `Row ${index + 1} has the step "${shortened(text)}".`,
+        `Steps are whole numbers from 0 to ${lastStep}.`,
+      );
+    else yield { step, row };
+  }
+  if (without > 0) remarks.push(`${count(without, 'row')} without a step passed over.`);
+}
+
+/** Null for an empty cell, undefined for what is no number. */
+function numberIn(text: string): number | null | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '' || /^(null|none|n\/a)$/i.test(trimmed)) return null;
+  if (/^[+-]?(nan|inf|infinity)$/i.test(trimmed)) return Number.NaN;
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
+const shortened = (text: string) => {
+  const shown = text.replace(/\p{Cc}/gu, ' ');
+  return shown.length > 60 ? `${shown.slice(0, 60)}...` : shown;
+};
+const listed = (names: readonly string[]) =>
+  names.slice(0, 8).map(shortened).join(', ') + (names.length > 8 ? `, and ${names.length - 8} more` : '') ||
+  'none';

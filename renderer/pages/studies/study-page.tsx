@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import type { Study, StudySummary } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, Empty } from '../../components/basics.tsx';
+import { formatRoute, navigate } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { stateWords } from './state-words.ts';
+import { StudyChart } from './study-chart.tsx';
+import styles from './study-page.module.css';
+import { StudyTable } from './study-table.tsx';
+import { useStudy } from './use-studies.ts';
+
+export function StudyPage({ studyId }: { studyId: string }) {
+  const study = useStudy(studyId);
+  return (
+    <div className="page">
+      {study === 'gone' && (
+        <Empty title="No such study">
+          <a href={formatRoute({ page: 'studies' })}>All studies</a>
+        </Empty>
+      )}
+      {study && study !== 'gone' && <Known study={study} />}
+    </div>
+  );
+}
+
+function Known({ study: { summary, table } }: { study: Study }) {
+  const { name, base, state, runs, environment } = summary;
+  return (
+    <>
+      <header className={styles.head}>
+        <div>
+          <h1>{name}</h1>
+          <p className="muted">
+            {stateWords[state]}: {runs.completed} of {runs.total} runs complete
+            {runs.active > 0 && `, ${runs.active} queued or trained`}
+            {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {base}.
+          </p>
+        </div>
+        <Actions summary={summary} />
+      </header>
+      <StudyChart rows={table} environment={environment} />
+      <StudyTable rows={table} />
+    </>
+  );
+}
+
+function Actions({ summary: { id, state, runs } }: { summary: StudySummary }) {
+  const api = useApi();
+  const report = useApp((store) => store.report);
+  const [busy, setBusy] = useState(false);
+  const [asks, setAsks] = useState(false);
+  const doing = (work: Promise<unknown>) => {
+    setBusy(true);
+    work.catch(report).finally(() => setBusy(false));
+  };
+  const remove = (withRuns: boolean) =>
+    doing(
+      api
+        .call('studies.delete', { studyId: id, runs: withRuns })
+        .then(() => navigate({ page: 'studies' }, true)),
+    );
+  if (asks)
+    return (
+      <fieldset className={styles.actions} aria-label="Delete the study">
+        <Button kind="danger" disabled={busy} onClick={() => remove(false)}>
+          Delete, keep its runs
+        </Button>
+        <Button kind="danger" disabled={busy} onClick={() => remove(true)}>
+          Delete with its runs
+        </Button>
+        <Button onClick={() => setAsks(false)}>Keep</Button>
+      </fieldset>
+    );
+  return (
+    <div className={styles.actions}>
+      {state === 'active' ? (
+        <Button
+          icon="stop"
+          disabled={busy}
+          onClick={() => doing(api.call('studies.cancel', { studyId: id }))}
+        >
+          Cancel
+        </Button>
+      ) : (
+        <Button kind="danger" onClick={() => setAsks(true)}>
+          Delete…
+        </Button>
+      )}
+      {state !== 'completed' && runs.active < runs.total - runs.completed && (
+        <Button
+          kind="primary"
+          icon="play"
+          disabled={busy}
+          onClick={() => doing(api.call('studies.start', { studyId: id }))}
+        >
+          {state === 'created' ? 'Start' : 'Go on'}
+        </Button>
+      )}
+    </div>
+  );
+}

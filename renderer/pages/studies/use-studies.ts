@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react';
+import type { Study, StudySummary } from '../../../core/contract/contract.ts';
+import { type Api, isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { createCatchUp } from '../../stores/catch-up.ts';
+
+/** Oldest first; null until first heard of. */
+export function useStudies(): StudySummary[] | null {
+  const api = useApi();
+  const [studies, setStudies] = useState<StudySummary[] | null>(null);
+  useEffect(() => {
+    const catchUp = createCatchUp();
+    const stops = [
+      api.on('study', ({ studyId, summary }) =>
+        catchUp.notice(() => setStudies((known) => known && withStudy(known, studyId, summary))),
+      ),
+      onOpen(api, () => {
+        catchUp
+          .snapshot(
+            () => api.call('studies.list', {}),
+            (list) => setStudies(list),
+          )
+          .catch(unlessLost);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [api]);
+  return studies;
+}
+
+function withStudy(known: StudySummary[], id: string, summary: StudySummary | null): StudySummary[] {
+  if (!summary) return known.filter((study) => study.id !== id);
+  const place = known.findIndex((study) => study.id === id);
+  return place < 0 ? [...known, summary] : known.with(place, summary);
+}
+
+/**
+ * A study with its table; null until first heard of, `gone` where there is none. Its runs may come further faster than the table is made: then it is asked for once
+ * more when the answer is there.
+ */
+export function useStudy(studyId: string): Study | null | 'gone' {
+  const api = useApi();
+  const [known, setKnown] = useState<{ id: string; study: Study | 'gone' } | null>(null);
+  useEffect(() => {
+    let shown = true;
+    let asking = false;
+    let again = false;
+    const show = (study: Study | 'gone') => shown && setKnown({ id: studyId, study });
+    async function ask(): Promise<void> {
+      again = asking;
+      if (asking) return;
+      asking = true;
+      try {
+        show(await api.call('studies.get', { studyId }));
+      } catch (cause) {
+        if ((cause as { code?: string }).code === 'study_unknown') show('gone');
+        else unlessLost(cause);
+      }
+      asking = false;
+      if (again && shown) await ask();
+    }
+    const stops = [
+      api.on('study', (notice) => {
+        if (notice.studyId !== studyId) return;
+        if (notice.summary) void ask();
+        else show('gone');
+      }),
+      onOpen(api, () => void ask()),
+    ];
+    return () => {
+      shown = false;
+      for (const stop of stops) stop();
+    };
+  }, [api, studyId]);
+  return known?.id === studyId ? known.study : null;
+}
+
+/** Calls back whenever there is a connection (again), since what was told meanwhile is missing. */
+const onOpen = (api: Api, ask: () => void) =>
+  api.onState((connection) => {
+    if (connection === 'open') ask();
+  });
+
+function unlessLost(cause: unknown): void {
+  if (!isConnectionLost(cause)) useApp.getState().report(cause);
+}

@@ -1,0 +1,258 @@
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Series } from '../../core/contract/contract.ts';
+import { readLog, readSeries } from '../../core/history/queries.ts';
+import { importRun } from '../../core/imports/import-run.ts';
+import type { ImportSource } from '../../core/imports/metric-names.ts';
+import { starpo } from './fixtures/child.ts';
+import { World } from './fixtures/world.ts';
+
+describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
+
+  const write = (name: string, text: string | Buffer) => {
+    const path = join(world.folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  /** Imports a text and gives the run as core has it. */
+  async function imported(from: ImportSource, text: string, name = 'table.csv', run?: string) {
+    const { runId, ...rest } = importRun(world.home, write(name, text), { from, run });
+    const core = await world.core();
+    const byName = new Map(readSeries(core.database, runId).map((series) => [series.name, series]));
+    const series = (metric: string) => points(byName.get(metric));
+    return { core, runId, ...rest, series, summary: core.runs.get(runId), metrics: [...byName.keys()] };
+  }
+  const points = (series: Series | undefined) =>
+    series?.iterations.map((iteration, index) => [iteration, series.values[index]]);
+
+  test('of RAGEN come from what W&B exports, with the companions of each column left out', async () => {
+    const header = [
+      'Step',
+      'lake - train/CoordFrozenLake/success',
+      'lake - train/CoordFrozenLake/success__MIN',
+      'lake - train/CoordFrozenLake/success__MAX',
+      'lake - rollout/in_group_std',
+      'lake - actor/grad_norm',
+      'lake - actor/pg_clipfrac',
+      'lake - val-env/CoordFrozenLake/success',
+    ];
+    const rows = [
+      [0, '', '', '', '', '', '', 0.2],
+      [1, 0.25, 0.25, 0.25, 0.4, 1.5, 0.01, ''],
+      [2, 0.5, 0.5, 0.5, '1e-1', 2, 0, 0.6],
+    ];
+    const text = [header, ...rows].map((row) => row.map((cell) => `"${cell}"`).join(',')).join('\r\n');
+    const { series, summary, core, runId, metrics } = await imported('ragen', `\uFEFF${text}\r\n`);
+    expect(series('rollout/success_rate')).toEqual([
+      [1, 0.25],
+      [2, 0.5],
+    ]);
+    expect(series('rollout/reward_std_in_group')).toEqual([
+      [1, 0.4],
+      [2, 0.1],
+    ]);
+    expect(series('evaluation/coordfrozenlake/success_rate')).toEqual([
+      [0, 0.2],
+      [2, 0.6],
+    ]);
+    expect(series('ragen/actor/pg_clipfrac')).toHaveLength(2);
+    expect(metrics).toHaveLength(5);
+    expect(summary).toMatchObject({
+      name: 'table',
+      task: 'imported',
+      status: 'completed',
+      iteration: 2,
+      iterations: 2,
+      failure: null,
+      latest: { 'evaluation/coordfrozenlake/success_rate': 0.6, 'rollout/success_rate': 0.5 },
+    });
+    await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_imported' });
+    await expect(core.runs.create({ run: runId })).rejects.toMatchObject({ code: 'run_imported' });
+    expect(() => core.queue.add(runId)).toThrow(expect.objectContaining({ code: 'run_completed' }));
+  });
+
+  test('of several environments keep their labels', async () => {
+    const text = 'step,train/Bandit/success,train/SimpleSokoban/success\n1,0.5,0.25\n';
+    const { metrics, summary } = await imported('ragen', text);
+    expect(metrics).toEqual(['rollout/bandit/success_rate', 'rollout/simplesokoban/success_rate']);
+    expect(summary.environments).toEqual(['imported', 'imported']);
+  });
+
+  test('of verl and of TRL get our names where they mean the same', async () => {
+    const verl = await imported(
+      'verl',
+      'training/global_step,critic/score/mean,actor/entropy,response_length/mean,val-core/gsm8k/acc/mean@1,_timestamp\n1,0.1,2.5,300,0.4,1700000000\n',
+    );
+    expect(verl.names).toEqual({
+      'rollout/reward_mean': 'critic/score/mean',
+      'rollout/entropy': 'actor/entropy',
+      'rollout/response_tokens': 'response_length/mean',
+      'evaluation/gsm8k/success_rate': 'val-core/gsm8k/acc/mean@1',
+    });
+    await world.end();
+    const history = [
+      { step: 1, reward: 0.1, reward_std: 0.3, entropy: 1.25, frac_reward_zero_std: 0.5, grad_norm: 0.7 },
+      { step: 2, reward: 0.2, reward_std: 0.2, entropy: 1, 'clip_ratio/low_mean': 0 },
+      { step: 2, train_runtime: 12 },
+    ];
+    const expected = {
+      'rollout/reward_mean': 'reward',
+      'rollout/reward_std_in_group': 'reward_std',
+      'rollout/zero_std_groups': 'frac_reward_zero_std',
+      'actor/clip_fraction_low': 'clip_ratio/low_mean',
+      'trl/train_runtime': 'train_runtime',
+    };
+    const state = await imported(
+      'trl',
+      JSON.stringify({ global_step: 2, log_history: history }),
+      'state.json',
+    );
+    expect(state.names).toMatchObject(expected);
+    expect(state.series('rollout/entropy')).toEqual([
+      [1, 1.25],
+      [2, 1],
+    ]);
+    await world.end();
+    const lines = history.map((entry) => JSON.stringify(entry)).join('\n');
+    const again = await imported('trl', lines, 'log.jsonl');
+    expect(again.names).toEqual(state.names);
+    expect(again.remarks).toEqual([]);
+  });
+
+  test('are put in order, and what was passed over is said', async () => {
+    const text = [
+      'iteration;rollout/success_rate;rollout/entropy;comment;other',
+      '3;0.3;nan;late;1',
+      '1;0.1;0.9;early;2',
+      ';0.5;0.5;none;3',
+      '2;0.2;-Infinity;;4',
+      '2;0.25;;;5',
+    ].join('\n');
+    const { series, remarks, core, runId } = await imported('csv', text);
+    expect(series('rollout/success_rate')).toEqual([
+      [1, 0.1],
+      [2, 0.25],
+      [3, 0.3],
+    ]);
+    expect(series('rollout/entropy')).toEqual([[1, 0.9]]);
+    expect(series('csv/other')).toHaveLength(3);
+    expect(remarks).toEqual([
+      'Column "comment" was left out: it holds no numbers.',
+      '1 row without a step passed over.',
+      '2 cells with NaN or Infinity passed over.',
+      'Steps come more than once: the last of 2 repeated values counts.',
+      'Steps were out of order; they were sorted.',
+    ]);
+    const log = readLog(core.database, runId).map(({ message }) => message);
+    for (const remark of remarks) expect(log).toContain(remark);
+  });
+
+  test('come into the history again with the others', async () => {
+    const { core, runId, series } = await imported('csv', 'step,rollout/entropy\n1,0.5\n2,0.25\n');
+    const before = core.runs.get(runId);
+    await core.supervisor.rebuild();
+    expect(core.runs.get(runId)).toEqual(before);
+    expect(series('rollout/entropy')).toHaveLength(2);
+  });
+
+  test('of one of several runs are chosen', async () => {
+    const text = '"Step","a - b - reward","other - reward"\n1,0.5,0.25\n';
+    const path = write('two.csv', text);
+    const attempt = (run?: string) => () => importRun(world.home, path, { from: 'trl', run });
+    expect(attempt()).toThrow(
+      expect.objectContaining({
+        code: 'import_several_runs',
+        message: expect.stringContaining('a - b, other'),
+      }),
+    );
+    expect(attempt('third')).toThrow(expect.objectContaining({ code: 'import_several_runs' }));
+    const { series } = await imported('trl', text, 'two.csv', 'other');
+    expect(series('rollout/reward_mean')).toEqual([[1, 0.25]]);
+  });
+
+  test.each<[string, string | Buffer, string]>([
+    ['no step column', 'time,rollout/entropy\n1,2\n', 'import_no_step'],
+    ['no metric that is known', 'step,loss\n1,2\n', 'import_no_metric'],
+    ['a text for a number', 'step,rollout/entropy\n1,high\n', 'import_not_numeric'],
+    ['a formula', 'step,rollout/entropy\n1,=1+1\n', 'import_not_numeric'],
+    ['a decimal comma', 'step;rollout/entropy\n1;0,5\n', 'import_not_numeric'],
+    ['a step between two', 'step,rollout/entropy\n1.5,2\n', 'import_step_invalid'],
+    ['a step below 0', 'step,rollout/entropy\n-1,2\n', 'import_step_invalid'],
+    ['a step beyond all', 'step,rollout/entropy\n1e300,2\n', 'import_step_invalid'],
+    ['a row that is too long', 'step,rollout/entropy\n1,2,3\n', 'import_malformed'],
+    ['an open quote', 'step,rollout/entropy\n1,"2\n', 'import_malformed'],
+    ['broken JSON lines', '{"step": 1}\n{"step": \n', 'import_malformed'],
+    ['a list of numbers', '[1, 2]', 'import_malformed'],
+    ['a header alone', 'step,rollout/entropy\n', 'import_empty'],
+    ['nothing', '', 'import_empty'],
+    ['only empty cells', 'step,rollout/entropy\n1,\n', 'import_empty'],
+    ['a binary file', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]), 'import_unreadable'],
+    ['another encoding', Buffer.from([0x73, 0xe9, 0x2c]), 'import_unreadable'],
+    [
+      'too many columns',
+      `step,${'x,'.repeat(2000)}rollout/entropy\n${'1,'.repeat(2001)}1\n`,
+      'import_too_large',
+    ],
+    ['too many rows', `step,rollout/entropy\n${'1,2\n'.repeat(200_001)}`, 'import_too_large'],
+  ])('are refused for %s, and leave nothing', (_, content, code) => {
+    const path = write('table.csv', content);
+    let error: unknown;
+    try {
+      importRun(world.home, path, { from: 'csv' });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code, hint: expect.stringMatching(/./) });
+    expect(readdirSync(join(world.home, 'runs'))).toEqual([]);
+  });
+
+  test('are refused for what is no file, or too large a one', () => {
+    const attempt = (path: string) => () => importRun(world.home, path, { from: 'csv' });
+    const unreadable = expect.objectContaining({ code: 'import_unreadable' });
+    mkdirSync(join(world.folder, 'folder.csv'));
+    expect(attempt(join(world.folder, 'folder.csv'))).toThrow(unreadable);
+    expect(attempt(join(world.folder, 'missing.csv'))).toThrow(unreadable);
+    const large = write('large.csv', '');
+    truncateSync(large, 65 << 20);
+    expect(attempt(large)).toThrow(expect.objectContaining({ code: 'import_too_large' }));
+  });
+
+  test('are imported by a command', async () => {
+    const path = write('my run.csv', 'step,reward,junk\n1,0.5,x\n2,0.75,y\n');
+    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const { status, output, errors } = await run(
+      'import-metrics',
+      path,
+      '--from',
+      'trl',
+      '--name',
+      'Other run',
+    );
+    expect({ status, errors }).toEqual({
+      status: 0,
+      errors: 'warning: Column "junk" was left out: it holds no numbers.\n',
+    });
+    const lines = output.split('\n');
+    expect(lines.slice(0, 2)).toEqual(['  reward is rollout/reward_mean', '2 steps of 1 metrics']);
+    expect(lines.at(-1)).toMatch(/^other-run-[0-9a-f]{8}$/);
+    const shown = await run('show', lines.at(-1)!);
+    expect(shown).toMatchObject({ status: 0, output: expect.stringMatching(/status +completed/) });
+    expect(await run('import-metrics', path, '--from', 'csv')).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('import_no_metric'),
+    });
+    const config = join(world.home, 'runs', lines.at(-1)!, 'run.json');
+    expect(JSON.parse(readFileSync(config, 'utf8')).imported).toEqual({
+      name: 'Other run',
+      file: 'my run.csv',
+      from: 'trl',
+      metrics: { 'rollout/reward_mean': 'reward' },
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Input } from '../../core/contract/contract.ts';
+import { importRun } from '../../core/imports/import-run.ts';
+import { Page, small } from './page.tsx';
+
+// jsdom has no canvas: the plots hold their data and draw nothing.
+vi.mock('uplot', () => ({
+  default: class {
+    setData() {}
+    setSize() {}
+    destroy() {}
+  },
+}));
+
+let page: Page;
+afterEach(async () => {
+  await page.close();
+  vi.unstubAllEnvs();
+});
+
+const wish: Input<'studies.create'> = {
+  name: 'Clip width',
+  base: { preset: 'starter-frozen-lake-grpo' },
+  set: small,
+  points: [
+    { name: 'as shipped', set: {} },
+    { name: 'wide', set: { 'policy_loss.clip_high': 0.28 } },
+  ],
+  seeds: [1, 2],
+};
+const cells = () => page.all('table[aria-label="Points"] tbody td').map(({ textContent }) => textContent);
+
+test('a study is started on its page, which follows it to its table and chart', async () => {
+  page = await Page.on(undefined, undefined, { worksQueue: true });
+  page.open('#/studies');
+  await page.shown(page.saying('.empty', 'No studies yet'));
+  const id = await page.core.studies.create(wish);
+  await page.click(page.saying('a', 'Clip width') as () => HTMLElement);
+  await page.shown(() => location.hash === `#/study/${id}`);
+  await page.shown(page.saying('h1', 'Clip width'));
+  await page.shown(page.saying('p', /Not started: 0 of 4 runs complete/));
+  expect(page.all('circle')).toEqual([]);
+  await page.click(page.saying('button', 'Start'));
+  await page.shown(page.saying('p', /Completed: 4 of 4 runs complete/));
+  expect(cells()[1]).toBe('8 / 8');
+  expect(cells()[2]).toBe('40.0 %40 % to 40 %, n 2');
+  expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
+  expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
+  // Before and after, each with two runs and a mean, by two points.
+  expect(page.all('figure circle')).toHaveLength(12);
+  await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
+  await page.shown(page.saying('h1', /wide s1/));
+});
+
+test('a study is cancelled, and deleted with or without its runs', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+  page = await Page.on(undefined, undefined, { worksQueue: true });
+  const id = await page.core.studies.create(wish);
+  await page.core.studies.start(id);
+  page.open(`#/study/${id}`);
+  await page.shown(page.saying('p', /4 queued or trained/));
+  await page.click(page.saying('button', 'Cancel'));
+  await page.shown(page.saying('p', /Incomplete|Not started/));
+  await page.shown(page.saying('button', /Go on|Start/));
+  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.saying('button', 'Keep'));
+  expect(page.core.studies.list()).toHaveLength(1);
+  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.saying('button', 'Delete with its runs'));
+  await page.shown(page.saying('.empty', 'No studies yet'));
+  expect(existsSync(join(page.world.home, 'runs', `${id}-p1-s1`))).toBe(false);
+  page.open('#/study/nothing');
+  await page.shown(page.saying('.empty', 'No such study'));
+});
+
+test('an imported run has its page, and offers nothing that it cannot do', async () => {
+  page = await Page.on();
+  const path = join(page.world.folder, 'elsewhere.csv');
+  writeFileSync(path, 'Step,train/Bandit/success,val-env/Bandit/success\n0,,0.5\n1,0.25,\n2,0.5,0.75\n');
+  const { runId } = importRun(page.world.home, path, { from: 'ragen' });
+  await page.core.supervisor.add(runId);
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('h1', 'elsewhere'));
+  await page.shown(page.saying('.status-badge', 'Completed'));
+  expect(page.saying('button', /^(Start|Resume|Evaluate)/)()).toBeUndefined();
+  expect(page.all('.errors .note').map(({ textContent }) => textContent)).toEqual([]);
+});
