@@ -52,7 +52,7 @@ export function followOutcome(
   const longer = track.recent(series, index, peakWindows * window);
   const [value, settled] = [mean(recent), mean(longer)];
   memory.lowest = Math.min(memory.lowest, settled);
-  if (longer.length >= Math.min(window, 3)) memory.peak = Math.max(memory.peak, settled);
+  if (longer.length >= window) memory.peak = Math.max(memory.peak, settled);
   const isSuccess = series === 'rollout/success_rate';
   const atFirst = isSuccess ? ofEvaluation * track.firstEvaluation : Number.NaN;
   const peak = Math.max(memory.peak, Number.isNaN(atFirst) ? memory.peak : atFirst);

@@ -2,7 +2,7 @@ import type { TrapSignal } from '../contract/echo-trap.ts';
 import type { Detector, Memory, Reading, View } from './detector.ts';
 import { entropyFalls, entropyRebounds, entropyRises } from './detectors/entropy.ts';
 import { formatFalls, repliesGrow } from './detectors/form.ts';
-import { gradientSpikes, notFinite } from './detectors/gradient.ts';
+import { gradientGrows, gradientSpikes, notFinite } from './detectors/gradient.ts';
 import { movesLoseBoard } from './detectors/moves.ts';
 import { groupsFail, spreadFalls } from './detectors/spread.ts';
 import { successFalls, successLost } from './detectors/success.ts';
@@ -22,6 +22,7 @@ export const detectors: readonly Detector[] = [
   movesLoseBoard,
   formatFalls,
   repliesGrow,
+  gradientGrows,
   gradientSpikes,
   notFinite,
   successFalls,

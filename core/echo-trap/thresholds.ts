@@ -16,6 +16,7 @@ const pointsSchema = z.strictObject({
   moves_lose_board: point,
   format_falls: point,
   replies_grow: point,
+  gradient_grows: point,
   gradient_spikes: point,
   success_falls: point,
 });
@@ -60,6 +61,8 @@ export const thresholdsSchema = z.strictObject({
   format_drop: z.number().min(0.005).max(0.9),
   /** Length of replies: how many times the baseline, or its inverse. */
   length_change: z.number().min(1.1).max(20),
+  /** Gradient norm: how many times the baseline its mean may grow. */
+  gradient_growth: z.number().min(1.1).max(100),
   /** Gradient norm: how many times the running median, and iterations that a spike is remembered. */
   gradient_spike: z.number().min(1.2).max(100),
   gradient_memory: z.number().int().min(1).max(200),
@@ -104,6 +107,7 @@ export const shippedThresholds: Thresholds = {
   mutual_information: 0.2,
   format_drop: 0.05,
   length_change: 1.8,
+  gradient_growth: 2,
   gradient_spike: 4,
   gradient_memory: 25,
   success_falls: 0.2,
@@ -125,6 +129,7 @@ export const shippedThresholds: Thresholds = {
     moves_lose_board: 0.35,
     format_falls: 0.6,
     replies_grow: 0.35,
+    gradient_grows: 0.35,
     gradient_spikes: 0.25,
     success_falls: 0.5,
   },

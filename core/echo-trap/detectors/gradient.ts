@@ -1,4 +1,4 @@
-import type { Detector, Memory, View } from '../detector.ts';
+import { baselineOf, type Detector, high, type Memory, smooth, type View } from '../detector.ts';
 import { median, type Watched } from '../track.ts';
 
 const names: readonly Watched[] = ['actor/grad_norm_max', 'actor/grad_norm'];
@@ -29,6 +29,23 @@ export const gradientSpikes: Detector = {
     const threshold = thresholds.gradient_spike * baseline;
     const hot = value > threshold && value > baseline + scatters * scatterOf(before, baseline);
     return { series, value, baseline, threshold, hot, cool: !hot };
+  },
+};
+
+/** Before a spike the norm often grows for a while: every step is taken on steeper ground. */
+export const gradientGrows: Detector = {
+  name: 'gradient_grows',
+  title: 'Gradients grow',
+  meaning: 'Updates are much larger than at the start, and stay so: steps have become too long for where the policy is.',
+  stage: 'early',
+  regime: null,
+  family: 'gradient',
+  read(view, memory) {
+    const series = 'actor/grad_norm';
+    const value = smooth(view, series, 2 * view.thresholds.window);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || !(baseline > 0)) return null;
+    return high(view, series, value, baseline, view.thresholds.gradient_growth * baseline);
   },
 };
 
