@@ -127,9 +127,9 @@ export class Monitor {
 
   /** Null before the first iteration with episodes. */
   view(): EchoTrap | null {
-    const newest = this.verdicts.findLast(({ position }, i) => position || i === this.verdicts.length - 1);
     const last = this.verdicts.at(-1);
-    if (!last || !newest || !this.verdicts.some(({ played }) => played)) return null;
+    if (!last || !this.verdicts.some(({ played }) => played)) return null;
+    const placed = this.verdicts.findLast(({ position }) => position)?.position;
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
     const signals = shownSignals(latches);
@@ -143,10 +143,10 @@ export class Monitor {
       lamps: lampsOf(latches),
       map: {
         regime: last.regime,
-        position: path.at(-1) ?? null,
+        position: placed?.point ?? null,
         trail: thinned(path),
         cross,
-        series: newest.position?.series ?? { entropy: '', dependence: '' },
+        series: placed?.series ?? { entropy: '', dependence: '' },
       },
       signals,
       history: this.verdicts
