@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
-import { usableCalibration } from './echo-trap/usable-calibration.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
@@ -79,8 +78,7 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const calibration = usableCalibration(home, log);
-  const history = await History.open(home, { thread: options.thread ?? true, calibration });
+  const history = await History.open(home, { thread: options.thread ?? true, log });
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
@@ -93,7 +91,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const liveness = new Liveness(trainer, home);
   const files = new StudyFiles(home);
   const supervisor = new Supervisor({
-    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log, calibration },
+    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log },
   });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });

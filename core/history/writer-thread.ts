@@ -62,6 +62,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
     survey: async () => (await living()).call('survey'),
     takeIn: async (runId) => (await living()).call('takeIn', runId),
     takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
+    trap: async (runId) => (await living()).call('trap', runId),
     rebuild: async (options) => (await living()).call('rebuild', '', options),
     async close() {
       await starting?.catch(() => {});

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TrapReaction } from '../../core/contract/contract.ts';
+import type { Monitor } from '../../core/echo-trap/monitor.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';
 import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
@@ -24,10 +25,12 @@ import { untilRun, World } from './fixtures/world.ts';
 describe('at an alarm', { timeout: 120_000 }, () => {
   let world: World;
   let core: Core;
+  let alone: Monitor;
   let warning: number;
   beforeEach(() => {
     world = new World();
-    warning = play(world, 'chaos').find(({ level }) => level === 'warning')!.iteration;
+    alone = play(world, 'chaos');
+    warning = alone.alerts.find(({ level }) => level === 'warning')!.iteration;
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
@@ -71,7 +74,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   test('a run that is only to be told of goes on', async () => {
     const runId = await begin('notify');
     await untilRun(core, runId, ({ status }) => status === 'completed');
-    const alerts = await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'collapsed'));
+    const alerts = await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);
     expect(alerts.map(({ reaction }) => reaction)).toEqual(alerts.map(() => null));
   });
 
@@ -79,7 +82,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     holdAt(warning);
     const runId = await begin('rollback');
     const done = await untilDone(runId);
-    const { lastHealthy } = core.supervisor.trap(runId)!;
+    const { lastHealthy } = (await core.supervisor.trap(runId))!;
     const checkpoint = lastHealthy! - (lastHealthy! % 5);
     const rate = configOf(runId).optimizer.learning_rate;
     const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
@@ -218,7 +221,8 @@ describe('at an alarm', { timeout: 120_000 }, () => {
 
   test('a person takes an advice, and is told which would do nothing', async () => {
     const runId = await begin('notify');
-    await untilRun(core, runId, ({ status, trap }) => status === 'completed' && trap?.state === 'collapsed');
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);
     const { 'echoTrap.act': act, 'echoTrap.state': stateOf } = createHandlers(core);
     const acting = (await stateOf({ runId }))!.advice.filter(({ acts }) => acts);
     expect(acting.map(({ id }) => id)).toContain('gentler_rate');
@@ -294,7 +298,6 @@ describe('pins', () => {
 
   test('of a person stay, and none is asked for twice', async () => {
     const world = new World();
-    const core = await world.core();
     const folder = world.run('one');
     const pin = (iteration: number) =>
       writeFileSync(join(folder, 'checkpoints', String(iteration).padStart(6, '0'), 'pinned'), '');
@@ -313,12 +316,12 @@ describe('pins', () => {
     appendCommand(folder, 'pin', { iteration: 10, by: 'echo_trap' });
     pin(0);
     pin(10);
-    for (let look = 0; look < 2; look++) pinWanted(core.database, 'one', folder);
+    for (let look = 0; look < 2; look++) pinWanted(folder, null);
     expect(commands()).toEqual(['pin 0', 'pin 10', 'pin 20', 'pin 30', 'unpin 10']);
     // A line that is none is passed over.
     appendFileSync(join(folder, 'control.jsonl'), 'garbage\n');
     pin(20);
-    pinWanted(core.database, 'one', folder);
+    pinWanted(folder, null);
     expect(readFileSync(join(folder, 'control.jsonl'), 'utf8').split('\n')).toHaveLength(7);
     await world.close();
   });
