@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TrapLevel } from '../../core/contract/contract.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import * as journal from '../core/fixtures/journal.ts';
 import { play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
@@ -24,11 +25,14 @@ afterEach(async () => {
 
 /** A run that has a fate, as far as an iteration or an alert, where its trainer waits for a command. */
 async function fated(fate: Fate, at: number | TrapLevel): Promise<string> {
-  const alerts = play(page.world, fate);
-  const until = typeof at === 'number' ? at : alerts.find(({ level }) => level === at)!.iteration;
-  vi.stubEnv('FAKE_TRAINER_HOLD', String(until));
+  play(page.world, fate);
   const { core } = page;
   const runId = await core.runs.create({ preset, set: small });
+  // What a sign says depends on the configuration: the fewer the episodes, the later it is sure.
+  const monitor = new Monitor(await core.runs.config(runId));
+  monitor.takeAll(seriesOf(fate, { iterations: small.iterations }));
+  const until = typeof at === 'number' ? at : monitor.alerts.find(({ level }) => level === at)!.iteration;
+  vi.stubEnv('FAKE_TRAINER_HOLD', String(until));
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === until);
   return runId;
