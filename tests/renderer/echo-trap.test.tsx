@@ -74,7 +74,7 @@ test('a run that collapses is told of at the top, with what was seen and on ever
   const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
   expect(alerts.length).toBeGreaterThan(0);
   const items = () => page.all('ul[aria-label="Alerts"] > li');
-  expect(items()).toHaveLength(alerts.length);
+  await page.shown(() => items().length === alerts.length);
   expect(page.find('#echo-trap')!.textContent).not.toMatch(/(rollout|actor)\//);
   for (const { iteration } of alerts) {
     for (const chart of page.all('.chart > p.visually-hidden'))
