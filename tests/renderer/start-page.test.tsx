@@ -170,7 +170,7 @@ test('a preset is queued while another run is trained, and the queue is put in o
   page.open('#/start');
   const order = () => page.all('.queue a').map((link) => link.textContent);
   await page.shown(() => order().join() === waiting.map(nameOf).join());
-  await page.click('button[aria-label="Add Bandit, StarPO-S (PPO), to the queue"]');
+  await page.click('button[aria-label="Add to queue: Bandit, StarPO-S (PPO)"]');
   await page.shown(() => order().length === 3);
   expect(location.hash).toBe('#/start');
   const made = core.queue.list()[2]!;

@@ -103,7 +103,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
               icon="queue"
               onClick={() => make('queue')}
               disabled={busy !== null || blocked}
-              label={`Add ${title}, ${card.algorithm}, to the queue`}
+              label={`Add to queue: ${title}, ${card.algorithm}`}
               title="It starts when the runs before it have ended"
             >
               Add to queue
