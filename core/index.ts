@@ -96,7 +96,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     watchdog,
     liveness,
     log,
-    calibration,
   });
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });

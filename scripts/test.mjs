@@ -10,17 +10,15 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 
 /**
  * Stages of a lane follow one another, lanes go side by side: most of vitest's tests wait for other processes, the native ones keep one core busy.
- * Vitest prints as it goes, the others at their end.
+ * The unit tests print as they go, the others at their end.
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[][]}
  */
 const lanes = [
-  [
-    { name: 'unit', run: () => runVitest(['node', 'renderer']) },
-    { name: 'end to end', run: () => runVitest(['e2e']) },
-  ],
+  [{ name: 'unit', run: () => runVitest(['node', 'renderer'], true) }],
   [
     { name: 'native', run: runNativeTests },
     { name: 'check', run: runChecks },
+    { name: 'end to end', run: () => runVitest(['e2e'], false) },
   ],
 ];
 
@@ -29,19 +27,19 @@ async function runNativeTests() {
   return { ...doctestCounts(output, status), output };
 }
 
-/** @param {string[]} projects @returns {Promise<Counts>} */
-async function runVitest(projects) {
+/** @param {string[]} projects @param {boolean} show as it goes @returns {Promise<Counts & { output: string }>} */
+async function runVitest(projects, show) {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tests-'));
   const report = join(folder, 'report.json');
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { status } = await run(
+  const { status, output } = await run(
     pinnedNode(),
     ['node_modules/vitest/vitest.mjs', 'run', ...projects.map((name) => `--project=${name}`), ...args],
-    { show: true },
+    { show },
   );
   const counts = vitestCounts(existsSync(report) ? readFileSync(report, 'utf8') : undefined, status);
   rmSync(folder, { recursive: true });
-  return counts;
+  return { ...counts, output: show ? '' : output };
 }
 
 await setup({ forTests: true }).catch(fail);

@@ -21,8 +21,8 @@ const least = 0.15;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Iterations of a window that holds at least 40 levels. */
-export const windowOf = (groups: number) => Math.max(5, Math.ceil(40 / groups));
+/** Iterations of a window that holds at least 80 levels. */
+export const windowOf = (groups: number) => Math.max(10, Math.ceil(80 / groups));
 
 /**
  * The label of a whole run, or null for one that is too short or has no success to read.

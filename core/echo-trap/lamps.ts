@@ -5,7 +5,7 @@ import { detectors, type Latch } from './signals.ts';
 const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
   { name: 'spread', by: ['spread_falls', 'groups_fail'] },
   { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },
-  { name: 'gradient', by: ['gradient_spikes', 'not_finite'] },
+  { name: 'gradient', by: ['gradient_spikes', 'gradient_grows', 'not_finite'] },
   {
     name: 'diversity',
     by: ['template_spreads', 'thoughts_alike', 'thoughts_lose_board', 'moves_lose_board'],

@@ -101,5 +101,5 @@ function evidenceOf(lit: readonly Lit[], learning: boolean, { points, fades_afte
 }
 
 /** Success near the top and at its own peak: then spread, entropy and variety fall because nothing is left to learn. */
-const isSolved = (settledSpread: boolean, { settled, peak }: Outcome, { solved }: Thresholds) =>
-  settledSpread && settled >= solved && settled >= 0.9 * peak;
+const isSolved = (isSettled: boolean, { value, peak }: Outcome, { solved }: Thresholds) =>
+  isSettled && value >= solved && value >= 0.9 * peak;

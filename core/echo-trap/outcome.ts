@@ -5,36 +5,37 @@ import { mean, type Track, type Watched } from './track.ts';
 /** How well a run does, followed over its iterations; success, or rewards where there is no such thing. */
 export interface Outcome {
   series: Watched | null;
-  /** Mean of the last iterations, and its standard error by how they scatter. NaN while unknown. */
+  /** Mean over at least {@link boards} boards, and its standard error by how it scatters. NaN while unknown. */
   value: number;
   error: number;
   /** The best that such a mean was; for success at least most of what the first evaluation says. */
   peak: number;
-  /** The mean of twice as many iterations: what is judged where there is no hurry. */
-  settled: number;
-  /** How many iterations it counts. */
-  seen: number;
+  /** How far the value is under the peak, as a share of it (of rewards: of their range, or of what was gained); 0 at the peak. */
+  fall: number;
   /** Rise of the mean from one half of the last iterations to the other, in the unit of `fall`; NaN until there are enough. */
   trend: number;
-  /** Fall under the peak as a share of it (of rewards: of what was gained, or of their range); 0 at the peak. */
-  fall: number;
 }
 
 export interface OutcomeMemory {
   peak: number;
   lowest: number;
-  seen: number;
 }
 
-export const newOutcomeMemory = (): OutcomeMemory => ({ peak: -1e308, lowest: 1e308, seen: 0 });
+export const newOutcomeMemory = (): OutcomeMemory => ({ peak: -1e308, lowest: 1e308 });
 
-/** A mean over twice the window, so that luck with the levels of an iteration makes no peak. */
-const peakWindows = 2;
+/** Success strays from one choice of boards to the next far more than from one episode to the next; the collapse rule counts over as many. */
+const boards = 80;
 /** Evaluations play at a lower temperature, so they do better than training does. */
 const ofEvaluation = 0.7;
 
-/** Boards that a mean has to be over: success strays from one choice of boards to the next far more than from one episode to the next. */
-const boards = 40;
+const unknown: Outcome = {
+  series: null,
+  value: Number.NaN,
+  error: 0,
+  peak: Number.NaN,
+  fall: 0,
+  trend: Number.NaN,
+};
 
 export function followOutcome(
   track: Track,
@@ -45,14 +46,12 @@ export function followOutcome(
 ): Outcome {
   const names: Watched[] = ['rollout/success_rate', 'rollout/reward_mean'];
   const series = names.find((name) => track.recent(name, index, 1).length > 0);
-  if (!series) return { ...unknown, seen: memory.seen };
-  if (!Number.isNaN(track.at(series, index))) memory.seen += 1;
+  if (!series) return unknown;
   const window = Math.max(shortest, Math.ceil(boards / groups));
   const recent = track.recent(series, index, window);
-  const longer = track.recent(series, index, peakWindows * window);
-  const [value, settled] = [mean(recent), mean(longer)];
-  memory.lowest = Math.min(memory.lowest, settled);
-  if (longer.length >= Math.min(window, 3)) memory.peak = Math.max(memory.peak, settled);
+  const value = mean(recent);
+  memory.lowest = Math.min(memory.lowest, value);
+  if (recent.length >= window) memory.peak = Math.max(memory.peak, value);
   const isSuccess = series === 'rollout/success_rate';
   const atFirst = isSuccess ? ofEvaluation * track.firstEvaluation : Number.NaN;
   const peak = Math.max(memory.peak, Number.isNaN(atFirst) ? memory.peak : atFirst);
@@ -61,24 +60,12 @@ export function followOutcome(
   return {
     series,
     value,
-    settled,
-    error: Math.sqrt(variance(longer) / Math.max(1, recent.length)),
+    error: Math.sqrt(variance(recent) / recent.length),
     peak,
-    seen: memory.seen,
     fall: Math.max(0, inUnits(peak - value)),
     trend: inUnits(riseOf(track.recent(series, index, longest), longest)),
   };
 }
-
-const unknown = {
-  series: null,
-  value: Number.NaN,
-  settled: Number.NaN,
-  error: 0,
-  peak: Number.NaN,
-  fall: 0,
-  trend: Number.NaN,
-} as const;
 
 function riseOf(values: readonly number[], wanted: number): number {
   if (values.length < wanted) return Number.NaN;

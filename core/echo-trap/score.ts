@@ -5,6 +5,8 @@ import { median } from './track.ts';
 
 /** An alarm counts as a hit up to this many iterations before the onset; an earlier one is false, a later one too late. */
 export const longestLead = 100;
+/** A run whose onset is before this was lost by its first updates, and nobody can be warned of it: it is told apart. */
+const firstForetold = 10;
 
 /** A run and when a method alarmed in it. */
 export interface Judged {
@@ -16,7 +18,9 @@ export interface Judged {
 
 export interface Score {
   runs: number;
+  /** Those that were lost at once are no part of what follows. */
   collapsed: number;
+  lost_at_once: number;
   hits: number;
   /** Share of the collapsed runs with an alarm in time, and its Wilson 95 % interval; null without such runs. */
   recall: number | null;
@@ -57,7 +61,8 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
 /** Lost more than a fifth and not half: neither a hit nor a false alarm can be told there. */
 const unclear = ({ kind }: Judged['run']) => kind === 'declining';
 
-export function scoreOf(judged: readonly Judged[]): Score {
+export function scoreOf(all: readonly Judged[]): Score {
+  const judged = all.filter(({ run }) => run.collapsed === null || run.collapsed >= firstForetold);
   const collapsed = judged.filter(({ run }) => run.collapsed !== null);
   const leads = collapsed.flatMap(({ run, alarms }) => {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
@@ -74,8 +79,9 @@ export function scoreOf(judged: readonly Judged[]): Score {
   const allIterations = sum(judged.map(healthyIterations));
   const kinds = [...new Set(judged.map(({ run }) => run.kind))].sort();
   return {
-    runs: judged.length,
+    runs: all.length,
     collapsed: collapsed.length,
+    lost_at_once: all.length - judged.length,
     hits: leads.length,
     recall: collapsed.length > 0 ? leads.length / collapsed.length : null,
     recall_low: collapsed.length > 0 ? recall.low : null,

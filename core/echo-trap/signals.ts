@@ -1,12 +1,23 @@
 import type { TrapSignal } from '../contract/echo-trap.ts';
 import type { Detector, Memory, Reading, View } from './detector.ts';
-import { entropyFalls, entropyRebounds, entropyRises } from './detectors/entropy.ts';
-import { formatFalls, repliesGrow } from './detectors/form.ts';
-import { gradientSpikes, notFinite } from './detectors/gradient.ts';
-import { movesLoseBoard } from './detectors/moves.ts';
-import { groupsFail, spreadFalls } from './detectors/spread.ts';
-import { successFalls, successLost } from './detectors/success.ts';
-import { oneThought, templateSpreads, thoughtsAlike, thoughtsLoseBoard } from './detectors/thoughts.ts';
+import {
+  entropyFalls,
+  entropyRebounds,
+  entropyRises,
+  formatFalls,
+  gradientGrows,
+  gradientSpikes,
+  notFinite,
+  repliesGrow,
+} from './detectors/policy.ts';
+import { groupsFail, spreadFalls, successFalls, successLost } from './detectors/rewards.ts';
+import {
+  movesLoseBoard,
+  oneThought,
+  templateSpreads,
+  thoughtsAlike,
+  thoughtsLoseBoard,
+} from './detectors/thoughts.ts';
 
 /** Every detector, in the order in which the paper saw their signs. */
 export const detectors: readonly Detector[] = [
@@ -22,6 +33,7 @@ export const detectors: readonly Detector[] = [
   movesLoseBoard,
   formatFalls,
   repliesGrow,
+  gradientGrows,
   gradientSpikes,
   notFinite,
   successFalls,

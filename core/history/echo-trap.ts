@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EchoTrap, TrapBrief } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
-import { type Calibration, shippedCalibration } from '../echo-trap/calibration.ts';
-import { Monitor } from '../echo-trap/monitor.ts';
+import type { Calibration } from '../echo-trap/calibration.ts';
+import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point } from '../echo-trap/track.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
@@ -14,7 +14,7 @@ import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** Monitors of runs that may go on: another look at one of these takes only what is new. */
+/** Monitors of the runs that were looked at last: another look at one of these takes only what is new. */
 const keptMonitors = 16;
 
 export interface Judged {
@@ -39,10 +39,10 @@ interface Followed {
 export class Judge {
   private readonly database: HistoryDatabase;
   private readonly home: string;
-  private readonly calibration: Calibration;
+  private readonly calibration: Calibration | undefined;
   private readonly followed = new Map<string, Followed>();
 
-  constructor(database: HistoryDatabase, home: string, calibration: Calibration = shippedCalibration) {
+  constructor(database: HistoryDatabase, home: string, calibration?: Calibration) {
     this.database = database;
     this.home = home;
     this.calibration = calibration;
@@ -61,24 +61,34 @@ export class Judge {
       prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
       return { judged: false, raised: false, problem: null };
     }
-    const stand = before.filter(({ iteration }) => iteration <= (news?.rewoundTo ?? 0));
-    const seen = new Set(stand.map(({ id }) => id));
-    const raised = readAlerts(database, runId).map(({ id }) => id);
-    const fresh = followed.monitor.alerts.filter(({ id }) => !seen.has(id) && !raised.includes(id));
-    let problem: string | null = null;
+    const stood = before.filter(({ iteration }) => iteration <= (news?.rewoundTo ?? 0)).map(({ id }) => id);
+    const fresh = followed.monitor.alerts.filter(({ id }) => !stood.includes(id));
+    const { raised, problem } = this.raise(runId, fresh);
+    keepStanding(database, runId, followed.monitor.view(), row.last_seq);
+    return { judged: true, raised, problem };
+  }
+
+  /** Throws `disk_full`: what had no room is found again at the next look. */
+  private raise(runId: string, alerts: readonly TrapAlert[]): Pick<Judged, 'raised' | 'problem'> {
+    if (alerts.length === 0) return { raised: false, problem: null };
+    const known = readAlerts(this.database, runId).map(({ id }) => id);
+    const fresh = alerts.filter(({ id }) => !known.includes(id));
+    const folder = runFolder(this.home, runId);
     try {
-      const folder = runFolder(this.home, runId);
       for (const { id, ...alert } of fresh)
         appendAnnotation(folder, { type: 'alert', alert: id, state: 'raised', ...alert });
-      if (fresh.length > 0) takeAnnotations(database, runId, folder);
+      return { raised: fresh.length > 0 && takeAnnotations(this.database, runId, folder), problem: null };
     } catch (error) {
-      this.followed.delete(runId);
-      // What had no room is found again at the next look.
       if (asDiskFull(error)) throw error;
-      problem = `Its alerts can't be written down: ${error instanceof Error ? error.message : error}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      return { raised: false, problem: `Its alerts can't be written down: ${reason}` };
     }
-    keepView(database, runId, followed.monitor.view(), row.last_seq);
-    return { judged: true, raised: fresh.length > 0 && problem === null, problem };
+  }
+
+  /** What the monitor says of a run as it was judged last; null where there is nothing to judge. */
+  view(runId: string): EchoTrap | null {
+    const judged = judgedUpTo(this.database, runId);
+    return judged < 0 ? null : this.follow(runId, judged).monitor.view();
   }
 
   /** The history of a run is made again: what was seen of the old one says nothing. */
@@ -106,7 +116,7 @@ export function judgeAnew(
   database: HistoryDatabase,
   home: string,
   runId: string,
-  calibration: Calibration,
+  calibration?: Calibration,
 ): EchoTrap | null {
   const row = getRun(database, runId);
   if (!row || !isJudged(row)) return null;
@@ -115,16 +125,7 @@ export function judgeAnew(
   return followed.monitor.view();
 }
 
-/** What was said of a run last; null where there is nothing to judge. */
-export function readTrap(database: HistoryDatabase, runId: string): EchoTrap | null {
-  const view = preparedValue<[string], string | null>(
-    database,
-    'SELECT view FROM echo_trap WHERE run = ?',
-  ).get(runId);
-  return view ? (JSON.parse(view) as EchoTrap) : null;
-}
-
-/** The same in short. */
+/** Where a run stands, in short; null where there is nothing to judge. */
 export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBrief | null {
   const brief = prepared<[string], TrapBrief>(
     database,
@@ -139,14 +140,16 @@ const isJudged = ({ task }: RunRow) => task !== 'warm_start';
 const judgedUpTo = (database: HistoryDatabase, runId: string): number =>
   preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;
 
-function keepView(database: HistoryDatabase, runId: string, view: EchoTrap | null, seq: number): void {
-  prepared(
-    database,
-    'INSERT OR REPLACE INTO echo_trap (run, seq, state, since, view) VALUES (?, ?, ?, ?, ?)',
-  ).run(runId, seq, view?.state ?? null, view?.since ?? null, view && JSON.stringify(view));
+function keepStanding(database: HistoryDatabase, runId: string, view: EchoTrap | null, seq: number): void {
+  prepared(database, 'INSERT OR REPLACE INTO echo_trap (run, seq, state, since) VALUES (?, ?, ?, ?)').run(
+    runId,
+    seq,
+    view?.state ?? null,
+    view?.since ?? null,
+  );
 }
 
-const newlyFollowed = (home: string, runId: string, calibration: Calibration): Followed => ({
+const newlyFollowed = (home: string, runId: string, calibration?: Calibration): Followed => ({
   monitor: new Monitor(configOf(home, runId), calibration),
   seq: -1,
 });

@@ -1,7 +1,8 @@
-import type { RebuildReport } from '../contract/contract.ts';
+import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
+import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { Survey } from './survey.ts';
@@ -26,9 +27,17 @@ export class History implements HistoryWriter {
   private readonly writer: HistoryWriter | null;
   private readonly lock: { release(): void };
 
-  private constructor(writer: HistoryWriter | null, database: HistoryDatabase, lock: { release(): void }) {
+  private readonly judgeAnew: (runId: string) => EchoTrap | null;
+
+  private constructor(
+    writer: HistoryWriter | null,
+    database: HistoryDatabase,
+    lock: { release(): void },
+    judgeAnew: (runId: string) => EchoTrap | null,
+  ) {
     this.writer = writer;
     this.database = database;
+    this.judgeAnew = judgeAnew;
     this.readOnly = writer ? null : newerHistory();
     this.lock = lock;
   }
@@ -41,7 +50,8 @@ export class History implements HistoryWriter {
       writer = await openUnlessNewer(() =>
         thread ? startWriterThread(home, calibration) : createWriter(home, calibration),
       );
-      return new History(writer, openReader(home), lock);
+      const database = openReader(home);
+      return new History(writer, database, lock, (runId) => judgeAnew(database, home, runId, calibration));
     } catch (error) {
       await writer?.close();
       lock.release();
@@ -59,6 +69,10 @@ export class History implements HistoryWriter {
 
   async takeAnnotations(runId: string): Promise<boolean> {
     return this.writer ? this.writer.takeAnnotations(runId) : false;
+  }
+
+  async trap(runId: string): Promise<EchoTrap | null> {
+    return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
   }
 
   async rebuild(options: RebuildOptions = {}): Promise<RebuildReport> {

@@ -44,6 +44,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
     survey: () => thread.call('survey'),
     takeIn: (runId) => thread.call('takeIn', runId),
     takeAnnotations: (runId) => thread.call('takeAnnotations', runId),
+    trap: (runId) => thread.call('trap', runId),
     rebuild: (options) => thread.call('rebuild', '', options),
     close: () => thread.close(),
   };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RebuildReport } from '../contract/contract.ts';
+import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
@@ -31,6 +31,8 @@ export interface HistoryWriter {
   takeIn(runId: string): Promise<TakenIn>;
   /** Gives whether anything was new. */
   takeAnnotations(runId: string): Promise<boolean>;
+  /** What the Echo Trap's monitor says of a run as far as it is taken in; null where there is nothing to judge. */
+  trap(runId: string): Promise<EchoTrap | null>;
   /** Throws what `signal` was aborted with. */
   rebuild(options?: RebuildOptions): Promise<RebuildReport>;
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
       return { annotated: annotated || raised, more, ...judged };
     },
     takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
+    trap: async (runId) => judge.view(runId),
     rebuild: (options) => rebuildHistory(database, home, judge, options),
     close: async () => void database.close(),
   };

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { HistoryDatabase } from '../history/database.ts';
-import { readTrap } from '../history/echo-trap.ts';
 import { appendCommand } from '../run-directory/control.ts';
 import { checkpointPath, pinFile, runFiles } from '../run-directory/names.ts';
 import { parseLine } from '../run-directory/parse-line.ts';
@@ -30,8 +28,8 @@ export function wantedPins(checkpoints: readonly number[], lastHealthy: number |
  * Asks the trainer of a run to keep the optimiser state of the checkpoints that a roll-back may need, and to let go of those that it needs no more. What a person has
  * pinned stays pinned. Nobody waits for the answers: what couldn't be pinned keeps its weights all the same.
  */
-export function pinWanted(database: HistoryDatabase, runId: string, folder: string): void {
-  const wanted = wantedPins(checkpointsOf(folder), readTrap(database, runId)?.lastHealthy ?? null);
+export function pinWanted(folder: string, lastHealthy: number | null): void {
+  const wanted = wantedPins(checkpointsOf(folder), lastHealthy);
   const asked = askedPins(folder);
   for (const iteration of wanted) {
     const last = asked.get(iteration);

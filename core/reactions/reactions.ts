@@ -80,7 +80,7 @@ export class Reactions {
         `The run ${runId} has no alert ${alertId}.`,
         'Choose one from its list.',
       );
-    const advice = supervisor.trap(runId)?.advice.find(({ id }) => id === adviceId);
+    const advice = (await supervisor.trap(runId))?.advice.find(({ id }) => id === adviceId);
     if (!advice)
       throw new Failure(
         'advice_unknown',
@@ -142,7 +142,7 @@ export class Reactions {
         `${made} roll-backs without being asked led here already.`,
         'Look at what the settings have in common.',
       );
-    const rollbacks = (supervisor.trap(runId)?.advice ?? []).filter(
+    const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(
       ({ action }) => action.kind === 'rollback',
     );
     const action = rollbacks.find(({ preferred }) => preferred)?.action;
@@ -241,7 +241,8 @@ export class Reactions {
     const { history, runs, log } = this.parts;
     try {
       if (!isActive(runs.get(runId)) || (await this.config(runId)).reaction !== 'rollback') return;
-      if (!this.closed) pinWanted(history.database, runId, runs.folder(runId));
+      const trap = await history.trap(runId);
+      if (!this.closed) pinWanted(runs.folder(runId), trap?.lastHealthy ?? null);
     } catch (error) {
       if (!this.closed) log(`${runId}: its checkpoints can't be pinned: ${asFailure(error).message}`);
     }

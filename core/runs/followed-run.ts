@@ -28,7 +28,7 @@ export interface FollowParts {
   /** Hears the events of all runs as they are published. */
   heard: (runId: string, events: readonly StoredEvent[]) => void;
   /** What the Echo Trap's monitor says of a run. */
-  trapOf: (runId: string) => EchoTrap | null;
+  trapOf: (runId: string) => Promise<EchoTrap | null>;
   log: (message: string) => void;
 }
 
@@ -67,7 +67,7 @@ export class FollowedRun {
     this.problemTold = row.journal_problem !== null;
     this.position = parts.queue.position(row.id);
     this.teller = new Teller(() => this.tellSummary());
-    this.trapTeller = new Teller(() => this.tellTrap());
+    this.trapTeller = new Teller(() => void this.tellTrap().catch((error) => parts.log(String(error))));
     parts.watchdog.begin(row);
     if (row.annotations_bytes > 0) this.planWaking(readAlerts(parts.history.database, row.id));
   }
@@ -186,10 +186,11 @@ export class FollowedRun {
     if (summary) this.parts.notices.emit('run', summary);
   }
 
-  private tellTrap(): void {
+  private async tellTrap(): Promise<void> {
     this.changed(true);
     const { notices, trapOf } = this.parts;
-    notices.emit('echoTrap', { runId: this.id, echoTrap: trapOf(this.id) });
+    const echoTrap = await trapOf(this.id);
+    if (!this.closed) notices.emit('echoTrap', { runId: this.id, echoTrap });
   }
 
   private annotated(): void {

@@ -1,7 +1,5 @@
 import type { EchoTrap, RebuildReport, RunSummary } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
-import type { Calibration } from '../echo-trap/calibration.ts';
-import { judgeAnew, readTrap } from '../history/echo-trap.ts';
 import type { StoredEvent } from '../history/queries.ts';
 import type { RebuildOptions } from '../history/rebuild.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
@@ -14,13 +12,12 @@ const pollInterval = 1000;
 /** Runs that are taken in at once at the start: the writer has something to do while others are looked at here. */
 const takenInAtOnce = 4;
 
-export type SupervisorParts = Omit<FollowParts, 'heard' | 'trapOf'> & { calibration: Calibration };
+export type SupervisorParts = Omit<FollowParts, 'heard' | 'trapOf'>;
 type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
 
 /** Follows every run directory of a data folder into the history and tells clients what changes. */
 export class Supervisor {
   private readonly parts: FollowParts;
-  private readonly calibration: Calibration;
   private readonly followed = new Map<string, FollowedRun>();
   private readonly adding = new Map<string, Promise<void>>();
   private readonly handlers = new Set<EventsHandler>();
@@ -30,12 +27,11 @@ export class Supervisor {
   private polling: Promise<void> | null = null;
   private closed = false;
 
-  constructor({ calibration, ...parts }: SupervisorParts) {
+  constructor(parts: SupervisorParts) {
     const heard: EventsHandler = (runId, events) => {
       for (const handler of [...this.handlers]) handler(runId, events);
     };
     this.parts = { ...parts, heard, trapOf: (runId) => this.trap(runId) };
-    this.calibration = calibration;
   }
 
   /**
@@ -95,15 +91,12 @@ export class Supervisor {
     return toSummary(history.database, row, { alive: false, queuePosition, stalled: null });
   }
 
-  /** What the Echo Trap's monitor says of a run; null where there is nothing to judge. */
-  trap(runId: string): EchoTrap | null {
+  /** What the Echo Trap's monitor says of a run, with advice as things are; null where there is nothing to judge. */
+  async trap(runId: string): Promise<EchoTrap | null> {
     const { history, home } = this.parts;
+    const trap = await history.trap(runId);
     const row = getRun(history.database, runId);
-    if (!row) return null;
-    const trap = history.readOnly
-      ? judgeAnew(history.database, home, runId, this.calibration)
-      : readTrap(history.database, runId);
-    return trap && asThingsAre(trap, runFolder(home, runId), this.isActive(row));
+    return trap && row ? asThingsAre(trap, runFolder(home, runId), this.isActive(row)) : null;
   }
 
   /** Whether a trainer is at work on a run, or paused. */

@@ -34,10 +34,12 @@ describe('how alarms are counted', () => {
       judged('locked', null, 100, [7, 70]),
       judged('solved', null, 100, []),
       judged('declining', null, 500, [5]),
+      judged('template', 9, 100, [4]),
     ]);
     expect(score).toMatchObject({
-      runs: 9,
+      runs: 10,
       collapsed: 5,
+      lost_at_once: 1,
       hits: 3,
       recall: 0.6,
       precision: 3 / 5,

@@ -54,18 +54,18 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
       alone.map(({ id, iteration, level }) => ({ id, iteration, level })),
     );
     await untilRun(core, runId, ({ trap }) => trap?.state === 'collapsed');
-    const state = core.supervisor.trap(runId)!;
+    const state = (await core.supervisor.trap(runId))!;
     expect(echoTrap.parse(state)).toEqual(state);
     expect(state).toMatchObject({ state: 'collapsed', iteration: iterations });
     expect(told.length).toBeGreaterThan(0);
 
     await core.supervisor.rebuild();
-    expect(core.supervisor.trap(runId)).toEqual(state);
+    expect(await core.supervisor.trap(runId)).toEqual(state);
     expect(core.annotations.alerts(runId)).toEqual(alerts);
     await core.dispose();
     for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
     core = await world.core();
-    expect(core.supervisor.trap(runId)).toEqual(state);
+    expect(await core.supervisor.trap(runId)).toEqual(state);
     expect(core.annotations.alerts(runId)).toEqual(alerts);
     expect(raisedLines(runId).map(({ alert }) => alert)).toEqual(alone.map(({ id }) => id));
     expect(world.logged).toEqual([]);
@@ -97,7 +97,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(started)}\n`);
     await core.supervisor.refresh('again');
     expect(core.annotations.alerts('again')).toEqual([]);
-    expect(core.supervisor.trap('again')).toMatchObject({ state: 'healthy', iteration: 50 });
+    expect(await core.supervisor.trap('again')).toMatchObject({ state: 'healthy', iteration: 50 });
     write(watch, 51);
     await core.supervisor.refresh('again');
     expect(core.annotations.alerts('again')).toHaveLength(1);
@@ -133,7 +133,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     writeFileSync(fittedFile(world.home), '{"version": 1');
     const core = await world.core();
     expect(world.logged).toEqual([expect.stringContaining('echo-trap.json')]);
-    expect(core.supervisor.trap('one')!.calibration).toEqual(shippedCalibration.about);
+    expect((await core.supervisor.trap('one'))!.calibration).toEqual(shippedCalibration.about);
     await core.dispose();
     const about = { source: 'fitted', models: ['mine'], runs: 9, note: 'made here' };
     const fitted = { version: 1, calibration: about, thresholds: shippedCalibration.thresholds };
@@ -141,7 +141,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     const next = await world.core();
     appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${journal.iteration(2, 2)}\n`);
     await next.supervisor.refresh('one');
-    expect(next.supervisor.trap('one')!.calibration).toEqual(about);
+    expect((await next.supervisor.trap('one'))!.calibration).toEqual(about);
     expect(world.logged).toHaveLength(1);
   });
 
@@ -159,7 +159,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     database.pragma('user_version = 999');
     database.close();
     const core = await world.core(undefined, { reacts: true });
-    expect(core.supervisor.trap('old')).toMatchObject({ state: 'collapsed' });
+    expect(await core.supervisor.trap('old')).toMatchObject({ state: 'collapsed' });
     expect(() => readFileSync(join(folder, 'annotations.jsonl'))).toThrow('ENOENT');
   });
 });

@@ -79,7 +79,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     holdAt(warning);
     const runId = await begin('rollback');
     const done = await untilDone(runId);
-    const { lastHealthy } = core.supervisor.trap(runId)!;
+    const { lastHealthy } = (await core.supervisor.trap(runId))!;
     const checkpoint = lastHealthy! - (lastHealthy! % 5);
     const rate = configOf(runId).optimizer.learning_rate;
     const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
@@ -294,7 +294,6 @@ describe('pins', () => {
 
   test('of a person stay, and none is asked for twice', async () => {
     const world = new World();
-    const core = await world.core();
     const folder = world.run('one');
     const pin = (iteration: number) =>
       writeFileSync(join(folder, 'checkpoints', String(iteration).padStart(6, '0'), 'pinned'), '');
@@ -313,12 +312,12 @@ describe('pins', () => {
     appendCommand(folder, 'pin', { iteration: 10, by: 'echo_trap' });
     pin(0);
     pin(10);
-    for (let look = 0; look < 2; look++) pinWanted(core.database, 'one', folder);
+    for (let look = 0; look < 2; look++) pinWanted(folder, null);
     expect(commands()).toEqual(['pin 0', 'pin 10', 'pin 20', 'pin 30', 'unpin 10']);
     // A line that is none is passed over.
     appendFileSync(join(folder, 'control.jsonl'), 'garbage\n');
     pin(20);
-    pinWanted(core.database, 'one', folder);
+    pinWanted(folder, null);
     expect(readFileSync(join(folder, 'control.jsonl'), 'utf8').split('\n')).toHaveLength(7);
     await world.close();
   });

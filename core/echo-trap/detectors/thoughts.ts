@@ -1,5 +1,7 @@
 import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
 
+/** What thoughts and first moves say of their boards. */
+
 /** One line of thought for every board: RAGEN's Echo Trap in its plainest form, and RAGEN-2's template collapse. */
 export const templateSpreads: Detector = {
   name: 'template_spreads',
@@ -73,5 +75,23 @@ export const thoughtsLoseBoard: Detector = {
     const baseline = peakOf(memory, 'peak', value);
     if (!Number.isFinite(value) || !(baseline > view.thresholds.mutual_information)) return null;
     return low(view, series, value, baseline, view.thresholds.mutual_information);
+  },
+};
+
+/** I(a; board) of the first move, in nats: it falls where even the moves stop looking. */
+export const movesLoseBoard: Detector = {
+  name: 'moves_lose_board',
+  title: 'Moves stop looking at the board',
+  meaning: 'The first move depends less and less on the board: the policy plays one plan everywhere.',
+  stage: 'early',
+  regime: 'template',
+  family: 'moves',
+  read(view, memory) {
+    const series = 'rollout/first_action_dependence';
+    const value = smooth(view, series, 2 * view.thresholds.window);
+    const baseline = peakOf(memory, 'peak', value);
+    // Below 0.1 nats there was nothing to lose.
+    if (Number.isNaN(value) || !(baseline > 0.1)) return null;
+    return low(view, series, value, baseline, view.thresholds.move_dependence * baseline);
   },
 };

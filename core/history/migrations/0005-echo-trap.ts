@@ -1,4 +1,4 @@
-/** What the Echo Trap's monitor says of runs and up to which event, what was done about its alarms, and what runs were made from. */
+/** Up to which event the Echo Trap's monitor has looked at a run, and where it stands then, what was done about its alarms, and what runs were made from. */
 export const sql = `
 ALTER TABLE runs ADD COLUMN parent TEXT;
 
@@ -6,8 +6,7 @@ CREATE TABLE echo_trap (
   run TEXT PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
   seq INTEGER NOT NULL,
   state TEXT,
-  since INTEGER,
-  view TEXT
+  since INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reactions (
