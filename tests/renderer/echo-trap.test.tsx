@@ -129,7 +129,7 @@ test('a roll-back asks, goes on as a fork, and both curves are shown', async () 
   const fork = await page.shown(() => core.runs.list().find((run) => run.parent?.run === runId));
   await page.shown(() => location.hash === `#/run/${fork.id}`);
   const at = fork.parent!.iteration;
-  const { lastHealthy } = core.supervisor.trap(runId)!;
+  const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
   await page.shown(
     page.saying('ul[aria-label="Forks"] li', `Went on from iteration ${at} of ${parent.name}`),
