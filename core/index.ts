@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
-import { usableCalibration } from './echo-trap/usable-calibration.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
@@ -76,8 +75,7 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { home, trainerPath, log = console.error } = options;
   const resources = options.resources ?? defaultResources;
-  const calibration = usableCalibration(home, log);
-  const history = await History.open(home, { thread: options.thread ?? true, calibration });
+  const history = await History.open(home, { thread: options.thread ?? true, log });
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>

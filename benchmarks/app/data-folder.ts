@@ -9,14 +9,35 @@ const start = Date.UTC(2026, 0, 1);
 const line = (seq: number, time: number, type: string, fields: object) =>
   `${JSON.stringify({ v: 1, seq, time, type, ...fields })}\n`;
 
+/** What the Echo Trap's monitor looks at, of a healthy run: the mean of each metric. */
+const judged = {
+  'rollout/success_rate': 0.6,
+  'rollout/reward_mean': 0.6,
+  'rollout/reward_std_in_group': 0.4,
+  'rollout/zero_std_groups': 0.2,
+  'rollout/zero_std_solved': 0.1,
+  'rollout/zero_std_failed': 0.1,
+  'rollout/entropy': 0.25,
+  'rollout/template_share': 0.3,
+  'rollout/distinct_first_thoughts': 0.6,
+  'rollout/first_action_dependence': 0.8,
+  'rollout/format_valid_rate': 0.98,
+  'rollout/response_tokens': 60,
+  'actor/grad_norm_max': 0.5,
+};
+
 /** About as many as a run of the starter has. */
-const metrics = (iteration: number) =>
-  Object.fromEntries(
-    Array.from({ length: 40 }, (_, index) => [
+const metrics = (iteration: number) => ({
+  ...Object.fromEntries(
+    Array.from({ length: 27 }, (_, index) => [
       `group${index % 5}/metric_${index}`,
       Math.sin(iteration + index),
     ]),
-  );
+  ),
+  ...Object.fromEntries(
+    Object.entries(judged).map(([name, mean]) => [name, mean * (1 + 0.02 * Math.sin(iteration))]),
+  ),
+});
 
 export interface RunPlan {
   iterations: number;

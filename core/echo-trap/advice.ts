@@ -50,7 +50,7 @@ const remedies: readonly Remedy[] = [
   {
     id: 'hold_to_start',
     title: 'Go back and hold the policy to its start',
-    why: 'A penalty for leaving the starting policy keeps replies in form. It is for chaos alone: where rewards have no spread it feeds the template.',
+    why: 'A penalty for leaving the starting policy pulls replies back to their form. It is for chaos alone: where rewards have no spread it feeds the template.',
     regimes: ['chaos'],
     changes: ({ kl }) =>
       kl.coefficient > 0 ? 'There is such a penalty already.' : [{ path: 'kl.coefficient', value: 0.01 }],
@@ -81,7 +81,7 @@ const remedies: readonly Remedy[] = [
   {
     id: 'entropy_bonus',
     title: 'Go back and pay for variety',
-    why: 'A small bonus on entropy slows the loss of variety. It has to come early: what is gone comes back with no setting.',
+    why: 'A small bonus on entropy pays for other words than the usual ones. It has to come early: variety that was gone came back with no setting that was tried.',
     regimes: [...template, 'compressed'],
     changes: ({ policy_loss }) =>
       policy_loss.entropy_coefficient >= 0.01
@@ -124,7 +124,7 @@ const commands = [
   {
     command: 'stop',
     title: 'Stop',
-    why: 'A policy that has collapsed hardly ever comes back by itself.',
+    why: 'What was learned lies in the checkpoints; to train on costs time and seldom brings it back.',
   },
 ] as const;
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
@@ -45,9 +45,8 @@ export function readLabelledRuns(folder: string): LabelledRun[] {
 
 export function foldersIn(folder: string): string[] {
   try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
+    return readdirSync(folder)
+      .filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory())
       .sort();
   } catch {
     return [];

@@ -45,6 +45,8 @@ interface Verdict {
   since: number;
   regime: TrapRegime;
   position: Position | null;
+  /** Whether there were episodes to judge by. */
+  played: boolean;
   /** Whether nothing spoke of a fall: no alarm, no chaos, no late sign. */
   clear: boolean;
   alert: TrapAlert | null;
@@ -123,11 +125,11 @@ export class Monitor {
     return this.verdicts.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
   }
 
-  /** Null before the first training iteration. */
+  /** Null before the first iteration with episodes. */
   view(): EchoTrap | null {
-    const newest = this.verdicts.findLast(({ position }, i) => position || i === this.verdicts.length - 1);
     const last = this.verdicts.at(-1);
-    if (!last || !newest) return null;
+    if (!last || !this.verdicts.some(({ played }) => played)) return null;
+    const placed = this.verdicts.findLast(({ position }) => position)?.position;
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
     const signals = shownSignals(latches);
@@ -141,10 +143,10 @@ export class Monitor {
       lamps: lampsOf(latches),
       map: {
         regime: last.regime,
-        position: path.at(-1) ?? null,
+        position: placed?.point ?? null,
         trail: thinned(path),
         cross,
-        series: newest.position?.series ?? { entropy: '', dependence: '' },
+        series: placed?.series ?? { entropy: '', dependence: '' },
       },
       signals,
       history: this.verdicts
@@ -187,7 +189,8 @@ export class Monitor {
     const iteration = track.iterations[index]!;
     const { latches, standing } = running;
     const unchanged = { iteration, state: standing.state, since: standing.since, alert: null };
-    if (!track.isTrained(index)) return { ...unchanged, regime: 'unknown', position: null, clear: true };
+    if (!track.isPlayed(index))
+      return { ...unchanged, played: false, regime: 'unknown', position: null, clear: true };
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
@@ -202,7 +205,16 @@ export class Monitor {
     const clear =
       !isAlarm(standing.state) && !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
     const { state, since } = standing;
-    const verdict: Verdict = { iteration, state, since, regime, position, clear, alert: null };
+    const verdict: Verdict = {
+      iteration,
+      state,
+      since,
+      regime,
+      position,
+      played: true,
+      clear,
+      alert: null,
+    };
     if (level) verdict.alert = this.alertOf(level, verdict);
     return verdict;
   }

@@ -35,6 +35,8 @@ export const watched = [
 ] as const;
 export type Watched = (typeof watched)[number];
 
+const played = watched.filter((name) => name.startsWith('rollout/'));
+
 /** Beside the watched ones: mean success of the evaluation sets, and 1 where a metric wasn't finite. */
 const evaluated = 'evaluation';
 const broken = 'broken';
@@ -82,9 +84,9 @@ export class Track {
     return this.values.get(broken)![index] === 1;
   }
 
-  /** Whether an index is a training iteration, not an evaluation alone. */
-  isTrained(index: number): boolean {
-    return watched.some((name) => !Number.isNaN(this.at(name, index)));
+  /** Whether episodes were played for training there: not in an evaluation alone, nor in a warm start. */
+  isPlayed(index: number): boolean {
+    return played.some((name) => !Number.isNaN(this.at(name, index)));
   }
 
   /** Success of the evaluation that the run began with; NaN where there was none. */

@@ -1,6 +1,6 @@
 import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import type { Calibration } from '../echo-trap/calibration.ts';
+import { usableCalibration } from '../echo-trap/usable-calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
@@ -12,8 +12,8 @@ import { startWriterThread } from './writer-thread.ts';
 export interface HistoryOptions {
   /** Whether it is written by a thread of its own: for processes that answer others meanwhile. */
   thread: boolean;
-  /** Of the Echo Trap's monitor. */
-  calibration?: Calibration | undefined;
+  /** Hears why the data folder's thresholds of the Echo Trap's monitor can't be used. */
+  log: (message: string) => void;
 }
 
 /**
@@ -43,10 +43,11 @@ export class History implements HistoryWriter {
   }
 
   /** Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`. */
-  static async open(home: string, { thread, calibration }: HistoryOptions): Promise<History> {
+  static async open(home: string, { thread, log }: HistoryOptions): Promise<History> {
     const lock = lockFolder(home);
     let writer: HistoryWriter | null = null;
     try {
+      const calibration = usableCalibration(home, log);
       writer = await openUnlessNewer(() =>
         thread ? startWriterThread(home, calibration) : createWriter(home, calibration),
       );

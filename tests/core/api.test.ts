@@ -97,6 +97,16 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     const episodes = await client.call('rollouts.episodes', { runId, iteration: 3, split: 'train' });
     const replay = await client.call('rollouts.replay', { runId, episodeId: episodes[1]!.id });
     expect(replay).toMatchObject({ summary: episodes[1], type: 'bandit', arms: ['Phoenix', 'Dragon'] });
+    expect(await client.call('rollouts.thoughts', { runId, iteration: 3 })).toMatchObject({
+      split: 'train',
+      episodes: episodes.length,
+      thoughts: [{ text: 'the dragon may pay more', count: episodes.length }],
+      missing: null,
+      iterations: [1, 2, 3],
+    });
+    const evaluated = await client.call('rollouts.thoughts', { runId, iteration: 0, split: 'bandit' });
+    expect(evaluated.iterations).toEqual([0]);
+    expect(await client.call('echoTrap.state', { runId })).toMatchObject({ state: 'healthy', iteration: 3 });
   });
 
   test('lets a run wait, marks and copies it, and tells of it', async () => {
@@ -161,6 +171,10 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['runs.annotate', { runId: unknown, addTags: ['\n'] }, 'input_invalid'],
     ['runs.annotate', { runId: unknown, note: null }, 'input_invalid'],
     ['alerts.list', { runId: unknown }, 'run_unknown'],
+    ['echoTrap.state', { runId: unknown }, 'run_unknown'],
+    ['echoTrap.act', { runId: unknown, adviceId: 'pause' }, 'run_unknown'],
+    ['echoTrap.act', { runId: unknown }, 'input_invalid'],
+    ['rollouts.thoughts', { runId: unknown, iteration: 1 }, 'run_unknown'],
     ['alerts.answer', { runId: unknown, alertId: 'a', state: 'cleared' }, 'run_unknown'],
     ['alerts.answer', { runId: unknown, alertId: 'a', state: 'raised' }, 'input_invalid'],
     ['queue.add', { runId: unknown }, 'run_unknown'],

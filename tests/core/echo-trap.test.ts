@@ -245,6 +245,8 @@ describe('properties of the detectors', () => {
       { iteration: Number.NaN, metrics: {} },
     ]);
     expect(strange.view()).toBeNull();
+    // A warm start plays nothing.
+    expect(monitorOf([{ iteration: 1, metrics: { 'actor/grad_norm': 1 } }]).view()).toBeNull();
     const broken = monitorOf(
       seriesOf('healthy').map(({ iteration, metrics }) => ({
         iteration,
