@@ -48,7 +48,7 @@ function Page({ route }: { route: Route }) {
   return (
     // A run stays followed from its page to its replay and back.
     <RunView key={route.runId} runId={route.runId}>
-      <TrapBanner />
+      <TrapBanner away={route.page !== 'run'} />
       {route.page === 'run' && <RunPage />}
       {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
       {route.page === 'replay' && (

@@ -81,6 +81,7 @@ test('points, lines and files that come while the stored ones are on their way s
     ],
     'evaluations.list': [],
     'alerts.list': [],
+    'echoTrap.state': null,
   });
   const { series, log, rollouts, loaded } = store.getState();
   expect(loaded).toBe(true);

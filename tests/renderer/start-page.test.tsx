@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/run-config/presets.ts';
+import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -59,6 +60,37 @@ test('each task has one card, and what it says and starts follows the chosen alg
   await page.click('button[aria-label="Start FrozenLake, slippery, StarPO (GRPO)"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-slippery-grpo');
+});
+
+test('what is done at a warning is chosen before a run is made', async () => {
+  page = await Page.on();
+  page.open('#/start');
+  const card = await page.shown(() => page.find('article[aria-labelledby="task-bandit"]'));
+  const choice = card.querySelector('select')!;
+  expect([...choice.options].map(({ text }) => text)).toEqual(['tell me', 'pause', 'stop', 'roll back']);
+  expect(choice.labels![0]!.textContent).toContain('When the Echo Trap shows in Bandit');
+  choice.value = 'rollback';
+  choice.dispatchEvent(new Event('change', { bubbles: true }));
+  await page.shown(() => card.textContent?.includes('last healthy checkpoint'));
+  await page.click('button[aria-label^="Start Bandit"]');
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
+  expect(config).toMatchObject({ reaction: 'rollback' });
+});
+
+test('presets that are made to collapse stand apart, as what they are', async () => {
+  page = await Page.on();
+  page.open('#/start');
+  await page.shown(() => page.find('article[aria-labelledby="task-frozen-lake"]'));
+  const { presets } = useApp.getState();
+  const lake = presets!.find(({ id }) => id === 'starter-frozen-lake-grpo')!;
+  const trap = { ...lake, id: 'starter-frozen-lake-trap', alias: null, title: 'Watch it collapse' };
+  useApp.setState({ presets: [...presets!, trap] });
+  const card = await page.shown(
+    page.saying('section[aria-labelledby="group-traps"] article', 'Made to collapse'),
+  );
+  expect(card.querySelector('h3')?.textContent).toBe('Watch it collapse');
+  expect(page.all('.preset-groups article')).toHaveLength(5);
 });
 
 test('a trainer that cannot be started says why and blocks the presets', async () => {
@@ -138,7 +170,7 @@ test('a preset is queued while another run is trained, and the queue is put in o
   page.open('#/start');
   const order = () => page.all('.queue a').map((link) => link.textContent);
   await page.shown(() => order().join() === waiting.map(nameOf).join());
-  await page.click('button[aria-label="Add Bandit, StarPO-S (PPO), to the queue"]');
+  await page.click('button[aria-label="Add to queue: Bandit, StarPO-S (PPO)"]');
   await page.shown(() => order().length === 3);
   expect(location.hash).toBe('#/start');
   const made = core.queue.list()[2]!;

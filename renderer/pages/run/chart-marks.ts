@@ -35,14 +35,15 @@ function alertMark({ id, iteration, level, severity, message, series, value, bas
   const word = level ? levelWords[level].word : 'Alert';
   const seen =
     series && value !== null
-      ? ` ${seriesName(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}.`
-      : '';
+      ? `${seriesName(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`
+      : null;
   return {
     id,
     iteration,
     tone: tone === 'calm' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
-    text: withNames(message) + seen,
+    // The whole sentence has no room over a chart; it stands in the panel.
+    text: seen ?? withNames(message),
   };
 }
 

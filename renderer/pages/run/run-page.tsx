@@ -3,6 +3,7 @@ import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { Chart } from '../../charts/chart.tsx';
 import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
+import type { ChartMark } from '../../charts/marks.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
@@ -75,7 +76,9 @@ function Charts({ run }: { run: RunSummary }) {
   const parent = useParent(run);
   const forks = useForks(run.id);
   const [withParent, setWithParent] = useState(true);
-  const marks = useMemo(() => chartMarks(alerts, run, parent?.run, forks), [alerts, run, parent?.run, forks]);
+  // Runs are told of several times a second; what is marked changes a handful of times.
+  const marked = JSON.stringify(chartMarks(alerts, run, parent?.run, forks));
+  const marks = useMemo<ChartMark[]>(() => JSON.parse(marked), [marked]);
   const { zoom, cursor, setZoom } = useCharts((state) => state);
   const { smoothing, toggleSmoothing } = useChartPreferences();
   // The set of metrics changes a handful of times in a run, its values all the time.

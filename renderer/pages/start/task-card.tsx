@@ -30,8 +30,9 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
   const [chosenId, choose] = useState(() => defaultOf(presets).id);
   const [busy, setBusy] = useState<'start' | 'queue' | null>(null);
   const [reaction, setReaction] = useState<Reaction>('notify');
-  const heading = useId();
   const card = presets.find(({ id }) => id === chosenId) ?? defaultOf(presets);
+  // The task of a preset that is made to collapse has another card.
+  const heading = `task-${isTrap(card) ? card.id : card.task}`;
   const name = card.alias ?? card.id;
   const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
 
@@ -102,7 +103,7 @@ export function TaskCard({ presets, blocked, set = {}, deviceMemory = null }: Ta
               icon="queue"
               onClick={() => make('queue')}
               disabled={busy !== null || blocked}
-              label={`Add ${title}, ${card.algorithm}, to the queue`}
+              label={`Add to queue: ${title}, ${card.algorithm}`}
               title="It starts when the runs before it have ended"
             >
               Add to queue

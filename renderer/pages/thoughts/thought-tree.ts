@@ -48,6 +48,10 @@ export function matches(text: string, opening: string, whole: boolean): boolean 
   return words === opening || (!whole && (opening === '' || words.startsWith(`${opening} `)));
 }
 
+/** Branches that nothing is drawn behind. */
+export const leavesOf = (branches: readonly Branch[]): number =>
+  branches.reduce((sum, { branches: next }) => sum + Math.max(1, leavesOf(next)), 0);
+
 /** The first thoughts of an iteration as a tree of words, in which words that always follow each other are one branch. */
 export function thoughtTree(thoughts: readonly Thought[], limits: Limits): Branch[] {
   const root = node('');

@@ -8,13 +8,17 @@ import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { Branches } from './branches.tsx';
-import { type Branch, matches, thoughtTree } from './thought-tree.ts';
+import { type Branch, leavesOf, matches, thoughtTree } from './thought-tree.ts';
 import styles from './thoughts-page.module.css';
 import { useThoughts } from './use-thoughts.ts';
 
 /** Milliseconds that an iteration is shown for while they play. */
 const pace = 900;
+/** Pixels. */
 const leastColumn = 185;
+const leastHeight = 420;
+/** More than a line of words takes, so that what is frequent is higher than what is rare. */
+const leafHeight = 38;
 
 /** The first thoughts of an iteration as a tree of words: branches that become one trunk are the Echo Trap. Inside the run's view. */
 export function ThoughtsPage({ iteration }: { iteration: number | null }) {
@@ -136,7 +140,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
         depth,
         breadth: 9,
         words: 9,
-        least: Math.max(2, thoughts.episodes / 50),
+        least: Math.max(2, thoughts.episodes / 32),
       }),
     [thoughts, depth],
   );
@@ -156,7 +160,12 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
       <div
         ref={ref}
         className={styles.tree}
-        style={{ '--column': `${Math.floor(width / depth)}px` } as React.CSSProperties}
+        style={
+          {
+            '--column': `${Math.floor(width / depth)}px`,
+            minHeight: Math.max(leastHeight, leavesOf(branches) * leafHeight),
+          } as React.CSSProperties
+        }
       >
         {width > 0 && (
           <Branches

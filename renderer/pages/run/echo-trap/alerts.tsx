@@ -23,7 +23,7 @@ const newestFirst = (alerts: readonly TrapAlert[]) =>
 export const newestOpen = (alerts: readonly TrapAlert[]): TrapAlert | undefined =>
   newestFirst(alerts).find((alert) => isOpen(alert, Date.now()));
 
-/** Newest first; what was answered stands apart. */
+/** Newest first, the others in brief; what was answered stands apart. */
 export function Alerts({
   runId,
   alerts,
@@ -42,8 +42,8 @@ export function Alerts({
     <div className={styles.alerts}>
       {open.length > 0 && (
         <ul aria-label="Alerts">
-          {open.map((alert) => (
-            <Item key={alert.id} runId={runId} alert={alert} signals={signals} />
+          {open.map((alert, index) => (
+            <Item key={alert.id} runId={runId} alert={alert} signals={signals} brief={index > 0} />
           ))}
         </ul>
       )}
@@ -51,7 +51,7 @@ export function Alerts({
         <Panel title="Answered alerts" note={String(answered.length)}>
           <ul aria-label="Answered alerts">
             {answered.map((alert) => (
-              <Item key={alert.id} runId={runId} alert={alert} signals={signals} />
+              <Item key={alert.id} runId={runId} alert={alert} signals={signals} brief={false} />
             ))}
           </ul>
         </Panel>
@@ -69,7 +69,14 @@ const answeredWords: Record<Alert['state'], string> = {
   cleared: 'cleared',
 };
 
-function Item({ runId, alert, signals }: { runId: string; alert: TrapAlert; signals: EchoTrap['signals'] }) {
+interface ItemProps {
+  runId: string;
+  alert: TrapAlert;
+  signals: EchoTrap['signals'];
+  brief: boolean;
+}
+
+function Item({ runId, alert, signals, brief }: ItemProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const { level, message, iteration, since, regime, state } = alert;
@@ -92,16 +99,14 @@ function Item({ runId, alert, signals }: { runId: string; alert: TrapAlert; sign
           )}
           {!open && <span className="badge">{answeredWords[state]}</span>}
         </p>
-        <p>{withNames(message)}</p>
-        <p className={styles.seen}>
-          {alert.series !== null && alert.value !== null && (
-            <span>
-              {seriesName(alert.series)} {number(alert.value)}
-              {alert.baseline !== null && `, normally ${number(alert.baseline)}`}
-            </span>
-          )}
-          {meaning && <span>{meaning}</span>}
-        </p>
+        {!brief && <p>{withNames(message)}</p>}
+        {brief && alert.series !== null && alert.value !== null && (
+          <p className={styles.seen}>
+            {seriesName(alert.series)} {number(alert.value)}
+            {alert.baseline !== null && `, normally ${number(alert.baseline)}`}
+          </p>
+        )}
+        {!brief && meaning && <p className={styles.seen}>{meaning}</p>}
         {alert.reaction && <ReactionLine reaction={alert.reaction} />}
       </div>
       {open && (

@@ -29,7 +29,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
       className={`panel ${styles.panel}`}
       data-tone={tone}
       aria-labelledby={`${body}-title`}
-      id="echo-trap"
+      data-echo-trap
     >
       <h2 className={styles.head} id={`${body}-title`}>
         <button

@@ -35,7 +35,9 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
           )}
           {since !== null && <span>since {since}</span>}
         </p>
-        {series !== '' && <p className={styles.series}>{seriesName(series)}</p>}
+        {series !== '' && seriesName(series) !== words.name.toLowerCase() && (
+          <p className={styles.series}>{seriesName(series)}</p>
+        )}
       </div>
     </li>
   );

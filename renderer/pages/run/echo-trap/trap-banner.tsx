@@ -8,8 +8,8 @@ import { Act, offeredOf } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
 
-/** Over every page of a run that collapses while it is trained: what is seen, and the way out. */
-export function TrapBanner() {
+/** Over every page of a run that collapses while it is trained: what is seen, and the way out. `away`: another than its own page. */
+export function TrapBanner({ away }: { away: boolean }) {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
   const run = useRunSummary(runId);
@@ -25,7 +25,7 @@ export function TrapBanner() {
         <strong>
           Echo Trap: {stateWords[trap.state].word.toLowerCase()} {sinceWords(trap)}.
         </strong>{' '}
-        {meaning} <a href={formatRoute({ page: 'run', runId })}>What was seen</a>
+        {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>What was seen</a>}
       </p>
       {best && <Act run={run} advice={best} alertId={alertId} />}
     </div>

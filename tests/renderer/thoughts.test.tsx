@@ -1,0 +1,84 @@
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Thoughts } from '../../core/contract/contract.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
+import { play, preset, small } from '../core/fixtures/played.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+const template = new World();
+let runId: string;
+beforeAll(async () => {
+  play(template, 'template');
+  const core = await template.core();
+  const set = { ...small, iterations: 6, 'rollout.groups': 2, 'rollout.group_size': 8 };
+  runId = await core.runs.create({ preset, set });
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ status }) => status === 'completed');
+  await core.dispose();
+  vi.unstubAllEnvs();
+  return () => template.close();
+});
+
+let page: Page;
+beforeEach(async () => {
+  page = await Page.on(template);
+});
+afterEach(() => page.close());
+
+const thoughtsOf = (iteration: number): Promise<Thoughts> =>
+  Promise.resolve(createHandlers(page.core)['rollouts.thoughts']({ runId, iteration }));
+const tree = (iteration: number) => () =>
+  page.find(`ul[aria-label="First thoughts of iteration ${iteration}"]`);
+const fact = (name: string) => page.saying('dl > div', name)()?.querySelector('dd')?.textContent;
+
+test('the first thoughts of an iteration are drawn as a tree, which the slider takes to another', async () => {
+  page.open(`#/run/${runId}/thoughts/2`);
+  await page.shown(tree(2));
+  const { thoughts, episodes } = await thoughtsOf(2);
+  expect(fact('Episodes')).toBe(String(episodes));
+  expect(fact('Distinct first thoughts')).toBe(String(thoughts.length));
+  const roots = [...tree(2)()!.children];
+  const counts = roots.map((root) => Number(root.textContent!.match(/(\d+) of 16 thoughts/)![1]));
+  expect(counts.reduce((sum, count) => sum + count)).toBe(episodes);
+  const slider = page.find<HTMLInputElement>('input[type="range"]')!;
+  expect(slider.getAttribute('aria-valuetext')).toBe('Iteration 2');
+  page.write(slider, '4');
+  await page.shown(tree(5));
+  expect(location.hash).toBe(`#/run/${runId}/thoughts/5`);
+});
+
+test('without an iteration the newest is shown, and all are played from the first on', async () => {
+  page.open(`#/run/${runId}/thoughts`);
+  await page.shown(tree(6));
+  await page.click('button[aria-label="Play the iterations"]');
+  await page.shown(tree(1));
+  await page.click('button[aria-label="Pause"]');
+  await page.shown(() => page.find('button[aria-label="Play the iterations"]'));
+});
+
+test('a branch leads to the episodes that began so, and all of them can be listed again', async () => {
+  page.open(`#/run/${runId}/thoughts/3`);
+  const { thoughts } = await thoughtsOf(3);
+  const goal = await page.shown(() =>
+    page.all<HTMLAnchorElement>('a[title]').find(({ title }) => title.startsWith('I go to the goal.')),
+  );
+  const wanted = thoughts.filter(({ text }) => text.startsWith('I go to the goal.'));
+  const count = wanted.reduce((sum, each) => sum + each.count, 0);
+  location.hash = goal.getAttribute('href')!;
+  await page.shown(page.saying('[role="status"]', 'First thought'));
+  const rows = () => page.all('.episode-table tbody tr').length;
+  const whole = location.hash.includes('/thought/');
+  await page.shown(() => rows() === (whole ? wanted[0]!.count : count));
+  await page.shown(page.saying('.turn', 'I go to the goal.'));
+  await page.click('.episode-table tbody tr:last-child button');
+  await page.shown(() => decodeURIComponent(location.hash).endsWith('I go to the goal.'));
+  await page.click('button[aria-label="List all episodes"]');
+  await page.shown(() => rows() === 16);
+});
+
+test('an iteration without episodes says so', async () => {
+  page.open(`#/run/${runId}/thoughts/99`);
+  await page.shown(page.saying('[role="alert"]', 'rollout_unknown'));
+});
