@@ -132,6 +132,7 @@ export interface RunConfig {
   };
   diagnostics: {
     every: number;
+    samples: number;
   };
-  reaction: 'notify';
+  reaction: 'notify' | 'pause' | 'stop' | 'rollback';
 }

@@ -66,12 +66,18 @@ await takeAll(
   () => [['start-trainer-missing', '/start']],
 );
 
-const studying = await Served.start();
-const studied = await studying.study();
-await takeAll(studying, () => [
-  ['studies', '/studies'],
-  ['study', `/study/${studied}`],
-]);
+let studied = '';
+await takeAll(
+  async () => {
+    const studio = await Served.start();
+    studied = await studio.study();
+    return studio;
+  },
+  () => [
+    ['studies', '/studies'],
+    ['study', `/study/${studied}`],
+  ],
+);
 
 process.env.FAKE_TRAINER_GPU = String(85e9);
 await takeAll(equippedStudio, (runs) => [
