@@ -63,6 +63,11 @@ export const lightWords: Record<TrapLamp['light'], string> = {
 const seriesNames: Record<string, string> = {
   'rollout/reward_std_in_group': 'spread of rewards in groups',
   'rollout/zero_std_groups': 'groups without spread',
+  'rollout/zero_std_failed': 'groups in which all fail',
+  'rollout/zero_std_solved': 'groups in which all succeed',
+  'rollout/first_action_dependence': 'what the first move tells of the board',
+  'rollout/thought_likeness_in_group': 'likeness of thoughts in groups',
+  'rollout/thought_likeness_across': 'likeness of thoughts across boards',
   'rollout/success_rate': 'success',
   'rollout/reward_mean': 'mean reward',
   'rollout/format_valid_rate': 'valid replies',
