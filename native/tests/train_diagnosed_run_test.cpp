@@ -26,10 +26,10 @@ struct Rollout {
   void play() {
     make_tiny_model_folder(folder.path());
     state = tiny_state(config, folder.path());
-    pass = state->policy->make_pass();
-    const auto generator = state->policy->make_generator(7, config.rollout.context);
+    pass = state->replica.policy->make_pass();
+    const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
-    episodes = run_rollout(*generator, {specs, state->rules, state->prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    episodes = run_rollout(*generator, {specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
   }
 };
 
@@ -100,10 +100,10 @@ TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured
     Sequence& sequence = sequences.emplace_back(make_sequence(episode));
     sequence.advantages.assign(sequence.targets.size(), episode.score);
   }
-  const auto before = state_of(state->policy->trained());
+  const auto before = state_of(state->replica.policy->trained());
   const auto measure = [&](std::span<const Sequence> own, int micro_batch_tokens) {
     Metrics metrics;
-    add_spread_gradients(*state->policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics, [] {});
+    add_spread_gradients(*state->replica.policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics, [] {});
     return metrics;
   };
   const auto metrics = measure(sequences, 4096);
@@ -112,8 +112,8 @@ TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured
   CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_high_spread)) > 0);
   CHECK(measure(sequences, 100) == metrics);
   CHECK(measure(std::span(sequences).first(8), 4096).empty());
-  CHECK(state->policy->trained().squared_norm() == 0);
-  CHECK(state_of(state->policy->trained()) == before);
+  CHECK(state->replica.policy->trained().squared_norm() == 0);
+  CHECK(state_of(state->replica.policy->trained()) == before);
 }
 
 TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as often as they are asked for") {
