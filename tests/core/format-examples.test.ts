@@ -33,7 +33,9 @@ test('the example of metrics names known ones only', () => {
     (evaluationMetricNames as readonly string[]).includes(name.split('/')[2] ?? '');
   // A name with <...> stands for several.
   const known = (name: string) =>
-    metricNames.some((each) => (each.endsWith('>') ? name.startsWith(each.replace(/<.*/, '')) : name === each));
+    metricNames.some((each) =>
+      each.endsWith('>') ? name.startsWith(each.replace(/<.*/, '')) : name === each,
+    );
   const unknown = Object.keys(example('metrics.json')).filter((name) => !known(name) && !evaluation(name));
   expect(unknown).toEqual([]);
 });
