@@ -37,9 +37,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
     ...(kl.coefficient > 0
       ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }]
       : []),
-    ...(keepsStart
-      ? [{ name: 'start', lifetime: 'run' as const, bytes: parameters * width }]
-      : []),
+    ...(keepsStart ? [{ name: 'start', lifetime: 'run' as const, bytes: parameters * width }] : []),
     { name: 'kv_cache', lifetime: 'rollout', bytes: seats * (rollout.context + 1) * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },
     { name: 'activations', lifetime: 'update', bytes: tokens * tokenBytes(config, shape, width) },

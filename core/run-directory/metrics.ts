@@ -1,6 +1,6 @@
 import description from './description.json' with { type: 'json' };
 
-/** Every metric of an `iteration` event, as docs/formats/metrics.md lists them; the trainer may write others, which are shown by their names. */
+/** Every metric of an `iteration` event, as docs/formats/metrics.md lists them (`rollout/action_share/<action>` stands for several); the trainer may write others, which are shown by their names. */
 export const metricNames: readonly string[] = description.metrics.map(({ name }) => name);
 
 /** Each comes as `rollout/<label>/<name>` too, where several environments are trained. */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "config/run_config.h"
+#include "config/upgrade.h"
 #include "error_code.h"
 #include "repository.h"
 #include "temporary_folder.h"
@@ -55,7 +56,7 @@ void collect_paths(const json& value, const std::string& path, std::set<std::str
 
 TEST_CASE("the example of run.json is read key by key") {
   const auto config = read_run_config(test::repository() / "docs/formats/examples/run.json");
-  CHECK(config.version == 2);
+  CHECK(config.version == newest_run_config_version());
   CHECK(config.preset == "starter-frozen-lake-grpo-s");
   CHECK(config.task == Task::reinforce);
   CHECK(config.start.model == "resources/starter");
@@ -145,7 +146,7 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/policy_loss/dual_clip", 0.5) == "config_invalid policy_loss.dual_clip");
   CHECK(verdict("/policy_loss/dual_clip", 3) == "valid");
   CHECK(verdict("/policy_loss/mini_batch", 24) == "config_invalid policy_loss.mini_batch");
-  CHECK(verdict("/version", 3) == "config_version_unsupported version");
+  CHECK(verdict("/version", newest_run_config_version() + 1) == "config_version_unsupported version");
   CHECK(verdict("/version", 0) == "config_invalid version");
   CHECK(verdict("/version", "1") == "config_invalid version");
   CHECK(verdict([](json& c) { c["environments"].push_back(c["environments"][0]); }) == "config_invalid environments[1].label");
@@ -158,9 +159,10 @@ TEST_CASE("bad configurations are refused by code and path") {
 TEST_CASE("a configuration of version 1 is brought to today's form, and what goes on differently is said") {
   auto old = json::parse(read_text(test::repository() / "tests/fixtures/version-1/frozen-lake/run.json"));
   const auto config = parse_run_config(old.dump());
-  CHECK(config.version == 2);
+  CHECK(config.version == newest_run_config_version());
   CHECK(config.start.run == "");
   CHECK_FALSE(config.start.keep_optimizer);
+  CHECK(config.diagnostics.every == 0);
   CHECK(config.changed_since.empty());
   CHECK(run_config_warnings(config).empty());
 
@@ -179,7 +181,8 @@ TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
   CHECK(verdict(from) == "valid");
   CHECK(verdict([&](json& c) { from(c), c["iterations"] = 50; }) == "config_invalid iterations");
   CHECK(verdict("/start/keep_optimizer", true) == "config_invalid start.keep_optimizer");
-  CHECK(verdict("/diagnostics/every", 5) == "config_invalid diagnostics.every");
+  CHECK(verdict("/diagnostics/every", -1) == "config_invalid diagnostics.every");
+  CHECK(verdict("/diagnostics/samples", 1) == "config_invalid diagnostics.samples");
   CHECK(verdict("/reaction", "rollback") == "valid");
   CHECK(verdict("/reaction", "panic") == "config_invalid reaction");
 
@@ -193,7 +196,8 @@ TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
 }
 
 TEST_CASE("a newer configuration is told apart though its keys are unknown") {
-  CHECK(error_code_of([] { parse_run_config(R"({"version": 3, "something": "new"})"); }) == "config_version_unsupported");
+  const json newer{{"version", newest_run_config_version() + 1}, {"something", "new"}};
+  CHECK(error_code_of([&] { parse_run_config(newer.dump()); }) == "config_version_unsupported");
 }
 
 TEST_CASE("nesting of any depth is refused, not followed") {

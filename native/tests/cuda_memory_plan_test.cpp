@@ -17,6 +17,7 @@ TEST_CASE("the memory plans of published models are those that the app expects")
     needs.trains_policy = true;
     needs.trains_critic = each.at("critic");
     needs.reads_reference = each.at("reference");
+    needs.reads_start = each.at("start");
     needs.slots = each.at("slots");
     needs.groups = each.at("groups");
     needs.context = each.at("context");

@@ -101,6 +101,20 @@ TEST_CASE_FIXTURE(DeviceRun, "with either critic, and a penalty for leaving the 
   }
 }
 
+TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change no bit of the run") {
+  config["rollout"].update({{"groups", 3}, {"slots", 6}});
+  CHECK(train() == 0);
+  const auto without = weights("000002"), state_without = state("000002");
+  begin_again();
+  config["diagnostics"] = {{"every", 1}, {"samples", 6}};
+  CHECK(train() == 0);
+  CHECK(weights("000002") == without);
+  CHECK(state("000002") == state_without);
+  for (const char* name : {"diagnostics/mutual_information", "diagnostics/grad_norm_high_spread"}) CHECK(metrics().contains(name));
+  CHECK(metrics().at("diagnostics/kl_from_start") > 0);
+  check_that_resuming_changes_no_bit("000002");
+}
+
 TEST_CASE_FIXTURE(DeviceRun, "the fastest products learn too, though not to the bits that were rolled out") {
   config["exactness"] = "fast";
   config["precision"] = "bf16";

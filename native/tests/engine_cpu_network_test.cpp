@@ -91,7 +91,7 @@ TEST_CASE("the parts of a run on the processor are planned, and one that can't f
   ThreadPool threads(1);
   CpuEngine engine(threads, Precision::fp32);
   EngineNeeds needs{.model = small_config({2, 1, 8, true})};
-  needs.trains_policy = needs.trains_critic = needs.reads_reference = true;
+  needs.trains_policy = needs.trains_critic = needs.reads_reference = needs.reads_start = true;
   needs.slots = 4;
   needs.context = needs.pass_tokens = 64;
   const MemoryPlan plan = engine.reserve(needs);
@@ -103,8 +103,9 @@ TEST_CASE("the parts of a run on the processor are planned, and one that can't f
     CHECK(part.lifetime == MemoryLifetime::run);
     CHECK(part.bytes > 0);
   }
-  CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "kv_cache", "rollout_buffers", "activations", "logits"});
+  CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "start", "kv_cache", "rollout_buffers", "activations", "logits"});
   CHECK(plan.parts[2].bytes * 3 < plan.parts[0].bytes);  // no masters, gradients, moments
+  CHECK(plan.parts[3].bytes == plan.parts[2].bytes);
 
   needs.slots = 1 << 30;
   needs.context = 4096;

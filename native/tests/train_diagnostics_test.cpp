@@ -187,12 +187,7 @@ TEST_CASE("an iteration tells the template of its thoughts, and no metric that i
   TinyRun tiny;
   tiny.config["rollout"]["think"] = true;
   REQUIRE(tiny.train() == 0);
-  const auto known = [](const std::string& name) {
-    return std::ranges::any_of(metric::iteration_metrics, [&](const metric::Description& each) {
-      const auto open = each.name.find('<');
-      return open == std::string_view::npos ? name == each.name : name.starts_with(each.name.substr(0, open));
-    });
-  };
+  const auto known = [](const std::string& name) { return std::ranges::any_of(metric::iteration_metrics, [&](const auto& each) { return metric::is_named(name, each.name); }); };
   const auto iterations = tiny.events("iteration");
   REQUIRE(iterations.size() == 2);
   for (const auto& event : iterations) {

@@ -199,6 +199,7 @@ test('what a run will take of a GPU is what the trainer plans, within two percen
       ...config,
       critic: { ...config.critic, model: plan.critic ? 'full' : 'none' },
       kl: { ...config.kl, coefficient: plan.reference ? 0.001 : 0 },
+      diagnostics: { ...config.diagnostics, every: plan.start ? 5 : 0 },
       rollout: { ...config.rollout, slots: plan.slots, groups: plan.groups, context: plan.context },
       optimizer: {
         ...config.optimizer,

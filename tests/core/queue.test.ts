@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
+import { configVersion } from '../../core/run-config/upgrade.ts';
 import { starpo } from './fixtures/child.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
@@ -59,7 +60,10 @@ describe('the queue', { timeout: 300_000 }, () => {
     const core = await working();
     const [broken, whole] = [await make(core), await make(core)];
     const config = join(core.runs.folder(broken), 'run.json');
-    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 3 }));
+    writeFileSync(
+      config,
+      JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: configVersion + 1 }),
+    );
     core.queue.add(broken);
     core.queue.add(whole);
     await until(core, whole, 'completed');
@@ -137,7 +141,10 @@ describe('the queue', { timeout: 300_000 }, () => {
     const core = await world.core();
     const broken = await make(core);
     const config = join(core.runs.folder(broken), 'run.json');
-    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: 3 }));
+    writeFileSync(
+      config,
+      JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), version: configVersion + 1 }),
+    );
     vi.spyOn(core.annotations, 'add').mockImplementation(() => {
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Notice } from '../../core/contract/contract.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
+import { configVersion } from '../../core/run-config/upgrade.ts';
 import { runIdPattern } from '../../core/run-directory/names.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
@@ -177,7 +178,10 @@ describe('runs', { timeout: 60_000 }, () => {
   test('a run of a newer version is shown and not started', async () => {
     const runId = await make();
     const path = join(core.runs.folder(runId), 'run.json');
-    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version: 3, more: {} }));
+    writeFileSync(
+      path,
+      JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), version: configVersion + 1, more: {} }),
+    );
     expect(core.runs.get(runId).status).toBe('created');
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'config_version_unsupported' });
     expect(existsSync(join(core.runs.folder(runId), 'trainer.lock'))).toBe(false);

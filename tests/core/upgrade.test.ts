@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { upgradeConfig } from '../../core/run-config/upgrade.ts';
+import { configVersion, upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { root, World } from './fixtures/world.ts';
@@ -16,7 +16,7 @@ describe('a run.json of version 1', () => {
     const before = structuredClone(old);
     const config = validateConfig(old);
     expect(old).toEqual(before);
-    expect(config).toMatchObject({ ...old, version: 3 });
+    expect(config).toMatchObject({ ...old, version: configVersion });
     expect(config.start).toEqual({ ...old.start, run: '', checkpoint: 0, keep_optimizer: false });
     expect(config.parent).toEqual({ run: '', iteration: 0 });
   });

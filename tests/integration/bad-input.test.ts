@@ -14,6 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configVersion } from '../../core/run-config/upgrade.ts';
 import {
   journalReaches,
   newRun,
@@ -89,7 +90,7 @@ test.each([
   ['a missing key', { seed: undefined }, 'config_invalid'],
   ['a mistyped value', { seed: 'one' }, 'config_invalid'],
   ['a value out of range', { iterations: 0 }, 'config_invalid'],
-  ['a newer version', { version: 3 }, 'config_version_unsupported'],
+  ['a newer version', { version: configVersion + 1 }, 'config_version_unsupported'],
 ])('the trainer refuses %s and touches nothing', async (name, change, code) => {
   const folder = runWith(name.replaceAll(' ', '-'), { ...exampleConfig(), ...change });
   expectRefusal(await refusal(trainer, 'train', folder), 2, code);

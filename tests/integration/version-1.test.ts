@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configVersion } from '../../core/run-config/upgrade.ts';
 import { keptMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
 
 const fixtures = join(root, 'tests/fixtures/version-1');
@@ -73,7 +74,7 @@ describe('a run of version 1', () => {
       encoding: 'utf8',
     }).trim();
     expect(JSON.parse(readFileSync(join(fork, 'run.json'), 'utf8'))).toMatchObject({
-      version: 3,
+      version: configVersion,
       parent: { run: 'frozen-lake', iteration: 2 },
     });
     expect(await train(fork)).toBe(0);

@@ -90,6 +90,9 @@ inline constexpr std::string_view memory_device_peak_bytes = "memory/device_peak
 // A name with "<...>" in the list below stands for several: of_member("rollout/action_share/<action>", "Left") is rollout/action_share/Left.
 inline std::string of_member(std::string_view family, std::string_view member) { return std::string(family.substr(0, family.find('<'))) + std::string(member); }
 
+// Whether a metric is the one of the list, or one of those that it stands for.
+constexpr bool is_named(std::string_view name, std::string_view listed) { return listed.ends_with('>') ? name.starts_with(listed.substr(0, listed.find('<'))) : name == listed; }
+
 struct Description {
   std::string_view name;
   std::string_view unit;  // empty: a mere number
