@@ -71,8 +71,7 @@ export function targetOf(
   if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
   if (isOn('not_finite')) return 'collapsing';
   if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
-  const learning = outcome.trend > thresholds.learning;
-  if (evidenceOf(lit, learning, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
+  if (evidenceOf(lit, outcome, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = lit.filter(({ detector }) => detector.stage === 'early');
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
   if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
@@ -85,11 +84,16 @@ interface Lit {
   lasting: number;
 }
 
+/** Under the peak by no more than this counts as at it. */
+const nearPeak = 0.1;
+
 /**
  * Points of all signs that are on; a warning takes 1. Signs of a family see the same thing and count once, by the largest. One that has stood for long without a fall
  * counts half, as do those of the template while success still rises: a run that learns loses variety too.
  */
-function evidenceOf(lit: readonly Lit[], learning: boolean, { points, fades_after }: Thresholds): number {
+function evidenceOf(lit: readonly Lit[], { trend, fall }: Outcome, thresholds: Thresholds): number {
+  const { points, fades_after, at_peak } = thresholds;
+  const learning = trend > thresholds.learning;
   const byFamily = new Map<string, number>();
   for (const { detector, lasting } of lit) {
     const faded = lasting > fades_after ? 0.5 : 1;
@@ -97,7 +101,8 @@ function evidenceOf(lit: readonly Lit[], learning: boolean, { points, fades_afte
     const counted = faded * excused * (points[detector.name as keyof typeof points] ?? 0);
     byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));
   }
-  return [...byFamily.values()].reduce((sum, value) => sum + value, 0);
+  const sum = [...byFamily.values()].reduce((total, value) => total + value, 0);
+  return fall <= nearPeak ? at_peak * sum : sum;
 }
 
 /** Success near the top and at its own peak: then spread, entropy and variety fall because nothing is left to learn. */

@@ -44,9 +44,7 @@ export const groupsFail: Detector = {
   },
 };
 
-/** Twice the standard error: what luck with the levels of a few iterations makes. */
-const errors = 2;
-
+/** As far under the peak as a share of it says, and by more than luck with the boards makes. */
 const fallen =
   (share: (thresholds: Parameters<Detector['read']>[0]['thresholds']) => number): Detector['read'] =>
   (view) => {
@@ -55,7 +53,7 @@ const fallen =
     const wanted = share(view.thresholds);
     // Where a fall is measured in shares, the threshold is as far under the peak as they say.
     const scale = fall > 0 ? (peak - value) / fall : 0;
-    const threshold = peak - Math.max(wanted * scale, errors * error);
+    const threshold = peak - Math.max(wanted * scale, view.thresholds.success_errors * error);
     const reading = low(view, series, value, peak, threshold);
     return scale > 0 ? reading : { ...reading, hot: false, cool: true };
   };
