@@ -127,7 +127,7 @@ export const runSummary = z.object({
   task: z.string(),
   environments: z.array(z.string()).describe('environment types, in order'),
   status: runStatus,
-  /** Last complete iteration, 0 before the first. */
+  /** Last complete iteration; before the first, 0 or that of the checkpoint that it goes on from. */
   iteration: z.number().int(),
   iterations: z.number().int(),
   createdAt: z.number().describe('ms since the epoch'),

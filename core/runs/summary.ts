@@ -27,6 +27,7 @@ export function toSummary(
   const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
   const status = waits ? 'queued' : own;
   const active = status === 'running' || status === 'paused';
+  const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
   return {
     id: row.id,
     name: study ? `${study.name}: ${study.point} s${study.seed}` : row.name,
@@ -34,7 +35,8 @@ export function toSummary(
     task: row.task,
     environments: JSON.parse(row.environments),
     status,
-    iteration: row.iteration,
+    // A run that goes on from a checkpoint counts on from there.
+    iteration: Math.max(row.iteration, parent?.iteration ?? 0),
     iterations: row.iterations,
     createdAt: row.created_at,
     startedAt: row.started_at,
@@ -47,7 +49,7 @@ export function toSummary(
     stalled,
     study,
     marks: readMarks(database, row),
-    parent: row.parent === null ? null : JSON.parse(row.parent),
+    parent,
     trap: readTrapBrief(database, row.id),
     reaction: lastReaction(database, row.id),
   };

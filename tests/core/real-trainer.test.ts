@@ -130,7 +130,8 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
     // A learning rate that nothing survives, and thresholds that wait for nothing.
     const { thresholds } = shippedCalibration;
     const about: TrapCalibration = { source: 'fitted', models: ['this test'], runs: 1, note: 'hasty' };
-    const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, success_falls: 0.1 };
+    const points = { ...thresholds.points, spread_falls: 1, format_falls: 1 };
+    const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, points };
     writeCalibration(world.home, { about, thresholds: hasty });
     const core = await createCore({
       home: world.home,
@@ -143,7 +144,7 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
       const set = {
         ...small,
         'start.weights': 'load',
-        iterations: 12,
+        iterations: 40,
         'rollout.groups': 4,
         'rollout.group_size': 4,
         'rollout.max_response_tokens': 32,
@@ -158,7 +159,7 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
       const { reaction, status } = await untilRun(
         core,
         runId,
-        (run) => run.reaction?.state === 'done' || run.reaction?.state === 'failed',
+        (run) => ['done', 'failed'].includes(run.reaction?.state ?? '') || run.status === 'completed',
       );
       expect(reaction).toMatchObject({ action: 'rollback', by: 'policy', state: 'done' });
       expect(status).toBe('stopped');
@@ -166,7 +167,7 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
       const { parent, iterations } = await untilRun(core, fork!, ({ iteration }) => iteration > checkpoint!);
       expect({ parent, iterations }).toEqual({
         parent: { run: runId, iteration: checkpoint },
-        iterations: 12,
+        iterations: 40,
       });
       const first = core.database
         .prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?')
