@@ -258,6 +258,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
     expect(alerts).toContain('gentler_rate (first choice): ');
     expect(alerts).not.toContain('  pause');
+    expect(alerts).not.toMatch(/(rollout|actor|diagnostics)\//);
     expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
       alerts: [{ level: 'watch' }, { level: 'warning', reaction: { fork } }],
       echoTrap: { state: 'warning' },
