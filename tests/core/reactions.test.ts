@@ -196,9 +196,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       const runId = await begin('notify');
       await untilRun(core, runId, ({ iteration }) => iteration === 20);
       const forkId = 'the-fork';
-      const source = { run: runId, checkpoint: 10, keepOptimizer: false, runId: forkId };
+      const source = { run: runId, checkpoint: 10, keepOptimizer: false };
       const set = { 'optimizer.learning_rate': 1e-5 };
-      if (before !== 'nothing was done') await core.runs.create({ ...source, set });
+      if (before !== 'nothing was done') await core.runs.create({ ...source, set }, forkId);
       if (before === 'the fork has ended') {
         await core.runs.command(runId, 'stop');
         await core.runs.start(forkId);
