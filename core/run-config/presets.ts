@@ -99,6 +99,32 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
   };
 }
 
+/**
+ * Falls into the Echo Trap, on purpose: plain GRPO at five times the rate, on few levels, with no bonus on entropy. The trainer gives the same bits everywhere, so
+ * this seed falls on every machine.
+ */
+const lakeTrap: Preset = {
+  ...makePreset(tasks[0]!, algorithms.find(({ suffix }) => suffix === 'grpo')!),
+  id: 'starter-frozen-lake-trap',
+  alias: null,
+  task: 'frozen-lake-trap',
+  title: 'FrozenLake, watch it collapse',
+  summary:
+    'A learning rate that is too high, on few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
+  method: 'Trains on every group with long steps and nothing that keeps words varied.',
+  expects: 'a warning, and success falling by half near iteration 145',
+  baseline: false,
+};
+lakeTrap.config = {
+  ...lakeTrap.config,
+  preset: lakeTrap.id,
+  iterations: 150,
+  rollout: { ...lakeTrap.config.rollout, groups: 8 },
+  policy_loss: { ...lakeTrap.config.policy_loss, entropy_coefficient: 0 },
+  optimizer: { ...lakeTrap.config.optimizer, learning_rate: 5e-4 },
+  evaluation: { ...lakeTrap.config.evaluation, levels: 64 },
+};
+
 /** Makes the starter policy: supervised warm-up on all three environments, stopped early so that there is room to learn. */
 const warmStart: Preset = {
   id: 'starter-warm-start',
@@ -132,6 +158,7 @@ const warmStart: Preset = {
 
 export const presets: readonly Preset[] = [
   ...tasks.flatMap((task) => algorithms.map((algorithm) => makePreset(task, algorithm))),
+  lakeTrap,
   ...publishedPresets,
   warmStart,
 ];

@@ -75,6 +75,9 @@ const recompute: Record<string, RunConfig['optimizer']['recompute']> = {
   'Qwen2.5-3B-Instruct': 'block',
 };
 
+/** Diagnostics keep a copy of the start beside the policy, which is too much for one large GPU with these. */
+const tooLargeForDiagnostics = new Set(['Qwen2.5-3B-Instruct']);
+
 /** RAGEN's default configuration: 8 levels of 16 episodes, up to 5 turns of up to 400 tokens, one optimiser step for 32 episodes. */
 function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
   return {
@@ -111,6 +114,7 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
     critic: { ...baseConfig.critic, learning_rate: 1e-5 },
     evaluation: { every: 10, levels: 256, temperature: 0.5 },
     checkpoint: { every: 50, keep: 1 },
+    ...(tooLargeForDiagnostics.has(model.name) && { diagnostics: { ...baseConfig.diagnostics, every: 0 } }),
   };
 }
 
