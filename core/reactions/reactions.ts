@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Alert, Input, RunSummary, TrapReaction } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { isAlarm } from '../echo-trap/machine.ts';
 import { readReactions, unfinishedReactions } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
@@ -130,7 +131,9 @@ export class Reactions {
     this.quietly(runId, async () => {
       const { annotations, runs } = this.parts;
       const alarm = newAlarm(annotations.alerts(runId), readReactions(this.parts.history.database, runId));
-      if (!alarm || !isActive(runs.get(runId))) return;
+      const run = runs.get(runId);
+      // An alarm of a time when nobody reacted may have passed.
+      if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;
       const config = await this.config(runId);
       if (config.reaction !== 'notify') await this.followPolicy(runId, config, alarm);
     });

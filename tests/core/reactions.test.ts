@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TrapReaction } from '../../core/contract/contract.ts';
+import { isAlarm } from '../../core/echo-trap/machine.ts';
 import type { Monitor } from '../../core/echo-trap/monitor.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';
 import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
@@ -20,6 +21,7 @@ import { appendCommand } from '../../core/run-directory/control.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
+import { seriesOf } from './fixtures/trap-series.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 describe('at an alarm', { timeout: 120_000 }, () => {
@@ -69,6 +71,26 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.annotations.alerts(runId).map(({ level }) => level)).toEqual(['watch', 'warning']);
     expect(core.annotations.alerts(runId)[0]!.reaction).toBeNull();
     if (status === 'paused') await core.runs.command(runId, 'stop');
+  });
+
+  test('an alarm that passed while nobody reacted is left alone', async () => {
+    const healthy = seriesOf('healthy', { iterations });
+    const points = seriesOf('chaos', { iterations })
+      .filter(({ iteration }) => iteration > 0)
+      .map((point) =>
+        point.iteration <= warning ? point : healthy.find(({ iteration }) => iteration === point.iteration)!,
+      );
+    writeFileSync(join(world.folder, 'series.json'), JSON.stringify(points));
+    holdAt(iterations - 1);
+    const runId = await begin('stop', { reacts: false });
+    await untilRun(core, runId, ({ iteration }) => iteration === iterations - 1);
+    await untilRun(core, runId, ({ trap }) => trap !== null && !isAlarm(trap.state));
+    expect(core.annotations.alerts(runId).map(({ level }) => level)).toContain('warning');
+    await core.dispose();
+    core = await world.core(undefined, { reacts: true });
+    await core.runs.command(runId, 'checkpoint');
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    expect(core.runs.get(runId).reaction).toBeNull();
   });
 
   test('a run that is only to be told of goes on', async () => {
