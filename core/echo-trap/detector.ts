@@ -18,7 +18,8 @@ export interface View {
 export type Memory = Record<string, number | number[]>;
 
 export interface Reading {
-  series: Watched;
+  /** Empty where it is of no single metric. */
+  series: Watched | '';
   value: number;
   baseline: number;
   /** The value at which it comes on. */

@@ -138,7 +138,7 @@ export class Monitor {
       state: last.state,
       since: last.since,
       iteration: last.iteration,
-      summary: stateSummary(last.state, last.since, last.regime, signals),
+      summary: stateSummary(last.state, last.regime, signals),
       lastHealthy,
       lamps: lampsOf(latches),
       map: {
@@ -234,9 +234,9 @@ export class Monitor {
       iteration,
       message: alertMessage(state, regime, main),
       level,
-      series: main?.series ?? null,
-      value: main?.value ?? null,
-      baseline: main?.baseline ?? null,
+      series: main?.series || null,
+      value: main?.series ? main.value : null,
+      baseline: main?.series ? main.baseline : null,
       since: starts.length > 0 ? Math.min(...starts) : iteration,
       regime,
       advice: adviceFor(state, regime, this.config, this.lastHealthy())

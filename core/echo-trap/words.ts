@@ -1,4 +1,5 @@
 import type { TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import { metricTitle } from '../contract/metric-titles.ts';
 
 /** What the monitor says to people. */
 
@@ -33,8 +34,10 @@ export function mainSignal(signals: readonly TrapSignal[]): TrapSignal | null {
 
 const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
 
-const seen = ({ title, value, baseline, series, since }: TrapSignal) =>
-  `${title} since iteration ${since}: ${series} is ${number(value)}, before ${number(baseline)}.`;
+const seen = ({ title, value, baseline, series, since }: TrapSignal) => {
+  const figures = `: ${metricTitle(series)} ${number(value)}, normally ${number(baseline)}`;
+  return `${title} since iteration ${since}${series === '' ? '' : figures}.`;
+};
 
 export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
   return [states[state], state === 'locked' ? '' : regimes[regime], main ? seen(main) : '']
@@ -42,12 +45,7 @@ export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSig
     .join(' ');
 }
 
-export function stateSummary(
-  state: TrapState,
-  since: number,
-  regime: TrapRegime,
-  signals: readonly TrapSignal[],
-): string {
+export function stateSummary(state: TrapState, regime: TrapRegime, signals: readonly TrapSignal[]): string {
   if (state === 'healthy' || state === 'solved') return states[state];
-  return `${alertMessage(state, regime, mainSignal(signals))} So since iteration ${since}.`;
+  return alertMessage(state, regime, mainSignal(signals));
 }

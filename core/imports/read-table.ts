@@ -26,9 +26,13 @@ export function readTable(path: string): Table {
       `${path} holds no rows.`,
       'Export a table with a header and a row for each step.',
     );
-  if (table.rows.length > mostRows) throw tooLarge(path, `more than ${mostRows} rows`);
-  if (table.columns.length > mostColumns) throw tooLarge(path, `more than ${mostColumns} columns`);
+  requireSize(path, table.rows.length, table.columns.length);
   return table;
+}
+
+function requireSize(path: string, rows: number, columns: number): void {
+  if (rows > mostRows) throw tooLarge(path, `more than ${mostRows} rows`);
+  if (columns > mostColumns) throw tooLarge(path, `more than ${mostColumns} columns`);
 }
 
 function readText(path: string): string {
@@ -96,6 +100,8 @@ function delimiterOf(text: string): string {
 function fromJson(path: string, text: string): Table {
   const objects = objectsIn(path, text);
   const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+  // Before the table is made: objects that have no key in common would make one of gigabytes.
+  requireSize(path, objects.length, columns.length);
   const cell = (value: unknown) => (value === null || value === undefined ? '' : String(value));
   return { columns, rows: objects.map((object) => columns.map((name) => cell(object[name]))) };
 }

@@ -72,7 +72,7 @@ export class Reactions {
 
   /** Takes an advice that a person has chosen. Throws as `echoTrap.act` says. */
   async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<TrapReaction> {
-    const { annotations, runs, supervisor } = this.parts;
+    const { annotations, history } = this.parts;
     const alerts = annotations.alerts(runId);
     if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
       throw new Failure(
@@ -80,6 +80,19 @@ export class Reactions {
         `The run ${runId} has no alert ${alertId}.`,
         'Choose one from its list.',
       );
+    const over = readReactions(history.database, runId).filter(({ state }) => state !== 'begun');
+    const known = over.map(({ id }) => id);
+    const id = randomUUID();
+    await this.inTurn(runId, async () => {
+      const plan = await this.planOf(runId, adviceId, known);
+      await this.perform(runId, { ...plan, id, by: 'person', alert: alertId ?? null });
+    });
+    return readReactions(history.database, runId).find((each) => each.id === id)!;
+  }
+
+  /** Of an advice as things are when its turn comes. `known`: ids of what had been done when the person chose it. */
+  private async planOf(runId: string, adviceId: string, known: readonly string[]): Promise<Plan> {
+    const { history, runs, supervisor } = this.parts;
     const advice = (await supervisor.trap(runId))?.advice.find(({ id }) => id === adviceId);
     if (!advice)
       throw new Failure(
@@ -94,13 +107,17 @@ export class Reactions {
         'Choose another advice.',
       );
     const { action } = advice;
-    const plan =
-      action.kind === 'command'
-        ? commandPlan(action.command)
-        : await rollBackPlan(runs.folder(runId), action, await this.config(runId));
-    const deed: Deed = { ...plan, id: randomUUID(), by: 'person', alert: alertId ?? null };
-    await this.inTurn(runId, () => this.perform(runId, deed));
-    return readReactions(this.parts.history.database, runId).find(({ id }) => id === deed.id)!;
+    if (action.kind === 'command') return commandPlan(action.command);
+    const made = readReactions(history.database, runId).find(
+      ({ id, state, fork }) => state === 'done' && fork !== null && !known.includes(id),
+    );
+    if (made)
+      throw new Failure(
+        'advice_idle',
+        `"${advice.title}" would do nothing more: the run was rolled back just now.`,
+        `It goes on as ${made.fork}.`,
+      );
+    return rollBackPlan(runs.folder(runId), action, await this.config(runId));
   }
 
   /** Lets go; what is under way is left to the next core. */
@@ -156,9 +173,16 @@ export class Reactions {
   }
 
   /** What an earlier core had begun. */
-  private goOn(runId: string, { id, by, alert, action, checkpoint, fork, changes }: TrapReaction): void {
+  private goOn(runId: string, { time, ...reaction }: TrapReaction): void {
+    const { id, by, alert, action, checkpoint, fork, changes } = reaction;
     const deed: Deed = { id, by, alert, action, checkpoint, fork, changes };
-    this.quietly(runId, () => this.finish(runId, deed, undefined));
+    this.quietly(runId, async () => {
+      // A person who has started the run since then wants it to go on.
+      const restarted = (lastStart(this.parts.history.database, runId) ?? 0) > time;
+      if (restarted)
+        return this.record(runId, deed, 'failed', 'The run was started again before this was done.');
+      await this.finish(runId, deed, undefined);
+    });
   }
 
   private async perform(runId: string, deed: Deed, message?: string): Promise<void> {
@@ -211,7 +235,9 @@ export class Reactions {
   /** Settles when no trainer is at work on a run any more. */
   private async stop(runId: string): Promise<void> {
     const { runs, supervisor, trainer } = this.parts;
-    if (isActive(runs.get(runId))) await runs.command(runId, 'stop').catch(unless('run_not_active'));
+    // An update of a large model takes longer than an answer is waited for: the command is there all the same.
+    if (isActive(runs.get(runId)))
+      await runs.command(runId, 'stop').catch(unless('run_not_active', 'trainer_not_responding'));
     const start = performance.now();
     while ((await trainer.status(runs.folder(runId))).running) {
       if (performance.now() - start > stopPatience)
@@ -278,7 +304,9 @@ function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]):
   );
 }
 
-/** Passes over the failure of one code. */
-const unless = (code: string) => (error: unknown) => {
-  if (asFailure(error).code !== code) throw error;
-};
+/** Passes over failures of some codes. */
+const unless =
+  (...codes: string[]) =>
+  (error: unknown) => {
+    if (!codes.includes(asFailure(error).code)) throw error;
+  };

@@ -53,6 +53,8 @@ export class FollowedRun {
   private watch: FolderWatch | null = null;
   private refreshing: Promise<void> | null = null;
   private again = false;
+  /** The newest telling of what the monitor says: it reads the history, which must be there until it is done. */
+  private tellingTrap = Promise.resolve();
   /** What clients know of its place in the queue, and whether it hangs. */
   private position: number | null;
   private stalled = false;
@@ -69,7 +71,9 @@ export class FollowedRun {
     this.problemTold = row.journal_problem !== null;
     this.position = parts.queue.position(row.id);
     this.teller = new Teller(() => this.tellSummary());
-    this.trapTeller = new Teller(() => void this.tellTrap().catch((error) => parts.log(String(error))));
+    this.trapTeller = new Teller(() => {
+      this.tellingTrap = this.tellTrap().catch((error) => parts.log(String(error)));
+    });
     parts.watchdog.begin(row);
     if (row.annotations_bytes > 0) this.planWaking(readAlerts(parts.history.database, row.id));
   }
@@ -165,6 +169,7 @@ export class FollowedRun {
     this.trapTeller.close();
     clearTimeout(this.waking);
     await this.refreshing?.catch(() => {});
+    await this.tellingTrap;
   }
 
   private async takeIn(): Promise<void> {

@@ -144,13 +144,18 @@ export class Studies {
   async delete(id: string, withRuns: boolean): Promise<void> {
     const { files, supervisor, notices } = this.parts;
     const runIds = this.runIds(id);
-    if (this.starting.has(id) || this.summary(id).runs.active > 0)
-      throw new Failure(
+    const active = () =>
+      new Failure(
         'study_active',
         `Runs of the study ${id} are queued or being trained.`,
         'Cancel it, and delete it when its runs have stopped.',
       );
-    if (withRuns) for (const runId of runIds) await this.deleteRun(runId);
+    if (this.starting.has(id) || this.summary(id).runs.active > 0) throw active();
+    for (const runId of withRuns ? runIds : []) {
+      // Large ones take a while to delete, in which a later one may have been started.
+      if (isActive(this.look(runId)?.status ?? 'missing')) throw active();
+      await this.deleteRun(runId);
+    }
     files.remove(id);
     for (const runId of runIds) this.told.delete(runId);
     supervisor.lookAgainAt(runIds);

@@ -59,39 +59,5 @@ export const lightWords: Record<TrapLamp['light'], string> = {
   unknown: 'no data',
 };
 
-/** `rollout/reward_std_in_group` for people. */
-const seriesNames: Record<string, string> = {
-  'rollout/reward_std_in_group': 'spread of rewards in groups',
-  'rollout/zero_std_groups': 'groups without spread',
-  'rollout/zero_std_failed': 'groups in which all fail',
-  'rollout/zero_std_solved': 'groups in which all succeed',
-  'rollout/first_action_dependence': 'what the first move tells of the board',
-  'rollout/thought_likeness_in_group': 'likeness of thoughts in groups',
-  'rollout/thought_likeness_across': 'likeness of thoughts across boards',
-  'rollout/success_rate': 'success',
-  'rollout/reward_mean': 'mean reward',
-  'rollout/format_valid_rate': 'valid replies',
-  'rollout/action_valid_rate': 'valid actions',
-  'rollout/response_tokens': 'tokens a reply',
-  'rollout/template_share': 'share of the commonest thought',
-  'actor/grad_norm': 'gradient norm',
-  'actor/grad_norm_max': 'largest gradient norm',
-  'diagnostics/mutual_information': 'mutual information of thoughts and boards',
-};
-
-export function seriesName(series: string): string {
-  const known = seriesNames[series];
-  if (known) return known;
-  const words = series.slice(series.indexOf('/') + 1).replaceAll(/[_/]/g, ' ');
-  return words.replace('std', 'spread');
-}
-
-/** A sentence of the monitor's with names for people where it names metrics. */
-export const withNames = (sentence: string): string =>
-  sentence.replaceAll(
-    /\b(?:rollout|actor|critic|filter|advantage|diagnostics|evaluation)\/[\w/-]+/g,
-    (series) => seriesName(series),
-  );
-
 export const sinceWords = ({ state, since }: Pick<EchoTrap, 'state' | 'since'>): string =>
   since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;

@@ -1,9 +1,9 @@
 import { create } from 'zustand';
 import type { Notifier } from '../../core/contract/bridge.ts';
-import type { Alert } from '../../core/contract/contract.ts';
+import type { Alert, RunStatus } from '../../core/contract/contract.ts';
 import type { NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
-import { withNames } from '../components/trap-words.ts';
+import { isLive } from '../components/run-facts.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 
@@ -45,8 +45,12 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
   const stops = [
     api.on('alerts', ({ runId, alerts }) => {
       const alarm = newAlarm(alerts);
-      if (!alarm || told.has(alarm.id)) return;
-      told.add(alarm.id);
+      // Of a run that has ended, as of one that was made elsewhere, alarms are found when it is taken in.
+      if (!alarm || !isLive(statusOf(runId))) return;
+      // Runs that go wrong alike have alerts with the same id, and one that was taken back may come again.
+      const key = `${runId} ${alarm.id} ${alarm.raisedAt}`;
+      if (told.has(key)) return;
+      told.add(key);
       if (useNotifications.getState().permission === 'on' && !inFront()) show(runId, alarm);
     }),
     desktop()?.onOpen((runId) => navigate({ page: 'run', runId })) ?? (() => {}),
@@ -65,6 +69,9 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
   return newest?.state === 'raised' && newest.level !== null && newest.level !== 'watch' ? newest : null;
 }
 
+const statusOf = (runId: string): RunStatus =>
+  useApp.getState().runs?.find(({ id }) => id === runId)?.status ?? 'created';
+
 const inFront = () => document.visibilityState === 'visible' && document.hasFocus();
 
 const titles: Record<NonNullable<Alert['level']>, string> = {
@@ -77,7 +84,7 @@ const titles: Record<NonNullable<Alert['level']>, string> = {
 function show(runId: string, { id, level, message, iteration }: Alert): void {
   const name = useApp.getState().runs?.find((run) => run.id === runId)?.name ?? 'A run';
   const title = titles[level ?? 'warning'];
-  const body = `${name}, iteration ${iteration}. ${withNames(message)}`;
+  const body = `${name}, iteration ${iteration}. ${message}`;
   const bridge = desktop();
   if (bridge) {
     const text: NotificationText = { runId, title, body: body.slice(0, 500) };
@@ -85,7 +92,7 @@ function show(runId: string, { id, level, message, iteration }: Alert): void {
     return;
   }
   // Of several tabs with the same alert, one notification stays.
-  const notification = new Notification(title, { body, tag: id });
+  const notification = new Notification(title, { body, tag: `${runId} ${id}` });
   notification.onclick = () => {
     focus();
     navigate({ page: 'run', runId });

@@ -73,6 +73,29 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
+  test('has answered before core lets go of the history', async () => {
+    const folder = world.run('one', [journal.started(0)]);
+    const core = await world.core();
+    const { history } = core;
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<null>();
+    vi.spyOn(history, 'trap').mockImplementation(() => {
+      asked.resolve();
+      return answer.promise;
+    });
+    const close = vi.spyOn(history, 'close');
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
+    await core.supervisor.refresh('one');
+    await asked.promise;
+    const disposed = core.dispose();
+    for (let turn = 0; turn < 100; turn++) await setImmediate();
+    expect(close).not.toHaveBeenCalled();
+    answer.resolve(null);
+    await disposed;
+    expect(close).toHaveBeenCalledOnce();
+    expect(world.logged).toEqual([]);
+  });
+
   test('a run that begins again from before an alert takes it back, and raises it again where it comes again', async () => {
     const alone = play(world, 'chaos').alerts;
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));

@@ -254,7 +254,9 @@ describe('properties of the detectors', () => {
       })),
     );
     expect(broken.alarms).toEqual([100]);
-    expect(broken.alerts[0]).toMatchObject({ level: 'collapsing', severity: 'critical' });
+    expect(broken.alerts[0]).toMatchObject({ level: 'collapsing', severity: 'critical', series: null });
+    expect(broken.alerts[0]!.message).toMatch(/A value is infinite or not a number since iteration 100\.$/);
+    for (const { message } of monitorOf(seriesOf('template')).alerts) expect(message).not.toMatch(/\w\/\w/);
     for (const only of ['rollout/reward_mean', 'rollout/success_rate', 'rollout/entropy'])
       monitorOf(
         seriesOf('template').map(({ iteration, metrics }) => ({

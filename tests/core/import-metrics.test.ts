@@ -199,6 +199,11 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       `step,${'x,'.repeat(2000)}rollout/entropy\n${'1,'.repeat(2001)}1\n`,
       'import_too_large',
     ],
+    [
+      'objects that have nothing in common',
+      Array.from({ length: 100_000 }, (_, index) => `{"step":${index},"metric ${index}":1}\n`).join(''),
+      'import_too_large',
+    ],
     ['too many rows', `step,rollout/entropy\n${'1,2\n'.repeat(200_001)}`, 'import_too_large'],
   ])('are refused for %s, and leave nothing', (_, content, code) => {
     const path = write('table.csv', content);

@@ -258,6 +258,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
     expect(alerts).toContain('gentler_rate (first choice): ');
     expect(alerts).not.toContain('  pause');
+    expect(alerts).not.toMatch(/(rollout|actor|diagnostics)\//);
     expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
       alerts: [{ level: 'watch' }, { level: 'warning', reaction: { fork } }],
       echoTrap: { state: 'warning' },
@@ -269,6 +270,39 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       status: 1,
       errors: expect.stringContaining('advice_unknown'),
     });
+  });
+
+  test('a run that is rolled back is not rolled back once more by a second click', async () => {
+    holdAt(warning);
+    const runId = await begin('notify');
+    await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'warning'));
+    const act = createHandlers(core)['echoTrap.act'];
+    const clicks = [act({ runId, adviceId: 'gentler_rate' }), act({ runId, adviceId: 'gentler_rate' })];
+    const [first, second] = await Promise.allSettled(clicks);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { action: 'rollback', state: 'done' } });
+    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'advice_idle' } });
+    expect(core.runs.list()).toHaveLength(2);
+    const { fork } = core.runs.get(runId).reaction!;
+    await untilRun(core, fork!, ({ status }) => status === 'completed');
+    // Later a person may want another.
+    const again = await act({ runId, adviceId: 'gentler_rate' });
+    expect(again).toMatchObject({ state: 'done' });
+    await untilRun(core, again.fork!, ({ status }) => status === 'completed');
+  });
+
+  test('a roll-back that was cut short is given up where the run was started again', async () => {
+    holdAt(20);
+    const runId = await begin('notify');
+    await untilRun(core, runId, ({ iteration }) => iteration === 20);
+    await core.runs.command(runId, 'stop');
+    rollBack(runId, 'begun', 'the-fork', 10);
+    await core.runs.start(runId);
+    await core.dispose();
+    core = await world.core(undefined, { reacts: true });
+    const { reaction } = await untilRun(core, runId, (run) => run.reaction?.state === 'failed');
+    expect(reaction!.message).toMatch(/started again/);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
   });
 
   test('a person pauses a living run by an advice', async () => {

@@ -23,16 +23,17 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** A run that has a fate, as far as an iteration or an alert, where its trainer waits for a command. */
-async function fated(fate: Fate, at: number | TrapLevel): Promise<string> {
+/** A run that has a fate, as far as an iteration or an alert, where its trainer waits for a command; then as far as another, if one is named. */
+async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
   play(page.world, fate);
   const { core } = page;
   const runId = await core.runs.create({ preset, set: small });
   // What a sign says depends on the configuration: the fewer the episodes, the later it is sure.
   const monitor = new Monitor(await core.runs.config(runId));
   monitor.takeAll(seriesOf(fate, { iterations: small.iterations }));
-  const until = typeof at === 'number' ? at : monitor.alerts.find(({ level }) => level === at)!.iteration;
-  vi.stubEnv('FAKE_TRAINER_HOLD', String(until));
+  const iterationOf = (level: TrapLevel) => monitor.alerts.find((alert) => alert.level === level)!.iteration;
+  const until = typeof at === 'number' ? at : iterationOf(at);
+  vi.stubEnv('FAKE_TRAINER_HOLD', next ? `${until},${iterationOf(next)}` : String(until));
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === until);
   return runId;
@@ -190,7 +191,7 @@ describe('a notification', () => {
   });
 
   test('is shown once it was asked for, when the alarm comes and nobody looks, and leads to the run', async () => {
-    const runId = await fated('template', 30);
+    const runId = await fated('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.click(head);
     await page.shown(button(/Notify me/));
@@ -208,13 +209,33 @@ describe('a notification', () => {
   });
 
   test('is not shown to someone who looks at the page, nor to someone who did not ask', async () => {
-    const runId = await fated('template', 30);
+    const runId = await fated('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.shown(head);
     await page.core.runs.command(runId, 'checkpoint');
-    await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'collapsing'));
-    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Collaps'));
+    await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'warning'));
+    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Warning'));
     expect(shown).toEqual([]);
+  });
+
+  test('comes of every run that is trained, and of none that has ended', async () => {
+    localStorage.setItem('starpo-notifications', 'on');
+    Object.assign(Notification, { permission: 'granted' });
+    page.open('#/start');
+    const first = await fated('template', 30, 'warning');
+    const second = await fated('template', 30, 'warning');
+    await page.shown(() => page.all('.run-link').length === 2);
+    for (const runId of [first, second]) await page.core.runs.command(runId, 'checkpoint');
+    await page.shown(() => shown.length === 2);
+    const [alert, same] = [first, second].map((runId) => page.core.annotations.alerts(runId).at(-1)!);
+    expect(alert!.id).toBe(same!.id);
+    for (const runId of [first, second]) await page.core.runs.command(runId, 'stop');
+    await page.shown(() => page.all('.run-link').every((link) => /Stopped/.test(link.textContent!)));
+    const { severity, iteration, message, level } = alert!;
+    await page.core.annotations.raise(first, { kind: 'found_late', severity, iteration, message, level });
+    location.hash = `#/run/${first}`;
+    await page.shown(() => page.all('ul[aria-label="Alerts"] > li').length === 3);
+    expect(shown).toHaveLength(2);
   });
 
   test('is the desktop app’s where there is one', async () => {
@@ -225,7 +246,7 @@ describe('a notification', () => {
       return () => {};
     };
     vi.stubGlobal('starpo', { notify, onOpen });
-    const runId = await fated('template', 30);
+    const runId = await fated('template', 30, 'warning');
     page.open('#/start');
     await page.shown(page.saying('.run-link', 'FrozenLake'));
     await page.core.runs.command(runId, 'checkpoint');

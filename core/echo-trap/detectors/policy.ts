@@ -108,7 +108,7 @@ export const gradientGrows: Detector = {
 
 export const notFinite: Detector = {
   name: 'not_finite',
-  title: 'A number that is none',
+  title: 'A value is infinite or not a number',
   meaning:
     'A loss, a gradient or a reward was infinite or not a number: what comes after it is worth nothing.',
   stage: 'late',
@@ -121,7 +121,8 @@ export const notFinite: Detector = {
     memory.count = ((memory.count as number | undefined) ?? 0) + Number(broken);
     if (memory.count === 0) return null;
     return {
-      series: 'actor/grad_norm',
+      // Any metric may have been it; the value counts how often.
+      series: '',
       value: memory.count,
       baseline: 0,
       threshold: 1,

@@ -1,4 +1,5 @@
 import type { Advice, Alert } from '../../contract/contract.ts';
+import { metricTitle } from '../../contract/metric-titles.ts';
 import { runIdPattern } from '../../run-directory/names.ts';
 import { runUnknown } from '../../runs/runs.ts';
 import { print } from '../output.ts';
@@ -54,7 +55,7 @@ function describeAlert({
   return [
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,
     `  ${message}`,
-    ...(series === null ? [] : [`  ${series} ${number(value)}, at the start ${number(baseline)}`]),
+    ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)}, normally ${number(baseline)}`]),
     ...(reaction === null
       ? []
       : [`  ${reaction.message}${reaction.fork === null ? '' : ` It goes on as ${reaction.fork}.`}`]),

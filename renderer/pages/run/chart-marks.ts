@@ -1,7 +1,8 @@
 import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
+import { metricTitle } from '../../../core/contract/metric-titles.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { number } from '../../components/format.ts';
-import { levelWords, seriesName, withNames } from '../../components/trap-words.ts';
+import { levelWords } from '../../components/trap-words.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
 
@@ -35,7 +36,7 @@ function alertMark({ id, iteration, level, severity, message, series, value, bas
   const word = level ? levelWords[level].word : 'Alert';
   const seen =
     series && value !== null
-      ? `${seriesName(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`
+      ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`
       : null;
   return {
     id,
@@ -43,7 +44,7 @@ function alertMark({ id, iteration, level, severity, message, series, value, bas
     tone: tone === 'calm' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
     // The whole sentence has no room over a chart; it stands in the panel.
-    text: seen ?? withNames(message),
+    text: seen ?? message,
   };
 }
 

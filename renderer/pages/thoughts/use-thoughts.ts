@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ApiError, Thoughts } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
@@ -25,8 +26,9 @@ export function useThoughts(runId: string, iteration: number | null): Asked {
     let wanted = true;
     api
       .call('rollouts.thoughts', { runId, iteration })
-      .catch((cause): ApiError => asFailure(cause).toApiError())
-      .then((answer) => wanted && setKnown((all) => new Map(all).set(key, answer)));
+      // What was lost with the connection is asked for again over the next.
+      .catch((cause) => (isConnectionLost(cause) ? null : asFailure(cause).toApiError()))
+      .then((answer) => wanted && answer && setKnown((all) => new Map(all).set(key, answer)));
     return () => {
       wanted = false;
     };

@@ -1,9 +1,10 @@
 import type { Alert, EchoTrap, Input, TrapLevel } from '../../../../core/contract/contract.ts';
+import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button, Panel } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { levelWords, regimeWords, seriesName, toneIcons, withNames } from '../../../components/trap-words.ts';
+import { levelWords, regimeWords, toneIcons } from '../../../components/trap-words.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
 import { ReactionLine } from './reaction-line.tsx';
@@ -99,10 +100,10 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           )}
           {!open && <span className="badge">{answeredWords[state]}</span>}
         </p>
-        {!brief && <p>{withNames(message)}</p>}
+        {!brief && <p>{message}</p>}
         {brief && alert.series !== null && alert.value !== null && (
           <p className={styles.seen}>
-            {seriesName(alert.series)} {number(alert.value)}
+            {metricTitle(alert.series)} {number(alert.value)}
             {alert.baseline !== null && `, normally ${number(alert.baseline)}`}
           </p>
         )}

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { isAlarm, sinceWords, stateWords, toneIcons, withNames } from '../../../components/trap-words.ts';
+import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { AdviceList } from './advice.tsx';
@@ -67,7 +67,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
   return (
     <div className={styles.body}>
       <div>
-        <p className={styles.summary}>{withNames(trap.summary)}</p>
+        <p className={styles.summary}>{trap.summary}</p>
         <Course history={trap.history} />
       </div>
       <Lamps lamps={trap.lamps} />

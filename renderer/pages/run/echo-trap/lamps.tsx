@@ -1,6 +1,7 @@
 import type { TrapLamp } from '../../../../core/contract/contract.ts';
+import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { number } from '../../../components/format.ts';
-import { lampWords, lightWords, seriesName } from '../../../components/trap-words.ts';
+import { lampWords, lightWords } from '../../../components/trap-words.ts';
 import styles from './lamps.module.css';
 
 /** The four signs of the Echo Trap in the paper's order, each with its value and the run's own normal. */
@@ -35,8 +36,8 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
           )}
           {since !== null && <span>since {since}</span>}
         </p>
-        {series !== '' && seriesName(series) !== words.name.toLowerCase() && (
-          <p className={styles.series}>{seriesName(series)}</p>
+        {series !== '' && metricTitle(series) !== words.name.toLowerCase() && (
+          <p className={styles.series}>{metricTitle(series)}</p>
         )}
       </div>
     </li>

@@ -1,5 +1,6 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
-import { regimeWords, seriesName } from '../../../components/trap-words.ts';
+import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
 
 /** The four regions by their place: entropy upwards, dependence on the board to the right. */
@@ -58,7 +59,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>
             {' '}
-            Dependence is judged by the {seriesName(series.dependence)}; with <code>diagnostics.every</code>{' '}
+            Dependence is judged by the {metricTitle(series.dependence)}; with <code>diagnostics.every</code>{' '}
             at 5 it is measured.
           </span>
         )}

@@ -1,11 +1,11 @@
 import { useState, useSyncExternalStore } from 'react';
 import type { TrapSignal } from '../../../../core/contract/contract.ts';
+import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import type { RunSeries } from '../../../charts/run-series.ts';
 import { spark } from '../../../charts/sparkline.ts';
 import { Button } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { seriesName } from '../../../components/trap-words.ts';
 import styles from './signals.module.css';
 
 const stageWords: Record<TrapSignal['stage'], string> = {
@@ -58,7 +58,7 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
         <span className={styles.since}>{on ? `on since ${since}` : 'off'}</span>
       </p>
       <p className="visually-hidden">
-        {seriesName(signal.series)}. {meaning}
+        {metricTitle(signal.series)}. {meaning}
       </p>
     </li>
   );
