@@ -112,8 +112,10 @@ TEST_CASE("the divergence's settings need its coefficient, and a discount someth
   CHECK(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "loss"}}).contains("advantage.gamma"));
 }
 
-TEST_CASE("sampling, levels, files, evaluation and device") {
+TEST_CASE("sampling, levels, files, diagnostics, evaluation and device") {
   CHECK_FALSE(idle_in(example()).contains("rollout.top_p"));
+  CHECK(idle_after({{"/diagnostics/every", 0}}).contains("diagnostics.samples"));
+  CHECK_FALSE(idle_after({{"/diagnostics/every", 5}}).contains("diagnostics.samples"));
   CHECK(idle_after({{"/rollout/top_k", 1}}).contains("rollout.top_p"));
   CHECK_FALSE(idle_after({{"/rollout/top_k", 2}}).contains("rollout.top_p"));
   CHECK_FALSE(idle_after({{"/iterations", 100}, {"/levels/pool", 799}}).contains("levels.pool"));
@@ -141,6 +143,9 @@ TEST_CASE("each task leaves the other's settings alone") {
   CHECK(reinforces.contains("warm_start.plain"));
   CHECK_FALSE(reinforces.contains("advantage.estimator"));
   CHECK_FALSE(warms.contains("warm_start.plain"));
-  CHECK(warms.contains("advantage.estimator"));
+  for (const char* path : {"advantage.estimator", "diagnostics.every", "reaction"}) {
+    CAPTURE(path);
+    CHECK(warms.contains(path));
+  }
   CHECK_FALSE(warms.contains("optimizer.learning_rate"));
 }

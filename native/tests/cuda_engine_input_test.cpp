@@ -181,5 +181,10 @@ TEST_CASE("the setting that would fit changes only what must be") {
   EngineNeeds again = longest;
   again.recompute = Recompute::block;
   CHECK(hint_with(longest, planned(again)) == "set optimizer.recompute to block");
+  EngineNeeds diagnosed = again;
+  diagnosed.reads_start = true;
+  CHECK(hint_with(diagnosed, planned(again)) == "set diagnostics.every to 0");
+  diagnosed.recompute = Recompute::none;
+  CHECK(hint_with(diagnosed, planned(again)) == "set optimizer.recompute to block and diagnostics.every to 0");
   CHECK(hint_with(gpu.needs, 4096).starts_with("no setting of"));
 }

@@ -160,6 +160,20 @@ TEST_CASE_FIXTURE(DiagnosedRun, "a policy's drift is measured from where its run
   CHECK(diagnosed().back() == whole[2]);
 }
 
+TEST_CASE_FIXTURE(DiagnosedRun, "a run whose start is gone goes on, and says that its drift isn't measured") {
+  CHECK(train() == 0);
+  const auto weights_with = weights("000003");
+  json without_drift = diagnosed().back();
+  without_drift.erase("diagnostics/kl_from_start");
+  std::filesystem::remove_all(model.path());
+  std::filesystem::remove(run.path() / "checkpoints/000000/model.safetensors");
+  std::filesystem::remove_all(run.path() / "checkpoints/000003");
+  CHECK(train() == 0);
+  CHECK(events("log").back().at("message").get<std::string>().find("diagnostics/kl_from_start") != std::string::npos);
+  CHECK(diagnosed().back() == without_drift);
+  CHECK(weights("000003") == weights_with);
+}
+
 TEST_CASE_FIXTURE(DiagnosedRun, "a reference that is the run's start serves for the drift, and no other copy is kept") {
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
   CHECK(train() == 0);

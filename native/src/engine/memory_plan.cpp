@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace starpo {
 namespace {
@@ -13,6 +14,7 @@ std::string said(const EngineNeeds& needs, const EngineNeeds& changed, const std
   if (changed.slots != needs.slots) settings.push_back("rollout.slots to " + std::to_string(changed.slots));
   if (changed.pass_tokens != needs.pass_tokens) settings.push_back("optimizer.micro_batch_tokens to " + std::to_string(changed.pass_tokens));
   if (changed.recompute != needs.recompute) settings.push_back("optimizer.recompute to " + recompute);
+  if (changed.reads_start != needs.reads_start) settings.push_back("diagnostics.every to 0");
   std::string text;
   for (std::size_t i = 0; i < settings.size(); ++i) text += (i == 0 ? "set " : i + 1 == settings.size() ? " and " : ", ") + settings[i];
   return text;
@@ -28,18 +30,23 @@ std::string gibibytes(std::int64_t bytes) {
 
 std::string setting_that_fits(const EngineNeeds& needs, const std::function<MemoryPlan(const EngineNeeds&)>& plan, std::int64_t free_bytes) {
   constexpr std::array<const char*, 3> recompute_names{"none", "elementwise", "block"};
-  EngineNeeds changed = needs;
-  for (changed.slots = needs.slots;; changed.slots /= 2) {
-    for (int recompute = static_cast<int>(needs.recompute); recompute < static_cast<int>(recompute_names.size()); ++recompute) {
-      changed.recompute = static_cast<Recompute>(recompute);
-      for (changed.pass_tokens = needs.pass_tokens;; changed.pass_tokens /= 2) {
-        if (plan(changed).total_bytes() <= free_bytes) return said(needs, changed, recompute_names[recompute]);
-        if (changed.pass_tokens / 2 < std::max(needs.context, 1)) break;
+  const auto smaller = [&](EngineNeeds changed) -> std::optional<std::string> {
+    for (;; changed.slots /= 2) {
+      for (int recompute = static_cast<int>(needs.recompute); recompute < static_cast<int>(recompute_names.size()); ++recompute) {
+        changed.recompute = static_cast<Recompute>(recompute);
+        for (changed.pass_tokens = needs.pass_tokens;; changed.pass_tokens /= 2) {
+          if (plan(changed).total_bytes() <= free_bytes) return said(needs, changed, recompute_names[static_cast<std::size_t>(recompute)]);
+          if (changed.pass_tokens / 2 < std::max(needs.context, 1)) break;
+        }
       }
+      if (changed.slots <= 1) return std::nullopt;
     }
-    if (changed.slots <= 1) break;
-  }
-  return "no setting of optimizer.micro_batch_tokens, optimizer.recompute or rollout.slots would do: use a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
+  };
+  if (const auto setting = smaller(needs)) return *setting;
+  EngineNeeds undiagnosed = needs;
+  undiagnosed.reads_start = false;
+  if (const auto setting = smaller(undiagnosed)) return *setting;
+  return "no setting of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every would do: use a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
 }
 
 std::string memory_plan_json(const MemoryPlan& plan) {

@@ -50,7 +50,7 @@ void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const 
   Average from_start;
   if (replica.start_pass) {
     from_start = drift(*replica.start_pass, tokens, kept, config, progress);
-  } else {
+  } else if (!replica.needs.reads_start) {
     for (const Sequence& sequence : kept) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, from_start);
   }
   set_average(metrics, metric::diagnostics_kl_from_start, from_start);

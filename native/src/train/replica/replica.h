@@ -10,7 +10,7 @@ namespace starpo {
 
 // All of a run that lives on one device: the networks, and what plays and learns with them. It is one object, so that several devices can each have one.
 struct Replica {
-  // Takes the device's memory. The weights of policy, critic and reference are whatever they are until they are loaded. model: the policy's shape. The pool must outlive
+  // Takes the device's memory. The weights of all networks are whatever they are until they are loaded. model: the policy's shape. The pool must outlive
   // it. Errors: those of make_engine and Engine::reserve, and precision_unsupported.
   Replica(const RunConfig&, const ModelConfig& model, ThreadPool&);
 
@@ -24,7 +24,7 @@ struct Replica {
   std::unique_ptr<Critic> critic;        // null without one
   std::unique_ptr<Network> reference;    // null without a KL term
   std::unique_ptr<NetworkPass> reference_pass;
-  std::unique_ptr<Network> start;        // the weights that the run began with; null where nothing asks for them, or the reference is just that
+  std::unique_ptr<Network> start;        // the weights that the run began with; null where nothing asks for them, the reference is just that, or they are gone
   std::unique_ptr<NetworkPass> start_pass;
 };
 

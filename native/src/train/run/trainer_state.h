@@ -19,7 +19,7 @@ void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
 // All that lives as long as a run's process. Its owner alone sees it whole and hands out parts.
 struct TrainerState {
-  // Loads configuration, tokenizer and the shape of the model from `model_folder`; weights of policy, critic and reference are loaded by the caller.
+  // Loads configuration, tokenizer and the shape of the model from `model_folder`; the networks' weights are loaded by the caller.
   // Errors: those of the loaders and of Replica, model_tokenizer_mismatch, config_invalid.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 

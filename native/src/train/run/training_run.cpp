@@ -75,7 +75,7 @@ void TrainingRun::load(const RunConfig& config) {
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   if (replica.reference) load_reference(config, *replica.reference);
-  if (replica.start) load_start(config, *replica.start);
+  if (replica.start) load_start_or_do_without(config, replica);
   if (rehearses)
     dry_step(config, replica, state_->playground.chat.stop_ids(), [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
@@ -139,6 +139,18 @@ void TrainingRun::load_start(const RunConfig& config, Network& network) {
   std::error_code missing;
   if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, network);
   else load_initial_weights(config, network);
+}
+
+// It only serves to measure how far the policy has come: a run whose start is gone goes on without.
+void TrainingRun::load_start_or_do_without(const RunConfig& config, Replica& replica) {
+  try {
+    load_start(config, *replica.start);
+  } catch (const Error& error) {
+    if (is_no_fault_of_checkpoint(error.code())) throw;
+    replica.start_pass.reset();
+    replica.start.reset();
+    journal_.warning(std::string("the weights that the run began with can't be read, so diagnostics/kl_from_start is measured no more: ") + error.what());
+  }
 }
 
 std::string TrainingRun::run() {

@@ -39,6 +39,7 @@ class TrainingRun {
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
   void load_start(const RunConfig&, Network&);
+  void load_start_or_do_without(const RunConfig&, Replica&);
   void train_iteration();
   void reinforce(Metrics&, Updates&, std::optional<ThoughtTemplate>&);
   std::vector<Episode> roll_out(Metrics&);
