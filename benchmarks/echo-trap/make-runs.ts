@@ -86,7 +86,7 @@ async function make({ folder, preset, set }: Job): Promise<void> {
       },
     );
     const started = performance.now();
-    await run('nice', ['-n', '5', trainer, 'train', stdout.trim()], { maxBuffer: 2 ** 28 });
+    await run('nice', ['-n', '10', trainer, 'train', stdout.trim()], { maxBuffer: 2 ** 28 });
     const label = keep(stdout.trim(), folder);
     const minutes = (performance.now() - started) / 60_000;
     console.log(`${folder.split('/').slice(-2).join('/')}: ${label} in ${minutes.toFixed(1)} min`);

@@ -39,7 +39,10 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
     trained.slice(Math.max(0, from), to).flatMap(({ metrics }) => metrics[name] ?? []);
   const success = series('rollout/success_rate', 0, trained.length);
 
-  let peak = successBefore(points) ?? 0;
+  const before = successBefore(points) ?? 0;
+  if (before >= least && mean(success.slice(0, window)) < lost * before)
+    return { collapsed: trained[0]!.iteration, kind: wayOfDying(series, window, 0, window) };
+  let peak = 0;
   /** Index after the last one at which nothing was being lost. */
   let onset = 0;
   let now = 0;
