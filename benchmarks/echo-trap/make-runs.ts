@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
 import { findTrainer, trainerCandidates } from '../../core/trainer/executable.ts';
 import list from './run-list.json' with { type: 'json' };
@@ -39,8 +40,10 @@ function jobs(): Job[] {
       return [{ folder, preset, set: { ...list.common, iterations, seed, ...set } }];
     }),
   );
-  return rounds.flat().filter(({ folder }) => !existsSync(join(folder, 'label.json')));
+  return rounds.flat().filter(({ folder }) => !existsSync(join(folder, journal)));
 }
+
+const journal = 'events.jsonl.zst';
 
 /** Names that no detector reads: what the machine did. */
 const isOfMachine = (name: string) => /^(time|throughput|memory)\//.test(name);
@@ -67,8 +70,11 @@ function keep(from: string, into: string): string {
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
   writeFileSync(join(part, 'run.json'), `${JSON.stringify(config, null, 2)}\n`);
-  writeFileSync(join(part, 'events.jsonl'), `${lines.join('\n')}\n`);
-  writeFileSync(join(part, 'label.json'), `${JSON.stringify(label)}\n`);
+  writeFileSync(
+    join(part, journal),
+    zstdCompressSync(`${lines.join('\n')}\n`, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
+  );
+  if (label) writeFileSync(join(part, 'label.json'), `${JSON.stringify(label)}\n`);
   rmSync(into, { recursive: true, force: true });
   renameSync(part, into);
   return JSON.stringify(label);

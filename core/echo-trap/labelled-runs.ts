@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
@@ -34,7 +35,7 @@ export interface LabelledRun {
  * run, and `labelled_run_invalid` where one can't be read.
  */
 export function readLabelledRuns(folder: string): LabelledRun[] {
-  const names = foldersIn(folder).filter((name) => existsSync(join(folder, name, runFiles.journal)));
+  const names = foldersIn(folder).filter((name) => journalIn(join(folder, name)) !== null);
   if (names.length > 0) return names.flatMap((name) => readLabelledRun(join(folder, name)) ?? []);
   throw new Failure(
     'labelled_runs_missing',
@@ -57,7 +58,7 @@ export function foldersIn(folder: string): string[] {
 export function readLabelledRun(folder: string): LabelledRun | null {
   const name = basename(folder);
   const config = upgradeConfig(readJson(folder, runFiles.config)).config;
-  const points = readPoints(join(folder, runFiles.journal));
+  const points = readPoints(journalIn(folder) ?? join(folder, runFiles.journal));
   const { environments = [], rollout } = config as Partial<RunConfig>;
   const said = existsSync(join(folder, 'label.json'))
     ? label.safeParse(readJson(folder, 'label.json'))
@@ -87,10 +88,24 @@ function algorithmOf({ advantage, filter }: Partial<RunConfig>): string {
   return filter && filter.strategy !== 'none' && filter.keep < 1 ? `StarPO-S (${name})` : name;
 }
 
+/** Kept journals are packed: nothing reads them but this. */
+const packed = '.zst';
+/** Far above what a run of weeks has. */
+const journalLimit = 2 ** 30;
+
+function journalIn(folder: string): string | null {
+  const plain = join(folder, runFiles.journal);
+  return [plain, plain + packed].find((path) => existsSync(path)) ?? null;
+}
+
 /** A journal's metrics by iteration, without what a resumed trainer did again. */
 export function readPoints(journal: string): Point[] {
   const points = new Map<number, Record<string, number>>();
-  for (const line of readFileSync(journal, 'utf8').split('\n')) {
+  const bytes = readFileSync(journal);
+  const text = journal.endsWith(packed)
+    ? zstdDecompressSync(bytes, { maxOutputLength: journalLimit })
+    : bytes;
+  for (const line of text.toString('utf8').split('\n')) {
     const event = line === '' ? null : parseEvent(line);
     if (!event) continue;
     const { begins, metrics } = meaningOf(event);

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
+import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
+import type { RunConfig } from '../../core/run-config/run-config.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Fate, seriesOf } from './fixtures/trap-series.ts';
@@ -267,4 +269,17 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     put('long', 'healthy', { label: false });
     expect(readLabelledRuns(folder).map(({ name, kind }) => [name, kind])).toEqual([['long', 'healthy']]);
   });
+});
+
+test('the kept runs are readable, and their labels are those of the rule', () => {
+  for (const part of ['tuning', 'held-out']) {
+    for (const run of readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part))) {
+      const { rollout } = run.config as RunConfig;
+      const label = labelRun(run.points, rollout.groups, rollout.group_size);
+      expect({ name: run.name, collapsed: run.collapsed, kind: run.kind }).toEqual({
+        name: run.name,
+        ...label,
+      });
+    }
+  }
 });
