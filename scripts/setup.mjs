@@ -1,4 +1,6 @@
 import { fail } from './lib/process.mjs';
-import { setup } from './lib/setup-steps.mjs';
+import { setup, setupNativeTests } from './lib/setup-steps.mjs';
 
-await setup({ forTests: process.argv.includes('--for-tests') }).catch(fail);
+const forTests = process.argv.includes('--for-tests');
+await setup({ forTests }).catch(fail);
+if (forTests) await setupNativeTests().catch(fail);

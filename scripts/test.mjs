@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './lib/checks.mjs';
-import { fail, pinnedNode, root, run } from './lib/process.mjs';
-import { setup } from './lib/setup-steps.mjs';
+import { describe, fail, pinnedNode, root, run } from './lib/process.mjs';
+import { setup, setupNativeTests } from './lib/setup-steps.mjs';
 import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
@@ -22,7 +22,13 @@ const lanes = [
   ],
 ];
 
+/** Built here, beside tests that need only the trainer. */
 async function runNativeTests() {
+  try {
+    await setupNativeTests();
+  } catch (error) {
+    return { passed: 0, failed: 1, output: describe(error) };
+  }
   const { status, output } = await run(join(root, 'native/build/starpo-tests'), []);
   return { ...doctestCounts(output, status), output };
 }

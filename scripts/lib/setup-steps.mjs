@@ -19,7 +19,15 @@ const toTerminal = (text) => process.stdout.write(text);
  */
 export async function setup({ forTests = false, log = toTerminal } = {}) {
   await setupApp({ forTests, log });
-  await step('trainer (native)', log, () => buildTrainer(forTests));
+  await step('trainer (native)', log, () => buildTrainer({ everyGpu: forTests }));
+}
+
+/** The trainer's own tests, which most tests needn't wait for. */
+export async function setupNativeTests() {
+  const inputs = trainerInputs();
+  if (existsSync(testsProgram) && stamps.matches('native-tests', inputs)) return;
+  await buildNative(['starpo-tests'], { everyGpu: true });
+  stamps.write('native-tests', inputs);
 }
 
 /**
@@ -40,11 +48,11 @@ export async function setupApp({ forTests = false, log = toTerminal } = {}) {
  * @param {AbortSignal} signal ends the build
  */
 export async function setupTrainer(signal) {
-  if (isTrainerBuilt(['starpo-trainer'])) return;
+  if (isTrainerBuilt(false)) return;
   const start = performance.now();
   let said = 0;
   try {
-    await buildTrainer(false, {
+    await buildTrainer({
       signal,
       onProgress: ({ done, total }) => {
         if (Math.floor((10 * done) / total) <= said) return;
@@ -97,26 +105,30 @@ async function installNpmPackages() {
 /** The table of options is built into the trainer. */
 const trainerSources = ['native', 'core/run-config/options.json'];
 
-/** @param {string[]} targets */
-const trainerStamp = (targets) => (targets.length > 1 ? 'native-tests' : 'native');
+const trainerProgram = join(root, 'native/build/starpo-trainer');
+const testsProgram = join(root, 'native/build/starpo-tests');
 
-/** @param {string[]} targets */
-function isTrainerBuilt(targets) {
-  const inputs = fingerprint(root, trainerSources, isBuildFolder);
-  const built = targets.every((name) => existsSync(join(root, 'native/build', name)));
-  return built && stamps.matches(trainerStamp(targets), inputs);
+const trainerInputs = () => fingerprint(root, trainerSources, isBuildFolder);
+
+/** @param {boolean} everyGpu a trainer that serves all of them serves this machine's too */
+function isTrainerBuilt(everyGpu) {
+  const inputs = trainerInputs();
+  const serves = [everyGpuStamp, ...(everyGpu ? [] : ['native'])];
+  return existsSync(trainerProgram) && serves.some((stamp) => stamps.matches(stamp, inputs));
 }
 
+const everyGpuStamp = 'native-every-gpu';
+
 /**
- * Builds the trainer, and its tests only where they are wanted: a first start shouldn't wait for them.
- * @param {boolean} withTests @param {Parameters<typeof buildNative>[1]} [options]
+ * Builds the trainer: for this machine's GPUs, so that a first start waits for no others, or for all.
+ * @param {Parameters<typeof buildNative>[1]} [options]
  */
-async function buildTrainer(withTests, options = {}) {
-  const targets = withTests ? ['starpo-trainer', 'starpo-tests'] : ['starpo-trainer'];
-  if (isTrainerBuilt(targets)) return false;
-  const inputs = fingerprint(root, trainerSources, isBuildFolder);
-  await buildNative(targets, { everyGpu: withTests, ...options });
-  stamps.write(trainerStamp(targets), inputs);
+async function buildTrainer(options = {}) {
+  const everyGpu = options.everyGpu ?? false;
+  if (isTrainerBuilt(everyGpu)) return false;
+  const inputs = trainerInputs();
+  await buildNative(['starpo-trainer'], options);
+  stamps.write(everyGpu ? everyGpuStamp : 'native', inputs);
   return true;
 }
 

@@ -6,7 +6,9 @@ import { root, run, SetupError } from './process.mjs';
 
 const buildFolder = join(root, 'native/build');
 /** Where the app reads how far the build is (core/trainer/building.ts): beside the trainer. */
-const reportName = 'building.json';
+const trainerReport = 'building.json';
+/** The trainer stands already while its tests are built, and may be used. */
+const testsReport = 'building-tests.json';
 
 /** Ninja's own counter before each file. @param {string} line @returns {{ done: number, total: number } | undefined} */
 export function parseProgress(line) {
@@ -65,9 +67,10 @@ export async function buildNative(
   targets,
   { everyGpu = false, folder = buildFolder, onProgress = () => {}, signal } = {},
 ) {
-  const reportFile = join(folder, reportName);
+  const reportFile = join(folder, targets.includes('starpo-trainer') ? trainerReport : testsReport);
   mkdirSync(folder, { recursive: true });
-  await otherBuild(reportFile, { onProgress, signal });
+  for (const name of [trainerReport, testsReport])
+    await otherBuild(join(folder, name), { onProgress, signal });
   report(reportFile, { done: 0, total: 0, problem: null });
   try {
     const configure = await configureOptions(everyGpu, folder);
@@ -106,7 +109,7 @@ function problemOf(error) {
 
 /** For an app that ends while the trainer is still being built. */
 export function forgetBuild() {
-  const reportFile = join(buildFolder, reportName);
+  const reportFile = join(buildFolder, trainerReport);
   const said = readReport(reportFile);
   if (said?.pid === process.pid && !said.problem) rmSync(reportFile, { force: true });
 }
