@@ -195,6 +195,8 @@ export class FollowedRun {
   }
 
   private async tellTrap(): Promise<void> {
+    // A summary is told after the notices of the events that changed it: what is just being taken in comes first.
+    while (this.refreshing && !this.closed) await this.refreshing.catch(() => {});
     this.changed(true);
     const { notices, trapOf } = this.parts;
     const echoTrap = await trapOf(this.id);
