@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
-import { Failure } from '../contract/failure.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
 
 /** Thresholds, and what they were calibrated on. */
@@ -47,6 +48,17 @@ export function readCalibration(home: string): Calibration {
   }
 }
 
+/** The data folder's; where they can't be used, those of the app, and `log` hears why. */
+export function usableCalibration(home: string, log: (message: string) => void): Calibration {
+  try {
+    return readCalibration(home);
+  } catch (error) {
+    const { message, hint } = asFailure(error);
+    log(`${message} ${hint}`);
+    return shippedCalibration;
+  }
+}
+
 function unusable(error: unknown): Failure {
   const reason =
     error instanceof z.ZodError
@@ -61,14 +73,6 @@ function unusable(error: unknown): Failure {
   );
 }
 
-/** Whole or not at all. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
-  const temporary = `${fittedFile(home)}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, `${JSON.stringify({ version: 1, calibration: about, thresholds }, null, 2)}\n`);
-    renameSync(temporary, fittedFile(home));
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
 }

@@ -1,6 +1,6 @@
 import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { usableCalibration } from '../echo-trap/usable-calibration.ts';
+import { usableCalibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';

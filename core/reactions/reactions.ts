@@ -242,7 +242,8 @@ export class Reactions {
     if (isActive(runs.get(runId)))
       await runs.command(runId, 'stop').catch(unless('run_not_active', 'trainer_not_responding'));
     const start = performance.now();
-    while ((await trainer.status(runs.folder(runId))).running) {
+    // Its journal tells of the end; only then is the trainer asked for its lock, which goes with the process.
+    while (isActive(runs.get(runId)) || (await trainer.status(runs.folder(runId))).running) {
       if (performance.now() - start > stopPatience)
         throw new Failure(
           'run_active',

@@ -189,14 +189,14 @@ export class FollowedRun {
     } while ((this.again || more) && !this.closed);
   }
 
+  /** Not while the history is ahead of what clients were told: the notices of those events come first, and a summary right after them. */
   private tellSummary(): void {
-    const summary = this.summaryIfThere();
+    const row = this.row();
+    const summary = row && row.last_seq <= this.published ? this.summaryIfThere() : null;
     if (summary) this.parts.notices.emit('run', summary);
   }
 
   private async tellTrap(): Promise<void> {
-    // A summary is told after the notices of the events that changed it: what is just being taken in comes first.
-    while (this.refreshing && !this.closed) await this.refreshing.catch(() => {});
     this.changed(true);
     const { notices, trapOf } = this.parts;
     const echoTrap = await trapOf(this.id);
@@ -241,6 +241,7 @@ export class FollowedRun {
     this.problemTold = problem !== null;
     if (row.last_seq === this.published) return;
     watchdog.heard(this.id);
+    let told = false;
     for (;;) {
       const events = eventsAfter(history.database, this.id, this.published, { limit: publishedAtOnce });
       if (events.length === 0) break;
@@ -248,13 +249,13 @@ export class FollowedRun {
       if (events.some(({ type }) => type === 'started')) this.setAlive(true);
       publishEvents(history.database, notices, this.id, events);
       heard(this.id, events);
-      this.changed(true);
+      told = true;
       if (events.length === publishedAtOnce) await setImmediate();
       if (this.closed) return;
     }
     // What is left is where the trainer is.
     this.published = Math.max(this.published, row.last_seq);
-    this.changed();
+    this.changed(told);
   }
 
   private setAlive(alive: boolean): void {

@@ -1,6 +1,6 @@
 import type { RebuildReport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
-import { usableCalibration } from '../../echo-trap/usable-calibration.ts';
+import { usableCalibration } from '../../echo-trap/calibration.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { Judge } from '../../history/echo-trap.ts';
