@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
+import { isMachineMetric } from '../../core/run-directory/metrics.ts';
 import { findTrainer, trainerCandidates } from '../../core/trainer/executable.ts';
 import list from './run-list.json' with { type: 'json' };
 
@@ -45,8 +46,6 @@ function jobs(): Job[] {
 
 const journal = 'events.jsonl.zst';
 
-/** Names that no detector reads: what the machine did. */
-const isOfMachine = (name: string) => /^(time|throughput|memory)\//.test(name);
 const rounded = (value: number) => Number(value.toPrecision(6));
 
 /** Keeps what is read of a finished run; the folder is whole or not there. */
@@ -60,7 +59,7 @@ function keep(from: string, into: string): string {
     .filter(({ type }) => type === 'iteration' || type === 'evaluation');
   const points: Point[] = [];
   const lines = events.map(({ updates, metrics: all, ...event }) => {
-    const read = Object.entries<number>(all).filter(([name]) => !isOfMachine(name));
+    const read = Object.entries<number>(all).filter(([name]) => !isMachineMetric(name));
     const metrics = Object.fromEntries(read.map(([name, value]) => [name, rounded(value)]));
     points.push({ iteration: event.iteration, metrics });
     return JSON.stringify({ ...event, metrics });

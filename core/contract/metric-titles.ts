@@ -1,5 +1,5 @@
 /** Short titles of metrics, for sentences and small print; docs/formats/metrics.md says what each one is. */
-const titles: Record<string, string> = {
+export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/reward_std_in_group': 'spread of rewards in groups',
   'rollout/zero_std_groups': 'groups without spread',
   'rollout/zero_std_failed': 'groups in which all fail',
@@ -21,5 +21,5 @@ const titles: Record<string, string> = {
 /** Of one without a title, the words of its name. */
 export function metricTitle(metric: string): string {
   const words = metric.slice(metric.indexOf('/') + 1).replaceAll(/[_/]/g, ' ');
-  return titles[metric] ?? words.replace('std', 'spread');
+  return metricTitles[metric] ?? words.replace('std', 'spread');
 }

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { echoTrap } from '../../core/contract/contract.ts';
+import { metricTitles } from '../../core/contract/metric-titles.ts';
 import { adviceFor } from '../../core/echo-trap/advice.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
-import type { Point } from '../../core/echo-trap/track.ts';
+import { type Point, watched } from '../../core/echo-trap/track.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
+import { metricNames } from '../../core/run-directory/metrics.ts';
 import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
 
 const fates: Fate[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
@@ -355,4 +357,10 @@ describe('thresholds', () => {
     monitor.takeAll(seriesOf('chaos', { iterations: 145 }));
     expect(monitor.alarms).toEqual([]);
   });
+});
+
+test('what detectors read, and what has a title, are metrics of the trainer', () => {
+  expect([...watched, ...Object.keys(metricTitles)].filter((name) => !metricNames.includes(name))).toEqual(
+    [],
+  );
 });
