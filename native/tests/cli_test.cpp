@@ -45,15 +45,15 @@ Result run_trainer(const std::vector<std::string>& arguments, const std::string&
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"), read_text(folder.path() / "err")};
 }
 
-const std::string example = (test::repository() / "docs/formats/examples/run.json").string();
+const std::string example_path = (test::repository() / "docs/formats/examples/run.json").string();
 const std::string lake_config = R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})";
 
 }  // namespace
 
 TEST_CASE("validate accepts the example, prints warnings, and refuses with code, hint and status 2") {
-  CHECK(run_trainer({"validate", example}).status == 0);
+  CHECK(run_trainer({"validate", example_path}).status == 0);
   TemporaryFolder folder;
-  auto config = json::parse(read_text(example));
+  auto config = json::parse(read_text(example_path));
   config["rollout"]["top_p"] = 0.9;
   write_text(folder.path() / "run.json", config.dump());
   const auto warned = run_trainer({"validate", (folder.path() / "run.json").string(), "--json"});
@@ -80,7 +80,7 @@ TEST_CASE("bad calls end with status 2, a code and a hint") {
       {{}, "usage"},
       {{"fly"}, "usage"},
       {{"validate"}, "usage"},
-      {{"validate", "--fast", example}, "usage"},
+      {{"validate", "--fast", example_path}, "usage"},
       {{"validate", (folder.path() / "none.json").string()}, "config_missing"},
       {{"validate", folder.path().string()}, "config_unreadable"},
       {{"status", (folder.path() / "none").string()}, "run_missing"},

@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 // The example: FrozenLake by StarPO-S without a critic; 8 groups of 16 of which half are kept, and steps of 32 episodes.
-json example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
+json starpo_s_example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
 // What can't act in a configuration, and why.
 std::map<std::string, std::string> idle_in(const json& config) {
@@ -28,7 +28,7 @@ std::map<std::string, std::string> idle_in(const json& config) {
 
 // The same after changes to the example, each a pointer with its value.
 std::map<std::string, std::string> idle_after(const std::vector<std::pair<std::string, json>>& changes) {
-  auto config = example();
+  auto config = starpo_s_example();
   for (const auto& [pointer, value] : changes) config[json::json_pointer(pointer)] = value;
   return idle_in(config);
 }
@@ -36,8 +36,8 @@ std::map<std::string, std::string> idle_after(const std::vector<std::pair<std::s
 }  // namespace
 
 TEST_CASE("clips can't act where an iteration's episodes are one step of the policy that played them") {
-  const auto example_idle = idle_in(example());
-  REQUIRE(example().at("policy_loss").at("mini_batch") == 32);
+  const auto example_idle = idle_in(starpo_s_example());
+  REQUIRE(starpo_s_example().at("policy_loss").at("mini_batch") == 32);
   CHECK_FALSE(example_idle.contains("policy_loss.clip_low"));
 
   const std::vector<std::pair<std::string, json>> one_step{{"/policy_loss/mini_batch", 64}};
@@ -52,7 +52,7 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
     CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(path));
   }
   // Each environment's filter keeps at least one group of its own.
-  auto small = example().at("environments").at(0);
+  auto small = starpo_s_example().at("environments").at(0);
   small.update({{"label", "small"}, {"share", 0.15}});
   CHECK(idle_after({{"/policy_loss/mini_batch", 64}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
   CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 16}, {"/filter/keep", 0.125}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
@@ -62,7 +62,7 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
 }
 
 TEST_CASE("a critic's settings need a critic") {
-  const auto without = idle_in(example());
+  const auto without = idle_in(starpo_s_example());
   for (const char* path : {"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup", "advantage.lambda", "advantage.gamma"}) CHECK(without.contains(path));
   const std::vector<std::pair<std::string, json>> with{{"/advantage/estimator", "gae"}, {"/critic/model", "head"}};
   const auto idle = idle_after(with);
@@ -81,7 +81,7 @@ TEST_CASE("a critic's settings need a critic") {
 }
 
 TEST_CASE("a filter needs groups that differ, and something to leave out") {
-  CHECK_FALSE(idle_in(example()).contains("filter.strategy"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("filter.strategy"));
   const auto alone = idle_after({{"/rollout/group_size", 1}});
   CHECK(alone.contains("filter.strategy"));
   CHECK(alone.contains("filter.keep"));
@@ -100,12 +100,12 @@ TEST_CASE("dr_grpo keeps the bias of length unless a loss is divided by a fixed 
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}}).contains("advantage.estimator"));
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}}).contains("advantage.estimator"));
   CHECK_FALSE(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "fixed_length"}}).contains("advantage.estimator"));
-  CHECK_FALSE(idle_in(example()).contains("advantage.estimator"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("advantage.estimator"));
 }
 
 TEST_CASE("the divergence's settings need its coefficient, and a discount something to discount") {
   for (const char* path : {"kl.estimator", "kl.placement", "kl.reference"}) {
-    CHECK(idle_in(example()).contains(path));
+    CHECK(idle_in(starpo_s_example()).contains(path));
     CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}}).contains(path));
   }
   CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "reward"}}).contains("advantage.gamma"));
@@ -113,33 +113,33 @@ TEST_CASE("the divergence's settings need its coefficient, and a discount someth
 }
 
 TEST_CASE("sampling, levels, files, diagnostics, evaluation and device") {
-  CHECK_FALSE(idle_in(example()).contains("rollout.top_p"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("rollout.top_p"));
   CHECK(idle_after({{"/diagnostics/every", 0}}).contains("diagnostics.samples"));
   CHECK_FALSE(idle_after({{"/diagnostics/every", 5}}).contains("diagnostics.samples"));
   CHECK(idle_after({{"/rollout/top_k", 1}}).contains("rollout.top_p"));
   CHECK_FALSE(idle_after({{"/rollout/top_k", 2}}).contains("rollout.top_p"));
   CHECK_FALSE(idle_after({{"/iterations", 100}, {"/levels/pool", 799}}).contains("levels.pool"));
   CHECK(idle_after({{"/iterations", 100}, {"/levels/pool", 800}}).contains("levels.pool"));
-  CHECK_FALSE(idle_in(example()).contains("levels.pool"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("levels.pool"));
   CHECK(idle_after({{"/rollout_files/keep_last", 0}}).contains("rollout_files.keep_every"));
   CHECK_FALSE(idle_after({{"/rollout_files/keep_last", 5}}).contains("rollout_files.keep_every"));
-  CHECK_FALSE(idle_in(example()).contains("evaluation.every"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("evaluation.every"));
   CHECK(idle_after({{"/environments/0/validate", false}}).contains("evaluation.every"));
-  CHECK(idle_in(example()).contains("exactness"));
+  CHECK(idle_in(starpo_s_example()).contains("exactness"));
   CHECK_FALSE(idle_after({{"/device", "auto"}}).contains("exactness"));
   CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains("optimizer.warmup"));
-  CHECK_FALSE(idle_in(example()).contains("optimizer.warmup"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("optimizer.warmup"));
 }
 
 TEST_CASE("noise needs an environment that leaves something to chance, and the next prompt a next turn") {
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].noise"));
   CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].noise"));
   CHECK(idle_after({{"/environments/0/max_turns", 1}}).contains("environments[0].prompt.next"));
-  CHECK_FALSE(idle_in(example()).contains("environments[0].prompt.next"));
+  CHECK_FALSE(idle_in(starpo_s_example()).contains("environments[0].prompt.next"));
 }
 
 TEST_CASE("each task leaves the other's settings alone") {
-  const auto reinforces = idle_in(example()), warms = idle_after({{"/task", "warm_start"}});
+  const auto reinforces = idle_in(starpo_s_example()), warms = idle_after({{"/task", "warm_start"}});
   CHECK(reinforces.contains("warm_start.plain"));
   CHECK_FALSE(reinforces.contains("advantage.estimator"));
   CHECK_FALSE(warms.contains("warm_start.plain"));

@@ -150,9 +150,13 @@ function large() {
   );
   within('log-probabilities of the 0.5B shape', largest_logprob_difference, 1e-4);
   for (const [name, difference] of Object.entries<number>(differences))
-    within(`${name} of the 0.5B shape`, difference, name === 'weight_changes' ? 1e-3 : 1e-5);
+    within(`${name} of the 0.5B shape`, difference, limitOf(name));
   return { largest_logprob_difference, relative_differences: differences };
 }
+
+/** A relative difference of root mean squares. Rounding in gradients near 0 is as large as they are, and AdamW's first step takes their sign. */
+const limitOf = (name: string) =>
+  name === 'weight_changes' || name.endsWith('_after_steps') ? 1e-3 : name.startsWith('gradient') ? 5e-5 : 1e-5;
 
 /** What the machine can give without swapping, in bytes. */
 function memoryAvailable(): number {
@@ -178,7 +182,7 @@ function gpuScripts() {
     JSON.parse(readFileSync(join(out, `${stage}.json`), 'utf8')),
   ]);
   for (const [stage, { complete, failed }] of results)
-    if (!complete || failed)
+    if (!complete || failed.length > 0)
       problems.push(`the GPU benchmarks' ${stage} on the processor: ${JSON.stringify(failed)}`);
   return { calls, seconds: Object.fromEntries(results.map(([stage, { seconds }]) => [stage, seconds])) };
 }

@@ -1,0 +1,143 @@
+/**
+ * Does a roll-back save a run? Trains each seed twice: left alone, and with `reaction=rollback`, where core rolls back at the warning and goes on with the change that
+ * its advice names, up to the same iteration. Prints, and writes, the mean success of the last ten iterations of both.
+ * Usage: npm run benchmark:rescue -- [--preset starter-frozen-lake-trap] [--seeds 1,2,3,4,5] [--set key=value ...] [--workers 2] [--out FILE]
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
+import { commandArguments, machine } from '../machine.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+const { values } = parseArgs({
+  options: {
+    preset: { type: 'string', default: 'starter-frozen-lake-trap' },
+    seeds: { type: 'string', default: '1,2,3,4,5' },
+    set: { type: 'string', multiple: true, default: [] },
+    workers: { type: 'string', default: '2' },
+    out: { type: 'string' },
+  },
+});
+const success = 'rollout/success_rate';
+const lastOnes = 10;
+
+/** A run, or the one that goes on with it after a roll-back. */
+interface Part {
+  run: string;
+  folder: string;
+  /** Of its parent, that it goes on from; null for the first. */
+  iteration: number | null;
+}
+
+interface Line {
+  /** Mean success of the last iterations of the last run, in percent. */
+  last_ten: number;
+  iterations: number;
+  /** By the collapse rule, of the first run alone. */
+  label: ReturnType<typeof labelRun>;
+  rollbacks: { stopped_at: number; back_to: number; changes: unknown }[];
+}
+
+const lines = (file: string) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+function pointsOf(folder: string): Point[] {
+  const events = lines(join(folder, 'events.jsonl'));
+  return events
+    .filter(({ type }) => type === 'iteration' || type === 'evaluation')
+    .map(({ iteration, metrics }) => ({ iteration, metrics }));
+}
+
+const successes = (points: readonly Point[]) =>
+  points.flatMap(({ iteration, metrics }) =>
+    metrics[success] === undefined ? [] : { iteration, value: metrics[success] },
+  );
+
+/** What of a fork's settings isn't its parent's. */
+function changesOf(parent: Part, fork: Part): unknown {
+  const config = (part: Part) => JSON.parse(readFileSync(join(part.folder, 'run.json'), 'utf8'));
+  const flat = (value: unknown, path: string): [string, unknown][] =>
+    value !== null && typeof value === 'object'
+      ? Object.entries(value).flatMap(([key, each]) => flat(each, path === '' ? key : `${path}.${key}`))
+      : [[path, value]];
+  const before = new Map(flat(config(parent), ''));
+  const own = /^(start|parent|id|name|created)\b/;
+  return Object.fromEntries(
+    flat(config(fork), '').filter(([path, value]) => !own.test(path) && before.get(path) !== value),
+  );
+}
+
+async function train(seed: number, reaction: 'notify' | 'rollback'): Promise<Line> {
+  const home = mkdtempSync(join(tmpdir(), 'starpo-rescue-'));
+  try {
+    const set = [...values.set, `seed=${seed}`, `reaction=${reaction}`].flatMap((each) => ['--set', each]);
+    const args = ['core/host/cli.ts', 'train', values.preset, ...set, '--json', '--home', home];
+    const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: 2 ** 28 });
+    const parts: Part[] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ type }) => type === 'created' || type === 'rolled_back')
+      .map(({ run: id, folder, iteration }) => ({ run: id, folder, iteration: iteration ?? null }));
+    const ends = parts.map((part) => successes(pointsOf(part.folder)));
+    const last = ends.at(-1)!;
+    const { rollout } = JSON.parse(readFileSync(join(parts[0]!.folder, 'run.json'), 'utf8'));
+    return {
+      last_ten: percent(last.slice(-lastOnes).map(({ value }) => value)),
+      iterations: last.at(-1)!.iteration,
+      label: labelRun(pointsOf(parts[0]!.folder), rollout.groups, rollout.group_size),
+      rollbacks: parts.slice(1).map((part, i) => ({
+        stopped_at: ends[i]!.at(-1)!.iteration,
+        back_to: part.iteration!,
+        changes: changesOf(parts[i]!, part),
+      })),
+    };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const percent = (shares: readonly number[]) =>
+  Number(((100 * shares.reduce((sum, share) => sum + share, 0)) / shares.length).toFixed(1));
+
+const jobs = values.seeds
+  .split(',')
+  .map(Number)
+  .flatMap((seed) => [
+    { seed, reaction: 'notify' as const },
+    { seed, reaction: 'rollback' as const },
+  ]);
+const done = new Map<number, Partial<Record<'notify' | 'rollback', Line>>>();
+const waiting = [...jobs];
+await Promise.all(
+  Array.from({ length: Number(values.workers) }, async () => {
+    for (let job = waiting.shift(); job; job = waiting.shift()) {
+      const { seed, reaction } = job;
+      const line = await train(seed, reaction);
+      console.log(`seed ${seed}, ${reaction}: ${JSON.stringify(line)}`);
+      done.set(seed, { ...done.get(seed), [reaction]: line });
+    }
+  }),
+);
+
+const seeds = [...done]
+  .sort(([a], [b]) => a - b)
+  .map(([seed, { notify, rollback }]) => ({ seed, left_alone: notify!, rolled_back: rollback! }));
+const collapsed = seeds.filter(({ left_alone }) => left_alone.label?.collapsed != null);
+const better = collapsed.filter(({ left_alone, rolled_back }) => rolled_back.last_ten > left_alone.last_ten);
+const summary = { collapsed: collapsed.length, better_with_rollback: better.length };
+console.log(JSON.stringify(summary));
+if (values.out) {
+  const command = `npm run benchmark:rescue${commandArguments()}`;
+  writeFileSync(
+    resolve(values.out),
+    `${JSON.stringify({ command, machine: machine(), summary, seeds }, null, 2)}\n`,
+  );
+}
