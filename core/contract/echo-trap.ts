@@ -65,6 +65,8 @@ export const trapSignal = measured.extend({
   on: z.boolean(),
   /** The value at which it comes on, at present; null where it isn't known. */
   threshold: z.number().nullable(),
+  /** The value farthest beyond its threshold since it came on; null while it is off. */
+  extreme: z.number().nullable(),
 });
 export type TrapSignal = z.infer<typeof trapSignal>;
 

@@ -138,7 +138,12 @@ export class Monitor {
       state: last.state,
       since: last.since,
       iteration: last.iteration,
-      summary: stateSummary(last.state, last.regime, signals),
+      summary: stateSummary(
+        last.state,
+        last.regime,
+        signals,
+        last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
+      ),
       lastHealthy,
       lamps: lampsOf(latches),
       map: {

@@ -50,6 +50,8 @@ export interface Latch {
   since: number | null;
   /** Newest reading; null where there was none yet. */
   reading: Reading | null;
+  /** The value farthest beyond its threshold in the present hot stretch, and in those before it since the signal came on. */
+  extreme: number | null;
   memory: Memory;
 }
 
@@ -61,6 +63,7 @@ export const newLatches = (): Latch[] =>
     on: false,
     since: null,
     reading: null,
+    extreme: null,
     memory: {},
   }));
 
@@ -75,6 +78,8 @@ function take(detector: Detector, view: View, latch: Latch): void {
   const { thresholds, iteration } = view;
   latch.reading = reading;
   if (reading.hot && latch.hot === 0) latch.hotSince = iteration;
+  if (!reading.hot && !latch.on) latch.extreme = null;
+  else if (reading.hot) latch.extreme = farther(latch.extreme, reading);
   latch.hot = reading.hot ? latch.hot + 1 : 0;
   latch.cool = reading.cool ? latch.cool + 1 : 0;
   const onAfter = detector.onAfter?.(thresholds) ?? thresholds.on_after;
@@ -85,13 +90,17 @@ function take(detector: Detector, view: View, latch: Latch): void {
   } else if (latch.on && latch.cool >= offAfter) {
     latch.on = false;
     latch.since = null;
+    latch.extreme = null;
   }
 }
+
+const farther = (extreme: number | null, { value, baseline }: Reading): number =>
+  extreme === null || (value > baseline ? value > extreme : value < extreme) ? value : extreme;
 
 /** What is told of the detectors. */
 export function shownSignals(latches: readonly Latch[]): TrapSignal[] {
   return detectors.map(({ name, title, meaning, stage, regime }, i) => {
-    const { on, since, reading } = latches[i]!;
+    const { on, since, reading, extreme } = latches[i]!;
     return {
       name,
       title,
@@ -104,6 +113,7 @@ export function shownSignals(latches: readonly Latch[]): TrapSignal[] {
       value: reading?.value ?? null,
       baseline: finite(reading?.baseline),
       threshold: finite(reading?.threshold),
+      extreme: on ? extreme : null,
     };
   });
 }

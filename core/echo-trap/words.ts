@@ -15,6 +15,8 @@ const states: Record<TrapState, string> = {
   collapsed: 'The run has lost most of what it had learned.',
 };
 
+const warnedAtEnd = 'The run ended while several early signs agreed: more of the same is likely to collapse.';
+
 const regimes: Record<TrapRegime, string> = {
   healthy: '',
   unknown: '',
@@ -34,8 +36,9 @@ export function mainSignal(signals: readonly TrapSignal[]): TrapSignal | null {
 
 const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
 
-const seen = ({ title, value, baseline, series, since }: TrapSignal) => {
-  const figures = `: ${metricTitle(series)} ${number(value)}, normally ${number(baseline)}`;
+/** What a sign that has passed its worst was at its worst: the present value may look healthy beside the baseline. */
+const seen = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
+  const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}, normally ${number(baseline)}`;
   return `${title} since iteration ${since}${series === '' ? '' : figures}.`;
 };
 
@@ -45,7 +48,14 @@ export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSig
     .join(' ');
 }
 
-export function stateSummary(state: TrapState, regime: TrapRegime, signals: readonly TrapSignal[]): string {
+/** `over`: nothing more comes of this run. */
+export function stateSummary(
+  state: TrapState,
+  regime: TrapRegime,
+  signals: readonly TrapSignal[],
+  over: boolean,
+): string {
   if (state === 'healthy' || state === 'solved') return states[state];
-  return alertMessage(state, regime, mainSignal(signals));
+  const message = alertMessage(state, regime, mainSignal(signals));
+  return over && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
 }

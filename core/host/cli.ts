@@ -242,6 +242,7 @@ function program(): Command {
     .description('how well the Echo Trap is foretold in labelled runs, by the monitor and by others')
     .argument('[folder]', 'of run directories, or with `tuning` and `held-out` (else those of the app)')
     .option('--fit', 'first search thresholds on `tuning`, and keep them in the data folder')
+    .option('--chart <file>', 'also draw every run with its alarms, as SVG')
     .option(...json)
     .option(...home)
     .action(calibrate);

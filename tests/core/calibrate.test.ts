@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JSDOM } from 'jsdom';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
@@ -188,6 +189,24 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(table.output).toMatch(
       /Held-out runs[\s\S]*StarPO Studio[\s\S]*RAGEN-2[\s\S]*rlwatch[\s\S]*Thresholds: shipped/,
     );
+  });
+
+  test('draws every run with what each method said of it', async () => {
+    put('held-out/a', 'template');
+    put('held-out/"b" & <b>', 'healthy');
+    const file = join(folder, 'alarms.svg');
+    expect(await run(folder, '--chart', file)).toMatchObject({ status: 0, errors: '' });
+    const { window } = new JSDOM(readFileSync(file, 'utf8'), { contentType: 'image/svg+xml' });
+    const rows = [...window.document.querySelectorAll('g')];
+    expect(rows.map((row) => row.querySelector('text')!.textContent)).toEqual(['a', '"b" & <b>']);
+    expect(rows[0]!.textContent).toContain('template, from 140');
+    const marks = (row: Element) => row.querySelectorAll('rect[width="3"][fill="#1f6feb"]').length;
+    expect(marks(rows[0]!)).toBeGreaterThan(0);
+    expect(marks(rows[1]!)).toBe(0);
+    expect(await run(folder, '--chart', join(folder, 'none/alarms.svg'))).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('file_not_written'),
+    });
   });
 
   test('a folder without parts counts as held out', async () => {

@@ -6,6 +6,7 @@ import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { type Point, watched } from '../../core/echo-trap/track.ts';
+import { stateSummary } from '../../core/echo-trap/words.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
@@ -112,6 +113,23 @@ describe("what the Echo Trap's monitor says of a run", () => {
       if (point.iteration % 10 === 1) echoTrap.parse(monitor.view());
     }
     expect(monitor.view()!.calibration.source).toBe('shipped');
+  });
+
+  test('a sign that has passed its worst is told of by its worst, and a warning of a run that is over knows it', () => {
+    const points = seriesOf('healthy', { seed: 3 }).map((point) =>
+      point.iteration === 100
+        ? { ...point, metrics: { ...point.metrics, 'actor/grad_norm': 9.5, 'actor/grad_norm_max': 9.5 } }
+        : point,
+    );
+    const monitor = monitorOf(points.filter(({ iteration }) => iteration <= 110));
+    const spike = monitor.view()!.signals.find(({ name }) => name === 'gradient_spikes')!;
+    expect(spike).toMatchObject({ on: true, since: 100, extreme: 9.5 });
+    expect(spike.value).toBeLessThan(2);
+    expect(stateSummary('watch', 'unknown', [spike], false)).toMatch(
+      /Gradient spikes since iteration 100: .* 9\.5, normally/,
+    );
+    expect(stateSummary('warning', 'unknown', [spike], false)).toContain('without a change');
+    expect(stateSummary('warning', 'unknown', [spike], true)).toMatch(/^The run ended while/);
   });
 });
 

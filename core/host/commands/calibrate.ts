@@ -1,5 +1,7 @@
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Failure } from '../../contract/failure.ts';
+import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import {
   type Calibration,
   fittedFile,
@@ -19,6 +21,7 @@ interface CalibrateOptions {
   home?: string;
   json?: boolean;
   fit?: boolean;
+  chart?: string;
 }
 
 type Method = 'ours' | 'ragen2' | 'rlwatch';
@@ -32,7 +35,7 @@ interface Part extends Scores {
 const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
 
 /** Labelled runs through our detectors and two others; with `fit`, thresholds are first searched on the tuning part and kept in the data folder. */
-export function calibrate(folder: string | undefined, { home, json, fit }: CalibrateOptions): void {
+export function calibrate(folder: string | undefined, { home, json, fit, chart }: CalibrateOptions): void {
   const parts = readParts(folder ?? ownRuns);
   let calibration = readCalibration(dataFolder(home));
   if (fit) {
@@ -45,6 +48,7 @@ export function calibrate(folder: string | undefined, { home, json, fit }: Calib
     calibration = fitted(parts.tuning);
     writeCalibration(dataFolder(home), calibration);
   }
+  if (chart) writeChart(chart, Object.values(parts).flat(), calibration);
   const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
   if (json) {
     print(JSON.stringify(Object.fromEntries(judged), null, 2));
@@ -96,12 +100,36 @@ const modelOf = (config: unknown) =>
     .split('/')
     .at(-1)!;
 
-function judge(runs: readonly LabelledRun[], { thresholds }: Calibration): Part {
-  const all = {
-    ours: judgeAll(runs, (run) => ourAlarms(run, thresholds)),
-    ragen2: judgeAll(runs, ({ points }) => ragen2Alarms(points)),
-    rlwatch: judgeAll(runs, ({ points }) => rlwatchAlarms(points)),
-  };
+const judgeBy = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
+  ours: judgeAll(runs, (run) => ourAlarms(run, thresholds)),
+  ragen2: judgeAll(runs, ({ points }) => ragen2Alarms(points)),
+  rlwatch: judgeAll(runs, ({ points }) => rlwatchAlarms(points)),
+});
+
+function writeChart(file: string, runs: readonly LabelledRun[], calibration: Calibration): void {
+  const { ours, ragen2, rlwatch } = judgeBy(runs, calibration);
+  const rows = runs.map((run, i) => ({
+    run,
+    iterations: ours[i]!.iterations,
+    alarms: {
+      [names.ours]: ours[i]!.alarms,
+      [names.ragen2]: ragen2[i]!.alarms,
+      [names.rlwatch]: rlwatch[i]!.alarms,
+    },
+  }));
+  try {
+    writeFileSync(resolve(file), alarmChart(rows, `Alarms in ${runs.length} labelled runs`));
+  } catch (error) {
+    throw new Failure(
+      'file_not_written',
+      `The chart can't be written: ${error instanceof Error ? error.message : error}.`,
+      'Name a file in a folder that is there and may be written to.',
+    );
+  }
+}
+
+function judge(runs: readonly LabelledRun[], calibration: Calibration): Part {
+  const all = judgeBy(runs, calibration);
   const scores = (among: (run: LabelledRun) => boolean): Scores => {
     const of = (method: Method) => scoreOf(all[method].filter((_, i) => among(runs[i]!)));
     return { ours: of('ours'), ragen2: of('ragen2'), rlwatch: of('rlwatch') };
