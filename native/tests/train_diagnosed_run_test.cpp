@@ -52,6 +52,11 @@ struct DiagnosedRun : TinyRun {
     return found;
   }
 
+  // Iterations that said they were at it.
+  std::ptrdiff_t phases_diagnosed() const {
+    return std::ranges::count_if(events("phase"), [](const json& event) { return event.at("name") == "diagnose"; });
+  }
+
   bool plans(const std::string& part) const {
     const json plan = events("memory_plan").back();
     return std::ranges::any_of(plan.at("parts"), [&](const json& each) { return each.at("name") == part; });
@@ -130,6 +135,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
   }
   CHECK(events("iteration").back().at("metrics").contains("time/diagnostics"));
   CHECK(plans("start"));
+  CHECK(phases_diagnosed() == 3);
 
   std::filesystem::remove_all(run.path() / "checkpoints");
   std::filesystem::remove(run.path() / "events.jsonl");
@@ -144,6 +150,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
   config["diagnostics"]["every"] = 0;
   CHECK(train() == 0);
   CHECK(diagnosed().empty());
+  CHECK(phases_diagnosed() == 0);
   CHECK_FALSE(plans("start"));
   CHECK(weights("000003") == weights_with);
 }

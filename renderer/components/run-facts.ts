@@ -19,6 +19,7 @@ const phaseWords: Record<string, { doing: string; unit: string }> = {
   evaluate: { doing: 'Evaluating', unit: 'episodes' },
   rollout: { doing: 'Playing episodes', unit: 'episodes' },
   filter: { doing: 'Filtering groups', unit: 'groups' },
+  diagnose: { doing: 'Measuring what thoughts say', unit: '' },
   update: { doing: 'Updating the policy', unit: 'steps' },
   checkpoint: { doing: 'Writing a checkpoint', unit: '' },
 };

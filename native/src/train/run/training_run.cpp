@@ -254,6 +254,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
 // Returns the seconds that it took.
 double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
   const Stopwatch watch(control_);
+  journal_.phase("diagnose", iteration_, 0, 1);
   add_diagnostics(state_->config, state_->replica, episodes, kept, metrics, [&] { control_.poll(); });
   return at(metrics, metric::time_diagnostics) = watch.seconds();
 }
