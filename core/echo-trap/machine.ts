@@ -71,7 +71,11 @@ export function targetOf(
   if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
   if (isOn('not_finite')) return 'collapsing';
   if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
-  if (evidenceOf(lit, outcome, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
+  const thoughtsKnown = latches.some(
+    ({ reading }, i) => reading !== null && detectors[i]!.family === 'thoughts',
+  );
+  const evidence = thoughtsKnown ? evidenceOf : paperEvidenceOf;
+  if (evidence(lit, outcome, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = lit.filter(({ detector }) => detector.stage === 'early');
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
   if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
@@ -103,6 +107,23 @@ function evidenceOf(lit: readonly Lit[], { trend, fall }: Outcome, thresholds: T
   }
   const sum = [...byFamily.values()].reduce((total, value) => total + value, 0);
   return fall <= nearPeak ? at_peak * sum : sum;
+}
+
+/** An early sign that has stood for so many iterations is a warning by itself. */
+const persists = 20;
+
+/**
+ * Where thoughts aren't told of, as in a run of another trainer, there is only what the paper had, and its rule: two early signs are a warning, as is one that persists. Signs of the
+ * template count half while success still rises.
+ */
+function paperEvidenceOf(lit: readonly Lit[], { trend }: Outcome, thresholds: Thresholds): number {
+  const byFamily = new Map<string, number>();
+  for (const { detector, lasting } of lit) {
+    const excused = trend > thresholds.learning && detector.regime === 'template' ? 0.5 : 1;
+    const counted = excused * (detector.stage === 'early' && lasting >= persists ? 1 : 0.5);
+    byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));
+  }
+  return [...byFamily.values()].reduce((total, value) => total + value, 0);
 }
 
 /** Success near the top and at its own peak: then spread, entropy and variety fall because nothing is left to learn. */

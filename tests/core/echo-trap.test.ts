@@ -49,6 +49,28 @@ describe("what the Echo Trap's monitor says of a run", () => {
     }
   });
 
+  test.each(seeds)('where thoughts are not told of, the signs of the paper serve (seed %i)', (seed) => {
+    const known = [
+      'rollout/success_rate',
+      'rollout/reward_std_in_group',
+      'rollout/entropy',
+      'actor/grad_norm',
+    ];
+    const foreign = (fate: Fate) =>
+      monitorOf(
+        seriesOf(fate, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
+          iteration,
+          metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
+        })),
+      );
+    for (const fate of ['healthy', 'solved'] as const) expect(foreign(fate).alarms, fate).toEqual([]);
+    for (const fate of ['template', 'chaos'] as const) {
+      const [first] = foreign(fate).alarms;
+      expect(first, fate).toBeGreaterThanOrEqual(40);
+      expect(first, fate).toBeLessThan(140);
+    }
+  });
+
   test.each(seeds)('a locked run is told of, and no alarm is given (seed %i)', (seed) => {
     const monitor = monitorOf(seriesOf('locked', { seed }));
     expect(monitor.alarms).toEqual([]);
