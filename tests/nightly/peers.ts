@@ -156,7 +156,11 @@ function large() {
 
 /** A relative difference of root mean squares. Rounding in gradients near 0 is as large as they are, and AdamW's first step takes their sign. */
 const limitOf = (name: string) =>
-  name === 'weight_changes' || name.endsWith('_after_steps') ? 1e-3 : name.startsWith('gradient') ? 5e-5 : 1e-5;
+  name === 'weight_changes' || name.endsWith('_after_steps')
+    ? 1e-3
+    : name.startsWith('gradient')
+      ? 5e-5
+      : 1e-5;
 
 /** What the machine can give without swapping, in bytes. */
 function memoryAvailable(): number {
