@@ -1,6 +1,6 @@
 import { number, percent } from '../components/format.ts';
 
-export type LineColor = 'chart-1' | 'chart-2' | 'chart-3' | 'chart-4';
+export type LineColor = 'chart-ink' | 'chart-1' | 'chart-2' | 'chart-3' | 'chart-4';
 
 export interface LineSpec {
   metric: string;
@@ -17,6 +17,8 @@ export interface ChartSpec {
   id: string;
   title: string;
   unit: string;
+  /** A sentence on what it shows. */
+  meaning?: string;
   lines: LineSpec[];
   format: (value: number) => string;
   /** Bounds of the axis of values; what isn't given follows the values. */
@@ -80,7 +82,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
         ...rolloutLines(
           names,
           'success_rate',
-          { metric: 'rollout/success_rate', label: 'rollout', color: 'chart-2' },
+          { metric: 'rollout/success_rate', label: 'rollout', color: 'chart-ink' },
           ' rollout',
         ),
       ],
@@ -93,19 +95,19 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       lines: rolloutLines(names, 'reward_mean', {
         metric: 'rollout/reward_mean',
         label: 'mean',
-        color: 'chart-2',
+        color: 'chart-ink',
       }),
     },
     {
       id: 'reward-std',
-      title: 'In-group reward std',
-      unit: 'and share of groups without spread',
+      title: 'Reward spread',
+      unit: 'standard deviation in groups',
       format: number,
       low: 0,
       lines: [
-        { metric: 'rollout/reward_std_in_group', label: 'std', color: 'chart-2' },
+        { metric: 'rollout/reward_std_in_group', label: 'spread', color: 'chart-ink' },
         ...(names.includes(byChoice.metric) ? [byChoice] : []),
-        { metric: 'rollout/zero_std_groups', label: 'zero', color: 'chart-4', dashed: true },
+        { metric: 'rollout/zero_std_groups', label: 'groups without spread', color: 'chart-4', dashed: true },
       ],
     },
     {
@@ -115,7 +117,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       format: number,
       low: 0,
       lines: [
-        { metric: 'rollout/entropy', label: 'rollout', color: 'chart-2' },
+        { metric: 'rollout/entropy', label: 'rollout', color: 'chart-ink' },
         { metric: 'actor/entropy', label: 'update', color: 'chart-3', dashed: true },
       ],
     },
@@ -126,7 +128,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       format: number,
       low: 0,
       lines: [
-        { metric: 'actor/grad_norm', label: 'mean', color: 'chart-2' },
+        { metric: 'actor/grad_norm', label: 'mean', color: 'chart-ink' },
         { metric: 'actor/grad_norm_max', label: 'max', color: 'chart-4', dashed: true },
       ],
     },
@@ -136,7 +138,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       unit: 'tokens per episode',
       format: number,
       low: 0,
-      lines: [{ metric: 'rollout/response_tokens', label: 'sampled', color: 'chart-2' }],
+      lines: [{ metric: 'rollout/response_tokens', label: 'sampled', color: 'chart-ink' }],
     },
     {
       id: 'throughput',
@@ -145,7 +147,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       format: number,
       low: 0,
       lines: [
-        { metric: 'throughput/generated_tokens_per_second', label: 'generated', color: 'chart-2' },
+        { metric: 'throughput/generated_tokens_per_second', label: 'generated', color: 'chart-ink' },
         { metric: 'throughput/trained_tokens_per_second', label: 'trained', color: 'chart-3', dashed: true },
       ],
     },
@@ -160,8 +162,7 @@ const optionalSpecs: ChartSpec[] = [
     title: "Critic's explained variance",
     unit: '1: knows every return, 0: their mean',
     format: number,
-    high: 1,
-    lines: [{ metric: 'critic/explained_variance', label: 'share', color: 'chart-2' }],
+    lines: [{ metric: 'critic/explained_variance', label: 'share', color: 'chart-ink' }],
   },
   {
     id: 'critic-value',
@@ -169,7 +170,7 @@ const optionalSpecs: ChartSpec[] = [
     unit: 'expected reward, and its loss',
     format: number,
     lines: [
-      { metric: 'critic/value_mean', label: 'value', color: 'chart-2' },
+      { metric: 'critic/value_mean', label: 'value', color: 'chart-ink' },
       { metric: 'critic/loss', label: 'loss', color: 'chart-3', dashed: true },
     ],
   },
@@ -179,14 +180,14 @@ const optionalSpecs: ChartSpec[] = [
     unit: 'before clipping',
     format: number,
     low: 0,
-    lines: [{ metric: 'critic/grad_norm', label: 'mean', color: 'chart-2' }],
+    lines: [{ metric: 'critic/grad_norm', label: 'mean', color: 'chart-ink' }],
   },
   {
     id: 'kl-to-reference',
     title: 'KL to the reference',
     unit: 'nats per token',
     format: number,
-    lines: [{ metric: 'actor/kl_to_reference', label: 'estimate', color: 'chart-2' }],
+    lines: [{ metric: 'actor/kl_to_reference', label: 'estimate', color: 'chart-ink' }],
   },
 ];
 
@@ -201,7 +202,7 @@ export function warmStartSpecs(names: string[]): ChartSpec[] {
       unit: 'nats per reply token',
       format: number,
       low: 0,
-      lines: [{ metric: 'warm_start/loss', label: 'mean', color: 'chart-2' }],
+      lines: [{ metric: 'warm_start/loss', label: 'mean', color: 'chart-ink' }],
     },
     gradient!,
     throughput!,

@@ -1,31 +1,39 @@
 import type { ChartSpec } from './chart-specs.ts';
 import type { ChartMark } from './marks.ts';
 import type { MetricSeries } from './metric-series.ts';
-import type { RunSeries } from './run-series.ts';
+import { readingAt, seriesOf, type Trace } from './traces.ts';
 
-/** One sentence a line: where it began, where it is, between which values it ran. */
-export function describeChart(spec: ChartSpec, series: RunSeries): string {
-  const sentences = spec.lines.map(({ metric, label, band }) => {
-    const points = series.get(metric);
-    const newest = points?.newest();
-    if (!points || !newest) return `${label}: no values yet.`;
-    const { iteration, value } = newest;
-    const low = band && series.get(band.low)?.at(iteration);
-    const high = band && series.get(band.high)?.at(iteration);
-    const interval =
-      low === undefined || high === undefined
-        ? ''
-        : ` (95 % interval ${spec.format(low)} to ${spec.format(high)})`;
-    return `${label}: ${spec.format(value)}${interval} at iteration ${iteration}; ${course(spec, points)}`;
-  });
-  return `${spec.title}, ${spec.unit}. ${sentences.join(' ')}`;
+const describedTraces = 12;
+
+/** One sentence a line: where it began, where it is, between which values it ran. For those who don't see the chart. */
+export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string {
+  const own = traces.filter(({ faint }) => !faint);
+  const sentences = own.slice(0, describedTraces).map((trace) => describeTrace(spec, trace));
+  const rest = own.length - sentences.length;
+  return [
+    `${[spec.title, spec.unit].filter(Boolean).join(', ')}.`,
+    ...sentences,
+    ...(rest > 0 ? [`And ${rest} more lines.`] : []),
+    describeBehind(spec, traces),
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function describeTrace(spec: ChartSpec, trace: Trace): string {
+  const series = seriesOf(trace);
+  const newest = readingAt(trace, -1, 0);
+  if (!series || !newest) return `${trace.label}: no values yet.`;
+  const { iteration, value, band } = newest;
+  const interval = band ? ` (95 % interval ${spec.format(band.low)} to ${spec.format(band.high)})` : '';
+  return `${trace.label}: ${spec.format(value)}${trace.sparse ? interval : ''} at iteration ${iteration}; ${course(spec, series)}`;
 }
 
 /** Where the run that it parted from ended. */
-export function describeParent(spec: ChartSpec, parent: RunSeries): string {
-  const ends = spec.lines.flatMap(({ metric, label }) => {
-    const newest = parent.get(metric)?.newest();
-    return newest ? [`${label} ${spec.format(newest.value)} at iteration ${newest.iteration}`] : [];
+function describeBehind(spec: ChartSpec, traces: readonly Trace[]): string {
+  const ends = traces.flatMap((trace) => {
+    const newest = trace.faint ? readingAt(trace, -1, 0) : null;
+    return newest ? [`${trace.label} ${spec.format(newest.value)} at iteration ${newest.iteration}`] : [];
   });
   return ends.length > 0 ? `Its parent: ${ends.join(', ')}.` : '';
 }

@@ -1,61 +1,151 @@
-import { memo, useEffect, useId, useRef, useSyncExternalStore } from 'react';
+import {
+  memo,
+  type ReactNode,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { useTheme } from '../theme.ts';
-import { useCharts, useChartsView } from '../views/charts-view.tsx';
-import { indexAt } from './align.ts';
+import { useCharts, useChartsStore } from '../views/charts-view.tsx';
+import type { AxisKind } from './axes.ts';
+import styles from './chart.module.css';
 import type { ChartSpec } from './chart-specs.ts';
-import { describeChart, describeMarks, describeParent } from './chart-text.ts';
+import { describeChart, describeMarks } from './chart-text.ts';
 import { frames } from './frame-scheduler.ts';
+import type { Zoom } from './layout.ts';
 import type { ChartMark } from './marks.ts';
-import type { MetricSeries } from './metric-series.ts';
-import { createPlot, type Plot } from './plot.ts';
-import { useChartPreferences } from './preferences.ts';
-import type { RunSeries } from './run-series.ts';
+import { createPlot, type Plot, type View } from './plot.ts';
+import { type ChartSize, useChartPreferences } from './preferences.ts';
+import type { Reference } from './references.ts';
+import { hideTip, readingsAt, showTip, tipAt } from './tooltip.ts';
+import { hasValues, type Reading, readingAt, type Trace } from './traces.ts';
+import { useInView } from './use-in-view.ts';
 
-const height = 158;
+const heights: Record<ChartSize, number> = { small: 140, medium: 176, large: 260 };
 
-interface ChartProps {
+export interface ChartProps {
   spec: ChartSpec;
-  series: RunSeries;
-  /** Of the run that this one parted from, drawn faint behind it. */
-  parent?: RunSeries | null;
+  traces: readonly Trace[];
+  axis: AxisKind;
+  /** All of the axis. */
+  extent: () => Zoom;
   marks?: readonly ChartMark[];
+  references?: readonly Reference[];
+  /** Stands above the plot. */
+  headline?: ReactNode;
+  /** What can be done with it, at the end of its title. */
+  actions?: ReactNode;
+  /** Pixels of the plot; else as the person has chosen. */
+  height?: number;
+  /** Whether its lines are named with their values; many are named elsewhere. */
+  legend?: boolean;
 }
 
 const noMarks: readonly ChartMark[] = [];
+const noReferences: readonly Reference[] = [];
 
 /** A titled chart that redraws itself from the series; React draws only the frame around it. */
-export const Chart = memo(function Chart({ spec, series, parent = null, marks = noMarks }: ChartProps) {
-  const drawn = useRef<Plot | null>(null);
-  const newestMarks = useRef(marks);
-  const target = useRef<HTMLDivElement>(null);
+export const Chart = memo(function Chart(props: ChartProps) {
+  const { spec, traces, headline, actions, marks = noMarks, legend = true } = props;
+  const size = useChartPreferences((state) => state.size);
+  const height = props.height ?? heights[size];
+  const figure = useRef<HTMLElement>(null);
+  const inView = useInView(figure);
   const title = useId();
-  const { store, syncKey } = useChartsView();
+  const filled = useVersion(traces, true, () => traces.some(hasValues));
+  return (
+    <figure
+      className={`panel ${styles.chart}`}
+      data-chart={spec.id}
+      data-empty={!filled || undefined}
+      data-wide={spec.wide || undefined}
+      aria-labelledby={title}
+      ref={figure}
+    >
+      <figcaption className={styles.head}>
+        <div className={styles.titles} title={spec.meaning}>
+          <h3 id={title}>{spec.title}</h3>
+          <span className={styles.unit}>{spec.unit}</span>
+        </div>
+        <div className={styles.actions}>{actions}</div>
+      </figcaption>
+      {headline}
+      {legend && <Legend spec={spec} traces={traces} inView={inView} />}
+      <div className={styles.frame} style={{ height }}>
+        {filled ? (
+          <PlotArea {...props} height={height} inView={inView} />
+        ) : (
+          <div className={styles.skeleton}>No values yet</div>
+        )}
+      </div>
+      <ChartText spec={spec} traces={traces} marks={marks} />
+    </figure>
+  );
+});
+
+/** The plot itself, made once it is in view and drawn while it is. */
+function PlotArea({
+  spec,
+  traces,
+  axis,
+  extent,
+  marks = noMarks,
+  references = noReferences,
+  height,
+  inView,
+}: ChartProps & { height: number; inView: boolean }) {
+  const target = useRef<HTMLDivElement>(null);
+  const drawn = useRef<Plot | null>(null);
+  const newest = useRef({ marks, references });
+  const visible = useRef(inView);
+  const stale = useRef(false);
+  const [seen, setSeen] = useState(inView);
+  const store = useChartsStore();
   const smoothing = useChartPreferences((state) => state.smoothing);
+  const log = useChartPreferences((state) => state.log.includes(spec.id));
+  const ignoreOutliers = useChartPreferences((state) => state.ignoreOutliers);
   const theme = useTheme((state) => state.theme);
+  if (inView && !seen) setSeen(true);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the document
   useEffect(() => {
+    if (!seen) return;
     const element = target.current!;
+    const view = (): View => ({ zoom: store.getState().zoom ?? extent(), log, ignoreOutliers });
     const plot = createPlot(element, {
       spec,
-      series,
-      parent,
-      marks: () => newestMarks.current,
+      traces,
+      axis,
       smoothing,
-      syncKey,
       width: element.clientWidth,
       height,
-      zoom: () => store.getState().zoom,
+      view,
+      marks: () => newest.current.marks,
+      references: () => newest.current.references,
       onZoom: store.getState().setZoom,
-      onCursor: store.getState().setCursor,
+      onCursor: (place, at) => {
+        store.getState().setCursor(place, spec.id);
+        if (place === null || !at) hideTip();
+        else showTip(tipAt(spec, traces, axis, place, smoothing, plot.valueAt(at.y)), at);
+      },
     });
     drawn.current = plot;
-    const update = () => frames.schedule(plot.update);
+    const update = () => {
+      if (visible.current) frames.schedule(plot.update);
+      else stale.current = true;
+    };
+    const follow = () => {
+      const { cursor, pointedAt } = store.getState();
+      if (pointedAt !== spec.id) plot.point(cursor);
+    };
     const stops = [
-      series.subscribe(update),
-      parent?.subscribe(update) ?? (() => {}),
+      ...sourcesOf(traces).map((source) => source.subscribe(update)),
       store.subscribe((state, before) => {
         if (state.zoom !== before.zoom) update();
+        if (state.cursor !== before.cursor && visible.current) frames.schedule(follow);
       }),
     ];
     const observer = new ResizeObserver(() => plot.resize(element.clientWidth, height));
@@ -64,69 +154,115 @@ export const Chart = memo(function Chart({ spec, series, parent = null, marks = 
       for (const stop of stops) stop();
       observer.disconnect();
       frames.cancel(plot.update);
+      frames.cancel(follow);
+      hideTip();
       plot.destroy();
       drawn.current = null;
     };
-  }, [spec, series, parent, store, syncKey, smoothing, theme]);
+  }, [seen, spec, traces, axis, extent, store, smoothing, log, ignoreOutliers, theme, height]);
 
   useEffect(() => {
+    visible.current = inView;
+    if (!inView || !stale.current || !drawn.current) return;
+    stale.current = false;
+    frames.schedule(drawn.current.update);
+  }, [inView]);
+
+  useEffect(() => {
+    const before = newest.current;
     // A new plot has drawn its own.
-    if (newestMarks.current === marks) return;
-    newestMarks.current = marks;
-    drawn.current?.mark();
-  }, [marks]);
+    if (before.marks === marks && before.references === references) return;
+    newest.current = { marks, references };
+    if (before.references === references) drawn.current?.mark();
+    else drawn.current?.update();
+  }, [marks, references]);
 
-  return (
-    <figure className="chart panel" data-wide={spec.wide || undefined} aria-labelledby={title}>
-      <figcaption className="chart-head" data-many={spec.lines.length > 1 || undefined} title={spec.unit}>
-        <h3 id={title}>{spec.title}</h3>
-        <span className="faint chart-unit">{spec.unit}</span>
-        <Values spec={spec} series={series} />
-      </figcaption>
-      <div className="chart-plot" ref={target} aria-hidden="true" />
-      <ChartText spec={spec} series={series} parent={parent} marks={marks} />
-    </figure>
+  return <div className={styles.plot} ref={target} aria-hidden="true" />;
+}
+
+const sourcesOf = (traces: readonly Trace[]) => [...new Set(traces.map(({ source }) => source))];
+
+/** Computed again with every change of what is drawn, as long as that is asked for. */
+function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
+  const sources = useMemo(() => sourcesOf(traces), [traces]);
+  const subscribe = useMemo(
+    () => (listener: () => void) => {
+      if (!follows) return () => {};
+      const stops = sources.map((source) => source.subscribe(listener));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    [sources, follows],
   );
-});
+  useSyncExternalStore(subscribe, () => sources.reduce((sum, { version }) => sum + version, 0));
+  return compute();
+}
 
-/** Newest values, or those under the cross-hair. */
-function Values({ spec, series }: ChartProps) {
-  useSyncExternalStore(series.subscribe, () => series.version);
-  const cursor = useCharts((state) => state.cursor);
+interface PartProps {
+  spec: ChartSpec;
+  traces: readonly Trace[];
+  inView: boolean;
+}
+
+/** Newest values, or those under the cross-hair: what is drawn as the line, and what was measured. */
+function Legend({ spec, traces, inView }: PartProps) {
+  const smoothing = useChartPreferences((state) => state.smoothing);
+  const cursor = useCharts((state) => (inView ? state.cursor : null));
+  const own = traces.filter(({ faint }) => !faint);
+  const readings = useVersion(own, inView, () =>
+    cursor === null
+      ? own.flatMap((trace) => readingAt(trace, -1, smoothing) ?? [])
+      : readingsAt(own, cursor, smoothing),
+  );
   return (
-    <span className="chart-values">
-      {spec.lines.map(({ metric, label, color, dashed, sparse }) => {
-        const points = series.get(metric);
-        const value = cursor === null ? points?.newest()?.value : points && valueAt(points, cursor, sparse);
-        return (
-          <span key={metric} className="chart-value">
-            <span
-              className="chart-key"
-              data-dashed={dashed || undefined}
-              style={{ color: `var(--${color})` }}
-              aria-hidden="true"
-            />
-            {spec.lines.length > 1 && <span className="chart-label">{label}</span>}
-            <strong>{value === undefined ? '–' : spec.format(value)}</strong>
-          </span>
-        );
-      })}
+    <div className={styles.legend}>
+      {own.map((trace) => (
+        <Entry
+          key={trace.id}
+          spec={spec}
+          trace={trace}
+          reading={readings.find((each) => each.trace === trace)}
+          named={own.length > 1}
+          smoothing={smoothing}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface EntryProps {
+  spec: ChartSpec;
+  trace: Trace;
+  reading: Reading | undefined;
+  named: boolean;
+  smoothing: number;
+}
+
+function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
+  const value = reading ? spec.format(reading.smoothed) : '–';
+  const measured = reading ? spec.format(reading.value) : value;
+  return (
+    <span className={styles.entry}>
+      <span
+        className={styles.key}
+        data-dash={trace.dash}
+        style={{ color: `var(--${trace.color})` }}
+        aria-hidden="true"
+      />
+      {named && <span className={styles.label}>{trace.label}</span>}
+      <strong>{value}</strong>
+      {smoothing > 0 && !trace.sparse && measured !== value && (
+        <span className={styles.measured} title="As measured; the number before it is smoothed">
+          {measured}
+        </span>
+      )}
     </span>
   );
 }
 
-/** An evaluation holds until the next one; everything else is of its iteration alone. */
-function valueAt(points: MetricSeries, iteration: number, sparse = false): number | undefined {
-  return sparse ? points.values()[indexAt(points.iterations(), iteration)] : points.at(iteration);
-}
-
 /** The chart in words and a few numbers, for those who don't see it. */
-function ChartText({ spec, series, parent, marks = noMarks }: ChartProps) {
-  useSyncExternalStore(series.subscribe, () => series.version);
-  const words = [
-    describeChart(spec, series),
-    parent ? describeParent(spec, parent) : '',
-    describeMarks(marks),
-  ];
-  return <p className="visually-hidden">{words.filter(Boolean).join(' ')}</p>;
+function ChartText({ spec, traces, marks }: Omit<PartProps, 'inView'> & { marks: readonly ChartMark[] }) {
+  const words = useVersion(traces, true, () => describeChart(spec, traces));
+  return <p className="visually-hidden">{[words, describeMarks(marks)].filter(Boolean).join(' ')}</p>;
 }

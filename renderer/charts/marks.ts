@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import { byIteration, type Places } from './axes.ts';
 import styles from './marks.module.css';
 
 /** Something that happened at an iteration, shown on every chart. */
@@ -9,6 +10,10 @@ export interface ChartMark {
   tone: 'watch' | 'warning' | 'critical' | 'fork';
   title: string;
   text: string;
+  /** Of the run whose it is, as a custom property, where there are several. */
+  color?: string;
+  /** Of the run whose it is, where charts don't go by iteration. */
+  places?: Places;
 }
 
 /** Puts the marks over a plot, as its scale stands now: a line with a shape at its head, whose words show under the pointer. */
@@ -21,7 +26,8 @@ export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
       (known.get(mark.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));
     known.delete(mark.id);
     fill(element, mark);
-    const left = plot.valToPos(mark.iteration, 'x');
+    const left = plot.valToPos((mark.places ?? byIteration).at(mark.iteration), 'x');
+    element.style.color = mark.color ? `var(--${mark.color})` : '';
     element.hidden = !(left >= 0 && left <= width);
     element.style.left = `${left}px`;
     element.toggleAttribute('data-flipped', left > width / 2);

@@ -1,36 +1,30 @@
 import uPlot from 'uplot';
-import { align } from './align.ts';
-import type { ChartSpec, LineSpec } from './chart-specs.ts';
+import { type AxisKind, axisWords } from './axes.ts';
+import type { ChartSpec } from './chart-specs.ts';
+import { type Column, columnsOf, type Layout, layOut, nearestAt, type Zoom } from './layout.ts';
 import { type ChartMark, placeMarks } from './marks.ts';
-import type { RunSeries } from './run-series.ts';
+import type { Reference } from './references.ts';
+import { placeTicks, tickText, type ValueScale, valueRange, valueTicks } from './scale.ts';
+import { seriesOf, type Trace } from './traces.ts';
 
-export interface Zoom {
-  min: number;
-  max: number;
+/** What the plot shows of its traces at the moment. */
+export interface View extends ValueScale {
+  zoom: Zoom;
 }
 
-/** One column of the plot: a line, the values behind a smoothed line, an edge of its band, or the same line of the run's parent. */
-interface Column {
-  metric: string;
-  line: LineSpec;
-  role: 'line' | 'raw' | 'low' | 'high' | 'parent';
-}
-
-interface PlotOptions {
+export interface PlotOptions {
   spec: ChartSpec;
-  series: RunSeries;
-  /** Drawn faint behind it. */
-  parent: RunSeries | null;
-  marks: () => readonly ChartMark[];
+  traces: readonly Trace[];
+  axis: AxisKind;
   smoothing: number;
-  /** Charts of one key share the cross-hair. */
-  syncKey: string;
   width: number;
   height: number;
-  zoom: () => Zoom | null;
+  view: () => View;
+  marks: () => readonly ChartMark[];
+  references: () => readonly Reference[];
   onZoom: (zoom: Zoom | null) => void;
-  /** The iteration under the cross-hair, null when it leaves. */
-  onCursor: (iteration: number | null) => void;
+  /** The place under the pointer and where the pointer is in the window, null when it leaves. */
+  onCursor: (place: number | null, at: { x: number; y: number } | null) => void;
 }
 
 export interface Plot {
@@ -38,40 +32,50 @@ export interface Plot {
   update(): void;
   /** Puts the marks where they are now. */
   mark(): void;
+  /** Moves the cross-hair to a place, or takes it away. */
+  point(place: number | null): void;
+  /** The value at a height of the window. */
+  valueAt(clientY: number): number;
   resize(width: number, height: number): void;
   destroy(): void;
 }
 
+const axisSize = 50;
+
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
-  const { spec, series, parent, smoothing, width, height } = options;
-  const own = spec.lines.flatMap((line) => columnsOf(line, smoothing));
-  // First, so that it lies behind.
-  const columns = [...(parent ? spec.lines.map(parentColumn) : []), ...own];
+  const { spec, traces, axis, smoothing } = options;
+  const columns = traces.flatMap((trace) => columnsOf(trace, smoothing));
   const style = getComputedStyle(target);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const data = () =>
-    align(
-      columns.map(({ metric, line, role }) => ({
-        series: (role === 'parent' ? parent : series)?.get(metric),
-        smoothing: (role === 'line' || role === 'parent') && !line.sparse ? smoothing : 0,
-      })),
-    ) as uPlot.AlignedData;
+  let { width } = options;
+  let layout: Layout;
+  const data = () => {
+    const { zoom, log } = options.view();
+    layout = layOut(columns, { zoom, log, smoothing, width: Math.max(50, width - axisSize) });
+    return [layout.x, ...layout.values] as uPlot.AlignedData;
+  };
+  const first = data();
+  /** Set while the cross-hair follows another chart's. */
+  let following = false;
 
   const plot = new uPlot(
     {
       width,
-      height,
+      height: options.height,
       legend: { show: false },
-      padding: [8, 10, 0, 0],
+      padding: [8, 16, 0, 0],
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false },
         // Neither the edges of a band nor the values behind a smoothed line carry a point of their own.
-        points: { size: (_self, index) => (columns[index - 1]?.role === 'line' ? 7 : 0), width: 1.5 },
-        sync: {
-          key: options.syncKey,
-          scales: ['x', null],
-          filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' },
+        points: {
+          size: (_self, index) => (columns[index - 1]?.role === 'line' ? 7 : 0),
+          width: 1.5,
+        },
+        move: (self, left, top) => {
+          const place = following || left < 0 ? null : nearestPlace(traces, self.posToVal(left, 'x'));
+          const snapped = place === null ? left : self.valToPos(place, 'x');
+          return [snapped >= 0 && snapped <= self.over.clientWidth ? snapped : left, top];
         },
         bind: {
           dblclick: () => () => {
@@ -81,138 +85,203 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
         },
       },
       scales: {
-        x: { time: false, range: (self) => rangeOfIterations(self, options.zoom()) },
-        y: { range: (_self, min, max) => rangeOfValues(spec, min, max) },
+        x: { time: false, range: () => rangeOf(options.view().zoom) },
+        y: {
+          range: () => {
+            const view = options.view();
+            const also = options.references().map(({ value }) => value);
+            return valueRange(layout, columns, spec, view, view.zoom, also);
+          },
+        },
       },
-      axes: [axis(color, 'x', spec), axis(color, 'y', spec)],
-      series: [{}, ...columns.map((column) => drawn(column, color, series))],
-      bands: bandsOf(columns, color),
+      axes: [placeAxis(color, axis), valueAxis(color, spec, () => options.view().log)],
+      series: [{}, ...columns.map((column) => drawn(column, color, () => layout.dense))],
+      bands: bandsOf(columns, color, () => layout.dense),
       hooks: {
-        draw: [(self) => placeMarks(self, options.marks())],
+        draw: [
+          (self) => drawReferences(self, options.references(), options.view().log, color),
+          (self) => placeMarks(self, options.marks()),
+        ],
         setSelect: [
           (self) => {
             if (self.select.width < 6) return;
             const min = self.posToVal(self.select.left, 'x');
             const max = self.posToVal(self.select.left + self.select.width, 'x');
             self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-            if (max - min >= 1) options.onZoom({ min: Math.floor(min), max: Math.ceil(max) });
+            const whole = axis === 'iteration';
+            if (max > min && (!whole || max - min >= 1))
+              options.onZoom(whole ? { min: Math.floor(min), max: Math.ceil(max) } : { min, max });
           },
         ],
         setCursor: [
           (self) => {
-            const { idx } = self.cursor;
-            options.onCursor(idx === null || idx === undefined ? null : (self.data[0][idx] ?? null));
+            const { left = -1, top = -1 } = self.cursor;
+            if (following) return;
+            if (left < 0) options.onCursor(null, null);
+            else {
+              const { x, y } = self.over.getBoundingClientRect();
+              options.onCursor(self.posToVal(left, 'x'), { x: x + left, y: y + top });
+            }
           },
         ],
       },
     },
-    data(),
+    first,
     target,
   );
 
   return {
     update: () => plot.setData(data(), true),
     mark: () => placeMarks(plot, options.marks()),
-    resize: (newWidth, newHeight) => plot.setSize({ width: newWidth, height: newHeight }),
+    point(place) {
+      following = true;
+      const left = place === null ? -10 : plot.valToPos(place, 'x');
+      const inside = left >= 0 && left <= plot.over.clientWidth;
+      plot.setCursor({ left: inside ? left : -10, top: inside ? 0 : -10 }, false);
+      following = false;
+    },
+    valueAt(clientY) {
+      const value = plot.posToVal(clientY - plot.over.getBoundingClientRect().top, 'y');
+      return options.view().log ? 10 ** value : value;
+    },
+    resize(newWidth, newHeight) {
+      width = newWidth;
+      plot.setSize({ width: newWidth, height: newHeight });
+      plot.setData(data(), true);
+    },
     destroy: () => plot.destroy(),
   };
 }
 
-const parentColumn = (line: LineSpec): Column => ({ metric: line.metric, line, role: 'parent' });
+const rangeOf = ({ min, max }: Zoom): [number, number] => [min, max > min ? max : min + 1];
 
-function columnsOf(line: LineSpec, smoothing: number): Column[] {
-  const own: Column = { metric: line.metric, line, role: 'line' };
-  if (line.band) {
-    return [
-      { metric: line.band.high, line, role: 'high' },
-      { metric: line.band.low, line, role: 'low' },
-      own,
-    ];
+/** Of any of the lines; the densest has it nearest. */
+export function nearestPlace(traces: readonly Trace[], place: number): number | null {
+  let nearest: number | null = null;
+  for (const trace of traces) {
+    const series = seriesOf(trace);
+    if (!series || series.length === 0) continue;
+    const places = trace.places.of(series);
+    const own = places[nearestAt(places, place)]!;
+    if (nearest === null || Math.abs(own - place) < Math.abs(nearest - place)) nearest = own;
   }
-  return smoothing > 0 && !line.sparse ? [{ ...own, role: 'raw' }, own] : [own];
+  return nearest;
 }
 
+const dashes = { dashed: [6, 4], dotted: [2, 3] };
+
 function drawn(
-  { line, role, metric }: Column,
+  { trace, role }: Column,
   color: (name: string) => string,
-  series: RunSeries,
+  isDense: () => boolean,
 ): uPlot.Series {
-  const stroke = color(line.color);
-  const edge = role === 'low' || role === 'high';
-  if (role === 'parent') return { stroke: translucent(stroke, 0.4), width: 1.5, points: { show: false } };
+  const stroke = color(trace.color);
+  const faint = translucent(stroke, 0.3);
+  const strokeOf: Record<Column['role'], uPlot.Series.Stroke> = {
+    line: trace.faint ? translucent(stroke, 0.4) : stroke,
+    low: 'transparent',
+    high: 'transparent',
+    'raw-low': faint,
+    // Where every value has a place of its own, both edges are the same line.
+    'raw-high': () => (isDense() ? faint : 'transparent'),
+  };
   return {
-    stroke: edge ? 'transparent' : role === 'raw' ? translucent(stroke, 0.28) : stroke,
+    stroke: strokeOf[role],
     width: role === 'line' ? 1.75 : 1,
-    ...(line.dashed && role === 'line' ? { dash: [5, 4] } : {}),
+    ...(trace.dash && role === 'line' ? { dash: dashes[trace.dash] } : {}),
+    spanGaps: true,
     points: {
       // A single value makes no line, so it is shown as a point.
-      show: () => role === 'line' && (line.sparse === true || (series.get(metric)?.length ?? 0) < 3),
+      show: () =>
+        role === 'line' &&
+        !trace.faint &&
+        !isDense() &&
+        (trace.sparse === true || (seriesOf(trace)?.length ?? 0) < 3),
       size: 6,
       fill: stroke,
     },
   };
 }
 
-function bandsOf(columns: Column[], color: (name: string) => string): uPlot.Band[] {
-  return columns.flatMap(({ role, line }, index) =>
-    role === 'high'
-      ? [{ series: [index + 1, index + 2] as [number, number], fill: translucent(color(line.color), 0.16) }]
-      : [],
-  );
+function bandsOf(
+  columns: readonly Column[],
+  color: (name: string) => string,
+  isDense: () => boolean,
+): uPlot.Band[] {
+  return columns.flatMap(({ role, trace }, index): uPlot.Band[] => {
+    const fill = translucent(color(trace.color), 0.14);
+    const series: [number, number] = [index + 1, index + 2];
+    if (role === 'high') return [{ series, fill }];
+    if (role === 'raw-high') return [{ series, fill: () => (isDense() ? fill : 'transparent') }];
+    return [];
+  });
 }
 
-function axis(color: (name: string) => string, scale: 'x' | 'y', spec: ChartSpec): uPlot.Axis {
-  const lines = { stroke: color('chart-grid'), width: 1 };
-  const common: uPlot.Axis = {
-    stroke: color('text-faint'),
-    font: '11px system-ui, sans-serif',
-    grid: lines,
-    ticks: { show: false },
-    border: { show: scale === 'x', stroke: color('line'), width: 1 },
-  };
-  if (scale === 'x')
-    return {
-      ...common,
-      size: 22,
-      gap: 4,
-      space: 56,
-      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000],
-    };
+const font = '12px system-ui, sans-serif';
+
+function commonAxis(color: (name: string) => string): uPlot.Axis {
   return {
-    ...common,
-    size: 46,
-    gap: 5,
-    space: 28,
-    values: (_self, splits) => splits.map((value) => tick(spec, value)),
+    stroke: color('text-faint'),
+    font,
+    grid: { stroke: color('chart-grid'), width: 1 },
+    ticks: { show: false },
   };
 }
 
-/** Shares are whole per cents on the axis. */
-function tick(spec: ChartSpec, value: number): string {
-  if (spec.high === 1) return `${Math.round(value * 100)} %`;
-  if (value === 0) return '0';
-  return spec
-    .format(value)
-    .replace(/(\.\d*?)0+(?=k|M|$)/, '$1')
-    .replace(/\.(?=k|M|$)/, '');
-}
+const placeAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis => ({
+  ...commonAxis(color),
+  border: { show: true, stroke: color('line'), width: 1 },
+  size: 24,
+  gap: 5,
+  splits: (self, _axis, low, high) => placeTicks(kind, low, high, self.over.clientWidth / 72),
+  values: (_self, splits) => splits.map(axisWords[kind].tick),
+});
 
-function rangeOfIterations(self: uPlot, zoom: Zoom | null): [number, number] {
-  if (zoom) return [zoom.min, zoom.max];
-  const axis = self.data[0];
-  const first = axis[0] ?? 0;
-  return [Math.min(first, 1), Math.max(axis.at(-1) ?? 0, first + 4)];
-}
+const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () => boolean): uPlot.Axis => ({
+  ...commonAxis(color),
+  // The same for every chart, so that they stand in line.
+  size: axisSize,
+  gap: 6,
+  splits: (self, _axis, low, high) => valueTicks(low, high, self.over.clientHeight / 26, isLog()),
+  values: (_self, splits) => splits.map((value) => tickText(spec, value, isLog())),
+});
 
-function rangeOfValues(spec: ChartSpec, min: number | null, max: number | null): [number, number] {
-  const low = min ?? 0;
-  const high = max ?? 1;
-  const room = (high - low || Math.abs(high) || 1) * 0.1;
-  return [spec.low ?? low - room, spec.high ?? high + room];
+/** Lines at heights that are known beforehand, with their names. */
+function drawReferences(
+  plot: uPlot,
+  references: readonly Reference[],
+  log: boolean,
+  color: (name: string) => string,
+): void {
+  const { ctx, bbox } = plot;
+  const scale = uPlot.pxRatio;
+  ctx.save();
+  ctx.fillStyle = color('text-faint');
+  ctx.font = `${12 * scale}px system-ui, sans-serif`;
+  ctx.textAlign = 'right';
+  for (const { value, label } of references) {
+    const y = plot.valToPos(log ? Math.log10(value) : value, 'y', true);
+    ctx.strokeStyle = color('text-faint');
+    ctx.lineWidth = scale;
+    ctx.setLineDash([scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    // Readable over whatever it lies on.
+    ctx.setLineDash([]);
+    ctx.strokeStyle = color('panel');
+    ctx.lineWidth = 3 * scale;
+    const below = y - bbox.top < 18 * scale;
+    ctx.textBaseline = below ? 'top' : 'bottom';
+    ctx.strokeText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
+    ctx.fillText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
+  }
+  ctx.restore();
 }
 
 /** `color` as `#rrggbb`. */
-function translucent(color: string, opacity: number): string {
+export function translucent(color: string, opacity: number): string {
   return `${color}${Math.round(opacity * 255)
     .toString(16)
     .padStart(2, '0')}`;

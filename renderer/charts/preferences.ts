@@ -1,15 +1,91 @@
 import { create } from 'zustand';
+import type { AxisKind } from './axes.ts';
 
-const strength = 0.7;
+const storageKey = 'starpo-charts';
 
-interface ChartPreferences {
-  /** Weight of the moving average; 0 is off. */
+/** How a person likes charts, whichever they look at. Kept by the browser. */
+interface Kept {
+  /** Weight of the moving average in [0, 1); 0 is off. */
   smoothing: number;
-  toggleSmoothing: () => void;
+  axis: AxisKind;
+  /** Whether the scale of values leaves out the outermost of them. */
+  ignoreOutliers: boolean;
+  /** Charts with a logarithmic scale, by id. */
+  log: string[];
+  /** Charts that stand first, in this order, by id. */
+  pins: string[];
+  /** Sections that were opened or folded, by id. */
+  open: Record<string, boolean>;
+  size: ChartSize;
 }
 
-/** How a person likes charts, whichever they look at. */
+export type ChartSize = 'small' | 'medium' | 'large';
+
+interface ChartPreferences extends Kept {
+  change: (kept: Partial<Kept>) => void;
+  toggleLog: (chart: string) => void;
+  togglePin: (chart: string) => void;
+  /** Puts a pinned chart where another one is. */
+  movePin: (chart: string, by: number) => void;
+  setOpen: (section: string, open: boolean) => void;
+}
+
+export const defaults: Kept = {
+  smoothing: 0.6,
+  axis: 'iteration',
+  ignoreOutliers: false,
+  log: [],
+  pins: [],
+  open: {},
+  size: 'medium',
+};
+
+const toggled = (list: readonly string[], item: string) =>
+  list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
+
 export const useChartPreferences = create<ChartPreferences>()((set) => ({
-  smoothing: 0,
-  toggleSmoothing: () => set(({ smoothing }) => ({ smoothing: smoothing > 0 ? 0 : strength })),
+  ...stored(),
+  change: (kept) => set(kept),
+  toggleLog: (chart) => set(({ log }) => ({ log: toggled(log, chart) })),
+  togglePin: (chart) => set(({ pins }) => ({ pins: toggled(pins, chart) })),
+  movePin: (chart, by) =>
+    set(({ pins }) => {
+      const from = pins.indexOf(chart);
+      const to = Math.min(pins.length - 1, Math.max(0, from + by));
+      return from < 0 ? {} : { pins: pins.toSpliced(from, 1).toSpliced(to, 0, chart) };
+    }),
+  setOpen: (section, open) => set((state) => ({ open: { ...state.open, [section]: open } })),
 }));
+
+useChartPreferences.subscribe((state) => {
+  const kept = Object.fromEntries(Object.keys(defaults).map((key) => [key, state[key as keyof Kept]]));
+  localStorage.setItem(storageKey, JSON.stringify(kept));
+});
+
+/** What was kept, as far as it is of the right kind: another version may have written it. */
+function stored(): Kept {
+  let written: Partial<Record<keyof Kept, unknown>> = {};
+  try {
+    written = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
+  } catch {}
+  const texts = (value: unknown) =>
+    Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  const { smoothing, axis, ignoreOutliers, open, size } = written;
+  return {
+    smoothing:
+      typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
+    axis: ['iteration', 'update', 'episode', 'token', 'time'].includes(axis as string)
+      ? (axis as AxisKind)
+      : defaults.axis,
+    ignoreOutliers: ignoreOutliers === true,
+    log: texts(written.log),
+    pins: texts(written.pins),
+    open: Object.fromEntries(
+      Object.entries(typeof open === 'object' && open !== null ? open : {}).map(([key, value]) => [
+        key,
+        value === true,
+      ]),
+    ),
+    size: size === 'small' || size === 'large' ? size : defaults.size,
+  };
+}

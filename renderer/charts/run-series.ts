@@ -1,8 +1,9 @@
 import type { Notice, Series } from '../../core/contract/contract.ts';
 import { MetricSeries } from './metric-series.ts';
+import type { SeriesSource } from './series-source.ts';
 
 /** All metrics of one run, outside React; charts listen and redraw in the next animation frame. */
-export class RunSeries {
+export class RunSeries implements SeriesSource {
   readonly #series = new Map<string, MetricSeries>();
   readonly #listeners = new Set<() => void>();
   #version = 0;

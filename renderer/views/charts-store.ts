@@ -1,13 +1,15 @@
 import { createStore, type StoreApi } from 'zustand';
-import type { Zoom } from '../charts/plot.ts';
+import type { Zoom } from '../charts/layout.ts';
 
 export interface ChartsState {
-  /** Iterations shown by all charts; null for all of them. */
+  /** Part of the axis that all charts show; null for all of it. */
   zoom: Zoom | null;
-  /** Iteration under the cross-hair. */
+  /** Place under the cross-hair. */
   cursor: number | null;
+  /** The chart that the pointer is on. */
+  pointedAt: string | null;
   setZoom: (zoom: Zoom | null) => void;
-  setCursor: (cursor: number | null) => void;
+  setCursor: (cursor: number | null, chart: string | null) => void;
 }
 
 export type ChartsStore = StoreApi<ChartsState>;
@@ -17,6 +19,12 @@ export const createChartsStore = (): ChartsStore =>
   createStore<ChartsState>()((set) => ({
     zoom: null,
     cursor: null,
+    pointedAt: null,
     setZoom: (zoom) => set({ zoom }),
-    setCursor: (cursor) => set((state) => (state.cursor === cursor ? state : { cursor })),
+    setCursor: (cursor, chart) =>
+      set((state) =>
+        state.cursor === cursor && state.pointedAt === chart
+          ? state
+          : { cursor, pointedAt: cursor === null ? null : chart },
+      ),
   }));

@@ -1,10 +1,9 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
-import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { useApp } from '../stores/app-store.ts';
-import { createCatchUp } from '../stores/catch-up.ts';
+import { followSeries } from './follow-series.ts';
 
 export interface Parent {
   run: RunSummary;
@@ -40,21 +39,4 @@ export function useForks(runId: string): RunSummary[] {
         .toSorted((a, b) => a.createdAt - b.createdAt),
     [runs, runId],
   );
-}
-
-/** Keeps the series of a run in step with core until the returned function is called. What can't be had stays as it was. */
-function followSeries(api: Api, runId: string, series: RunSeries): () => void {
-  const catchUp = createCatchUp();
-  let followed = true;
-  const ask = () => api.call('runs.series', { runId });
-  const stops = [
-    api.on('metrics', (notice) => catchUp.notice(() => series.apply(notice)), runId),
-    api.onState((state) => {
-      if (state === 'open') catchUp.snapshot(ask, (all) => followed && series.load(all)).catch(() => {});
-    }),
-  ];
-  return () => {
-    followed = false;
-    for (const stop of stops) stop();
-  };
 }

@@ -59,7 +59,7 @@ async function play(page: Page): Promise<{ first: string; last: string }> {
 const charts = [
   'Success',
   'Reward',
-  'In-group reward std',
+  'Reward spread',
   'Entropy',
   'Gradient norm',
   'Response length',
@@ -110,10 +110,10 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.keyboard.press('ArrowRight');
   await card.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
-  const spread = await chart(page, 'In-group reward std', /by choice: .* at iteration \d/);
+  const spread = await chart(page, 'Reward spread', /by choice: .* at iteration \d/);
   const cut = (labels: Element[]) =>
     labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);
-  expect(await spread.locator('.chart-label').evaluateAll(cut)).toEqual([]);
+  expect(await spread.locator('figcaption ~ div span').evaluateAll(cut)).toEqual([]);
   await screenshot('4-run-dark');
   await page.getByRole('link', { name: 'Replay episodes' }).click();
   await chooseFirstEpisode(page);

@@ -78,10 +78,10 @@ test('a run that collapses is told of at the top, with what was seen and on ever
   await page.shown(() => items().length === alerts.length);
   expect(page.find('[data-echo-trap]')!.textContent).not.toMatch(/(rollout|actor)\//);
   for (const { iteration } of alerts) {
-    for (const chart of page.all('.chart > p.visually-hidden'))
+    for (const chart of page.all('[data-chart] > p.visually-hidden'))
       expect(chart.textContent).toMatch(new RegExp(`Marked: .*at iteration ${iteration}`));
-    expect(page.all(`.chart-plot [data-words*="at iteration ${iteration}"]`)).toHaveLength(
-      page.all('.chart').length,
+    expect(page.all(`[data-chart] [data-words*="at iteration ${iteration}"]`)).toHaveLength(
+      page.all('[data-chart]:not([data-empty])').length,
     );
   }
   await page.click(button(/^Acknowledge/));
@@ -135,9 +135,9 @@ test('a roll-back asks, goes on as a fork, and both curves are shown', async () 
   await page.shown(
     page.saying('ul[aria-label="Forks"] li', `Went on from iteration ${at} of ${parent.name}`),
   );
-  await page.shown(page.saying('.chart > p', /Its parent: .* at iteration \d+.*Marked: .*Parted from/));
+  await page.shown(page.saying('[data-chart] > p', /Its parent: .* at iteration \d+.*Marked: .*Parted from/));
   await page.click(page.saying('button', 'Parent, faint'));
-  await page.shown(() => !page.saying('.chart > p', 'Its parent')());
+  await page.shown(() => !page.saying('[data-chart] > p', 'Its parent')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
   await page.shown(page.saying('ul[aria-label="Forks"] li', `went on from iteration ${at}`));
   await page.shown(page.saying('[data-echo-trap]', /Done by hand.*Go to FrozenLake/));

@@ -28,6 +28,17 @@ function completeBrowser(): void {
     unobserve() {}
     disconnect() {}
   };
+  globalThis.IntersectionObserver = class {
+    readonly seen: IntersectionObserverCallback;
+    constructor(seen: IntersectionObserverCallback) {
+      this.seen = seen;
+    }
+    observe() {
+      this.seen([{ isIntersecting: true } as IntersectionObserverEntry], this as never);
+    }
+    unobserve() {}
+    disconnect() {}
+  } as never;
   window.matchMedia = () => ({ matches: true, addEventListener: () => {} }) as unknown as MediaQueryList;
   Element.prototype.scrollTo = () => {};
 }

@@ -80,8 +80,9 @@ test('a new iteration moves progress, values and the text beside the chart', asy
   page = await Page.on();
   const runId = await held(2, { iterations: 3 });
   page.open(`#/run/${runId}`);
-  const chart = () => page.all('.chart').find(({ textContent }) => textContent?.startsWith('Reward'));
-  const value = () => chart()?.querySelector('strong')?.textContent;
+  const chart = () => page.find('[data-chart="reward-mean"]');
+  // What was measured stands behind the smoothed value.
+  const value = () => chart()?.querySelector('[title^="As measured"]')?.textContent;
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
   await page.shown(page.saying('.run-facts', /Iteration2 of 3/));

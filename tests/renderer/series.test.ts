@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { align, indexAt } from '../../renderer/charts/align.ts';
 import { chartSpecs } from '../../renderer/charts/chart-specs.ts';
+import { indexAt, nearestAt } from '../../renderer/charts/layout.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
-import { smooth } from '../../renderer/charts/smoothing.ts';
 import { spark } from '../../renderer/charts/sparkline.ts';
 
 function series(points: [number, number][]): MetricSeries {
@@ -96,40 +95,48 @@ describe('the series of a run', () => {
   });
 });
 
-test('series of different iterations share one axis, gaps undefined', () => {
-  const evaluation = series([
-    [0, 0.4],
-    [2, 0.5],
-  ]);
-  const rollout = series([
-    [1, 1],
-    [2, 2],
-  ]);
-  const lines = [evaluation, rollout, undefined].map((each) => ({ series: each, smoothing: 0 }));
-  expect(align(lines)).toEqual([
-    [0, 1, 2],
-    [0.4, undefined, 0.5],
-    [undefined, 1, 2],
-    [undefined, undefined, undefined],
-  ]);
-});
+describe('the moving average', () => {
+  test('keeps a constant, and starts at the first value', () => {
+    const constant = series([1, 2, 3].map((iteration) => [iteration, 3]));
+    expect([...constant.smoothed(0.7)]).toEqual([3, 3, 3].map((value) => expect.closeTo(value, 12)));
+    const [first, second] = series([
+      [1, 1],
+      [2, 0],
+    ]).smoothed(0.5);
+    expect(first).toBe(1);
+    // (0.25 * 1 + 0.5 * 0) / (1 - 0.25)
+    expect(second).toBeCloseTo(1 / 3, 12);
+  });
 
-test('smoothing keeps a constant, and starts at the first value', () => {
-  expect(smooth([3, 3, 3], 0.7)).toEqual([3, 3, 3].map((value) => expect.closeTo(value, 12)));
-  const [first, second] = smooth([1, 0], 0.5);
-  expect(first).toBe(1);
-  // (0.25 * 1 + 0.5 * 0) / (1 - 0.25)
-  expect(second).toBeCloseTo(1 / 3, 12);
+  test('goes on as points come, are replaced, are dropped and come late, as if made anew', () => {
+    const made = series(Array.from({ length: 200 }, (_, iteration) => [iteration, Math.sin(iteration)]));
+    const anew = () => [...series(pointsOf(made)).smoothed(0.9)];
+    const same = () =>
+      expect([...made.smoothed(0.9)]).toEqual(anew().map((value) => expect.closeTo(value, 9)));
+    same();
+    made.put(200, 4);
+    same();
+    made.put(90, -3);
+    same();
+    made.truncateAfter(120);
+    made.put(500, 2);
+    same();
+    made.put(300, 1);
+    same();
+    expect([...made.smoothed(0)]).toEqual([...made.values()]);
+  });
 });
 
 test.each([
-  [-1, -1],
-  [0, 0],
-  [1, 0],
-  [2, 1],
-  [9, 2],
-])('at %i the axis 0, 2, 4 is at index %i', (iteration, index) => {
-  expect(indexAt([0, 2, 4], iteration)).toBe(index);
+  [-1, -1, 0],
+  [0, 0, 0],
+  [1, 0, 0],
+  [2, 1, 1],
+  [3.5, 1, 2],
+  [9, 2, 2],
+])('at %f the places 0, 2, 4 are at index %i, the nearest is %i', (place, index, nearest) => {
+  expect(indexAt([0, 2, 4], place)).toBe(index);
+  expect(nearestAt([0, 2, 4], place)).toBe(nearest);
 });
 
 test('where two environments are trained, success has a line for each and its evaluations, in one colour', () => {
@@ -151,8 +158,12 @@ test('the spread by choice is charted where there is one, and no empty entry whe
     chartSpecs(names)
       .find(({ id }) => id === 'reward-std')!
       .lines.map(({ label }) => label);
-  expect(labelsOf([])).toEqual(['std', 'zero']);
-  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['std', 'by choice', 'zero']);
+  expect(labelsOf([])).toEqual(['spread', 'groups without spread']);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual([
+    'spread',
+    'by choice',
+    'groups without spread',
+  ]);
 });
 
 describe('a sparkline', () => {

@@ -5,14 +5,7 @@ import type { Input } from '../../core/contract/contract.ts';
 import { importRun } from '../../core/imports/import-run.ts';
 import { Page, small } from './page.tsx';
 
-// jsdom has no canvas: the plots hold their data and draw nothing.
-vi.mock('uplot', () => ({
-  default: class {
-    setData() {}
-    setSize() {}
-    destroy() {}
-  },
-}));
+vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
 afterEach(async () => {

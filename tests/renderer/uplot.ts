@@ -2,7 +2,10 @@ type Hook = (plot: StillPlot) => void;
 
 /** jsdom has no canvas: a plot that holds its data and draws nothing but marks, which are elements. */
 export default class StillPlot {
+  static readonly pxRatio = 1;
   readonly over = document.createElement('div');
+  readonly bbox = { left: 0, top: 0, width: 0, height: 0 };
+  readonly ctx = new Proxy({}, { get: () => () => {}, set: () => true });
   constructor({ hooks }: { hooks: { draw: Hook[] } }, _data: unknown, target: HTMLElement) {
     target.append(this.over);
     for (const hook of hooks.draw) hook(this);
@@ -12,6 +15,7 @@ export default class StillPlot {
   }
   setData() {}
   setSize() {}
+  setCursor() {}
   destroy() {
     this.over.remove();
   }

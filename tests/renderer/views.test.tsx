@@ -11,12 +11,12 @@ import { Page, small } from './page.tsx';
 
 /** Plots that were made: a drag across one of them zooms. */
 const plots = vi.hoisted(
-  () => [] as { syncKey: string; zoom: (range: { min: number; max: number } | null) => void }[],
+  () => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[],
 );
 vi.mock('../../renderer/charts/plot.ts', () => ({
-  createPlot: (_: unknown, { syncKey, onZoom }: { syncKey: string; onZoom: never }) => {
-    plots.push({ syncKey, zoom: onZoom });
-    return { update() {}, resize() {}, destroy() {} };
+  createPlot: (target: Element, { onZoom }: { onZoom: never }) => {
+    plots.push({ target, zoom: onZoom });
+    return { update() {}, mark() {}, resize() {}, destroy() {} };
   },
 }));
 
@@ -58,16 +58,15 @@ test('two runs are open side by side, each with its own values and its own zoom'
     </SideBySide>,
   );
   const sides = () => page.all('article:has(> .run-page)');
-  await page.shown(() => sides().every((side) => side.querySelector('.chart')) && sides().length === 2);
+  await page.shown(() => sides().every((side) => side.querySelector('[data-chart]')) && sides().length === 2);
   expect(sides().map((side) => side.querySelector('.run-title h1')?.textContent)).toEqual(
     runs.map((runId) => page.core.runs.get(runId).name),
   );
   for (const [index, side] of sides().entries())
     expect(side.querySelector('.config')?.textContent).toContain(page.core.runs.get(runs[index]!).preset);
 
-  const keys = [...new Set(plots.map(({ syncKey }) => syncKey))];
-  expect(keys).toHaveLength(2);
-  plots.find(({ syncKey }) => syncKey === keys[0])!.zoom({ min: 1, max: 3 });
+  await page.shown(() => sides().every((side) => plots.some(({ target }) => side.contains(target))));
+  plots.find(({ target }) => sides()[0]!.contains(target))!.zoom({ min: 1, max: 3 });
   await page.shown(() => sides()[0]!.textContent?.includes('Iterations 1 to 3'));
   expect(sides()[1]!.textContent).not.toContain('Iterations 1 to 3');
   const ids = page.all('[id]').map(({ id }) => id);

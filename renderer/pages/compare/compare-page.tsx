@@ -1,20 +1,80 @@
-import { formatRoute } from '../../router.ts';
+import { useEffect, useMemo, useState } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Empty } from '../../components/basics.tsx';
+import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { type ComparedRun, useComparedRuns } from '../../views/compared-runs.ts';
+import { CompareCharts } from './compare-charts.tsx';
+import styles from './compare-page.module.css';
+import { RunChoice } from './compare-with.tsx';
+import { ComparedList } from './compared-list.tsx';
+import { ConfigTable } from './config-table.tsx';
 
-/** Several runs over one another. */
+/** One of the runs, with what tells it from the others on every chart. */
+export interface Compared extends ComparedRun {
+  run: RunSummary;
+  color: string;
+  dash?: 'dashed' | 'dotted';
+}
+
+const colors = 10;
+const dashes = [undefined, 'dashed', 'dotted'] as const;
+
+/** Several runs over one another: their values, and what differs in their configurations. */
 export function ComparePage({ runIds }: { runIds: readonly string[] }) {
-  const runs = useApp((state) => state.runs);
-  const shown = runIds.flatMap((id) => runs?.find((run) => run.id === id) ?? []);
+  const known = useApp((state) => state.runs);
+  const followed = useComparedRuns(runIds);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const compared = useMemo(
+    () =>
+      followed.flatMap((each): Compared[] => {
+        const run = known?.find(({ id }) => id === each.id);
+        const place = runIds.indexOf(each.id);
+        const dash = dashes[Math.floor(place / colors) % dashes.length];
+        return run ? [{ ...each, run, color: `run-${(place % colors) + 1}`, ...(dash && { dash }) }] : [];
+      }),
+    [followed, known, runIds],
+  );
+  const gone = known ? runIds.filter((id) => !known.some((run) => run.id === id)) : [];
+  const title = `Compare ${compared.length} run${compared.length === 1 ? '' : 's'}`;
+  useEffect(() => {
+    document.title = `${title} · StarPO Studio`;
+  }, [title]);
+
+  const remove = (id: string) =>
+    navigate({ page: 'compare', runIds: runIds.filter((each) => each !== id) }, true);
+  const toggle = (id: string) =>
+    setHidden((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
   return (
-    <div className="page">
-      <h1>Compare</h1>
-      <ul>
-        {shown.map(({ id, name }) => (
-          <li key={id}>
-            <a href={formatRoute({ page: 'run', runId: id })}>{name}</a>
-          </li>
-        ))}
-      </ul>
+    <div className={`page ${styles.page}`}>
+      <header className={styles.head}>
+        <h1>{compared.length > 0 ? title : 'Compare runs'}</h1>
+        <span className="spacer" />
+        <RunChoice
+          label="Add a run…"
+          without={runIds}
+          onChoose={(id) => navigate({ page: 'compare', runIds: [...runIds, id] }, true)}
+        />
+      </header>
+      {gone.length > 0 && (
+        <p className={styles.gone} role="status">
+          {gone.length === 1 ? 'One run of this address is' : `${gone.length} runs of this address are`} no
+          longer here.
+        </p>
+      )}
+      {compared.length === 0 && gone.length === runIds.length ? (
+        <Empty title="No runs to compare">Add two or more runs, and their values lie over one another.</Empty>
+      ) : (
+        <>
+          <ComparedList compared={compared} hidden={hidden} onToggle={toggle} onRemove={remove} />
+          <CompareCharts compared={compared} hidden={hidden} />
+          <ConfigTable compared={compared} />
+        </>
+      )}
     </div>
   );
 }

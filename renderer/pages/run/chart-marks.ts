@@ -31,7 +31,16 @@ export function chartMarks(
   ];
 }
 
-function alertMark({ id, iteration, level, severity, message, series, value, baseline }: Alert): ChartMark {
+export function alertMark({
+  id,
+  iteration,
+  level,
+  severity,
+  message,
+  series,
+  value,
+  baseline,
+}: Alert): ChartMark {
   const tone = level ? levelWords[level].tone : severityTones[severity];
   const word = level ? levelWords[level].word : 'Alert';
   const seen =

@@ -1,63 +1,58 @@
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
-import { Chart } from '../../charts/chart.tsx';
-import { chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
+import { type Places, shapeOf } from '../../charts/axes.ts';
+import type { ChartGroup, ChartItem } from '../../charts/chart-sections.tsx';
+import { ChartSections } from '../../charts/chart-sections.tsx';
+import { type ChartSpec, chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
+import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import type { ChartMark } from '../../charts/marks.ts';
+import { metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
-import { Button, Empty } from '../../components/basics.tsx';
+import { successReferences } from '../../charts/references.ts';
+import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
+import { useChartSearch } from '../../charts/use-search.ts';
+import { Empty } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
-import { ChartsView, useCharts } from '../../views/charts-view.tsx';
+import { ChartsView } from '../../views/charts-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
-import { useForks, useParent } from '../../views/use-parent.ts';
+import { type Parent, useForks, useParent } from '../../views/use-parent.ts';
+import { CompareWith } from '../compare/compare-with.tsx';
 import { chartMarks } from './chart-marks.ts';
-import { EvaluationCards } from './evaluation-cards.tsx';
+import { EvaluationFigures } from './evaluation-figures.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 
-/** Everything that the run's journal measures, over its iterations. */
+/** Everything that the run's journal measures. */
 export function ChartsSection({ run }: { run: RunSummary }) {
+  const series = useRun((state) => state.series);
+  const loaded = useRun((state) => state.loaded);
+  // The set of metrics changes a handful of times in a run, its values all the time.
+  const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
+  const axis = useChartPreferences((state) => state.axis);
+  if (!loaded) return <Empty title="Loading the charts…" />;
+  if (names === '') return <NoValues status={run.status} />;
   return (
-    <ChartsView>
-      <Charts run={run} />
+    // Places of one axis mean nothing on another.
+    <ChartsView key={axis}>
+      <Charts run={run} names={names} />
     </ChartsView>
   );
 }
 
-function Charts({ run }: { run: RunSummary }) {
-  const series = useRun((state) => state.series);
-  const loaded = useRun((state) => state.loaded);
-  const alerts = useRun((state) => state.alerts);
+function Charts({ run, names }: { run: RunSummary; names: string }) {
   const parent = useParent(run);
-  const forks = useForks(run.id);
   const [withParent, setWithParent] = useState(true);
-  // Runs are told of several times a second; what is marked changes a handful of times.
-  const marked = JSON.stringify(chartMarks(alerts, run, parent?.run, forks));
-  const marks = useMemo<ChartMark[]>(() => JSON.parse(marked), [marked]);
-  const { zoom, cursor, setZoom } = useCharts((state) => state);
-  const { smoothing, toggleSmoothing } = useChartPreferences();
-  // The set of metrics changes a handful of times in a run, its values all the time.
-  const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
-  const specs = useMemo(
-    () => (run.task === 'warm_start' ? warmStartSpecs : chartSpecs)(names.split('\n')),
-    [run.task, names],
-  );
-
-  if (!loaded) return <Empty title="Loading the charts…" />;
-  if (names === '') return <NoValues status={run.status} />;
+  const search = useChartSearch();
+  const { axis, axes, groups, places } = useGroups(run, names, withParent ? parent : null);
+  const marks = useMarks(run, parent, places);
   return (
     <section aria-label="Charts">
-      <div className="chart-tools">
-        <h2>Metrics</h2>
-        <span className="faint" aria-live="off">
-          {cursor === null ? 'by iteration' : `at iteration ${cursor}`}
-        </span>
-        <span className="spacer" />
-        {zoom ? (
-          <Button kind="quiet" icon="reset" onClick={() => setZoom(null)}>
-            Iterations {zoom.min} to {zoom.max}
-          </Button>
-        ) : (
-          <span className="faint chart-tip">Drag across a chart to zoom</span>
-        )}
+      <ChartToolbar
+        axis={axis}
+        axes={axes}
+        search={search.text}
+        onSearch={search.setText}
+        searchNote={search.note}
+      >
         {parent && (
           <button
             type="button"
@@ -69,24 +64,76 @@ function Charts({ run }: { run: RunSummary }) {
             Parent, faint
           </button>
         )}
-        <button type="button" className="toggle" aria-pressed={smoothing > 0} onClick={toggleSmoothing}>
-          Smooth
-        </button>
-      </div>
-      <EvaluationCards runId={run.id} series={series} />
-      <div className="chart-grid">
-        {specs.map((spec) => (
-          <Chart
-            key={spec.id}
-            spec={spec}
-            series={series}
-            parent={withParent ? parent?.series : null}
-            marks={marks}
-          />
-        ))}
-        <LatestIteration series={series} />
-      </div>
+        <CompareWith runId={run.id} />
+      </ChartToolbar>
+      <ChartSections groups={groups} marks={marks} matches={search.matches} subtitle={run.name} />
     </section>
+  );
+}
+
+/** The run's charts: the ones made by hand, then every metric. */
+function useGroups(run: RunSummary, names: string, behind: Parent | null) {
+  const series = useRun((state) => state.series);
+  const config = useRun((state) => state.config);
+  const wished = useChartPreferences((state) => state.axis);
+  const { id, name, task } = run;
+  const live = isLive(run.status);
+  return useMemo(() => {
+    const all = names.split('\n');
+    const own: Subject = { id, label: name, source: series, shape: shapeOf(config) };
+    const axes = axesOf([own]);
+    const axis = axes.includes(wished) ? wished : 'iteration';
+    // A parent's episodes and tokens are counted by its own configuration, which isn't here.
+    const subjects: Subject[] =
+      behind && axis === 'iteration'
+        ? [
+            {
+              id: behind.run.id,
+              label: behind.run.name,
+              source: behind.series,
+              shape: own.shape,
+              faint: true,
+            },
+            own,
+          ]
+        : [own];
+    const places = placesOf(subjects, axis);
+    const extent = extentOf(places, axis);
+    const itemOf = (spec: ChartSpec): ChartItem => ({
+      spec,
+      traces: tracesOf(spec, places),
+      axis,
+      extent,
+      ...(spec.id === 'success' && {
+        references: successReferences(config, series),
+        headline: <EvaluationFigures runId={id} series={series} />,
+      }),
+    });
+    const specs = (task === 'warm_start' ? warmStartSpecs : chartSpecs)(all);
+    // What isn't there yet may come, as long as the run goes on.
+    const overview = specs.filter(({ lines }) => live || lines.some(({ metric }) => all.includes(metric)));
+    const groups: ChartGroup[] = [
+      {
+        id: 'overview',
+        title: 'Overview',
+        items: overview.map(itemOf),
+        extra: <LatestIteration series={series} />,
+      },
+      ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
+    ];
+    return { axis, axes, groups, places: places.get(own)! };
+  }, [id, name, task, live, series, config, names, wished, behind]);
+}
+
+/** What happened to the run, where it stands on the axis. */
+function useMarks(run: RunSummary, parent: Parent | null, places: Places): ChartMark[] {
+  const alerts = useRun((state) => state.alerts);
+  const forks = useForks(run.id);
+  // Runs are told of several times a second; what is marked changes a handful of times.
+  const marked = JSON.stringify(chartMarks(alerts, run, parent?.run, forks));
+  return useMemo(
+    () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, places })),
+    [marked, places],
   );
 }
 

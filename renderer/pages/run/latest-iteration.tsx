@@ -1,5 +1,5 @@
 import { useId, useSyncExternalStore } from 'react';
-import type { RunSeries } from '../../charts/run-series.ts';
+import type { SeriesSource } from '../../charts/series-source.ts';
 import { number, percent } from '../../components/format.ts';
 
 const share = (value: number) => percent(value);
@@ -18,7 +18,7 @@ const rows: Row[] = [
   { metric: 'rollout/action_effective_rate', label: 'Effective actions', format: share },
   { metric: 'rollout/turns', label: 'Turns per episode', format: number },
   { metric: 'rollout/pass_at_n', label: 'Groups with a success', format: share },
-  { metric: 'filter/kept_groups', label: 'Groups kept', format: (value) => String(value) },
+  { metric: 'filter/kept_groups', label: 'Groups trained on', format: (value) => String(value) },
   { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first thoughts', format: share },
   { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
   { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
@@ -33,7 +33,7 @@ const rows: Row[] = [
 ];
 
 /** What isn't charted, in numbers. */
-export function LatestIteration({ series }: { series: RunSeries }) {
+export function LatestIteration({ series }: { series: SeriesSource }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
   const known = rows.flatMap(({ metric, label, format, unlessZero }) => {

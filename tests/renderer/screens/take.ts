@@ -161,8 +161,7 @@ function stepped(times: number): Steps {
 }
 
 async function zoomAndPoint(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Smooth' }).click();
-  const plot = page.locator('.chart-plot .u-over').nth(1);
+  const plot = page.locator('[data-chart] .u-over').nth(1);
   const { x, y, width, height } = (await plot.boundingBox())!;
   await page.mouse.move(x + width * 0.3, y + height / 2);
   await page.mouse.down();

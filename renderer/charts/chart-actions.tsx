@@ -1,0 +1,113 @@
+import { Menu } from '@base-ui/react/menu';
+import { IconButton } from '../components/basics.tsx';
+import { Icon } from '../components/icon.tsx';
+import { useApp } from '../stores/app-store.ts';
+import { useChartsStore } from '../views/charts-view.tsx';
+import styles from './chart-actions.module.css';
+import type { ChartItem } from './chart-sections.tsx';
+import { Indicator } from './chart-toolbar.tsx';
+import { type ExportKind, exportChart } from './export-chart.ts';
+import type { ChartMark } from './marks.ts';
+import menu from './menu.module.css';
+import { useChartPreferences } from './preferences.ts';
+
+interface ActionsProps {
+  item: ChartItem;
+  marks: readonly ChartMark[];
+  /** Whose charts these are, for the files' names. */
+  subtitle: string;
+  onExpand?: () => void;
+}
+
+const exports: [ExportKind, string][] = [
+  ['png', 'Save as PNG'],
+  ['svg', 'Save as SVG'],
+  ['csv', 'Save as CSV'],
+];
+
+/** What can be done with one chart; seen under the pointer and by the keyboard. */
+export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) {
+  const { spec } = item;
+  const { pins, log, togglePin, toggleLog, movePin } = useChartPreferences();
+  const save = useExport(item, marks, subtitle);
+  const place = pins.indexOf(spec.id);
+  return (
+    <div className={styles.actions}>
+      {onExpand && <IconButton icon="expand" label={`Enlarge ${spec.title}`} onClick={onExpand} />}
+      <Menu.Root>
+        <Menu.Trigger className="icon-button" aria-label={`More of ${spec.title}`} title="More">
+          <Icon name="more" />
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
+            <Menu.Popup className={menu.popup}>
+              <Menu.CheckboxItem
+                className={menu.item}
+                checked={log.includes(spec.id)}
+                onCheckedChange={() => toggleLog(spec.id)}
+              >
+                <Indicator />
+                Logarithmic scale
+              </Menu.CheckboxItem>
+              <Menu.CheckboxItem
+                className={menu.item}
+                checked={place >= 0}
+                closeOnClick
+                onCheckedChange={() => togglePin(spec.id)}
+              >
+                <Indicator />
+                Pinned to the top
+              </Menu.CheckboxItem>
+              {place >= 0 && pins.length > 1 && (
+                <>
+                  <Menu.Item
+                    className={menu.item}
+                    disabled={place === 0}
+                    closeOnClick={false}
+                    onClick={() => movePin(spec.id, -1)}
+                  >
+                    <span className={menu.indicator} />
+                    Move before
+                  </Menu.Item>
+                  <Menu.Item
+                    className={menu.item}
+                    disabled={place === pins.length - 1}
+                    closeOnClick={false}
+                    onClick={() => movePin(spec.id, 1)}
+                  >
+                    <span className={menu.indicator} />
+                    Move behind
+                  </Menu.Item>
+                </>
+              )}
+              <Menu.Separator className={menu.separator} />
+              {exports.map(([kind, words]) => (
+                <Menu.Item key={kind} className={menu.item} onClick={() => save(kind)}>
+                  <span className={menu.indicator} />
+                  {words}
+                </Menu.Item>
+              ))}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+    </div>
+  );
+}
+
+/** Saves a chart as it is shown at that moment. */
+export function useExport(
+  item: ChartItem,
+  marks: readonly ChartMark[],
+  subtitle: string,
+): (kind: ExportKind) => void {
+  const store = useChartsStore();
+  const report = useApp((state) => state.report);
+  return (kind) => {
+    const { smoothing, log, ignoreOutliers } = useChartPreferences.getState();
+    const { spec, traces, axis, extent, references = [] } = item;
+    const view = { zoom: store.getState().zoom ?? extent(), log: log.includes(spec.id), ignoreOutliers };
+    const picture = { spec, traces, axis, view, smoothing, marks, references, subtitle };
+    exportChart(kind, picture, document.documentElement).catch(report);
+  };
+}

@@ -1,0 +1,99 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { Button, IconButton } from '../components/basics.tsx';
+import { Chart } from './chart.tsx';
+import { useExport } from './chart-actions.tsx';
+import styles from './chart-dialog.module.css';
+import type { ChartItem } from './chart-sections.tsx';
+import type { ChartMark } from './marks.ts';
+import { useChartPreferences } from './preferences.ts';
+import { readingAt } from './traces.ts';
+
+interface DialogProps {
+  item: ChartItem;
+  marks: readonly ChartMark[];
+  subtitle: string;
+  onClose: () => void;
+}
+
+/** One chart as large as the window has room for, with its newest values as a table. */
+export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
+  const { spec } = item;
+  const { log, toggleLog } = useChartPreferences();
+  const save = useExport(item, marks, subtitle);
+  // The title and the table need the rest.
+  const height = Math.max(240, innerHeight - 330);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={styles.backdrop} />
+        <Dialog.Popup className={styles.dialog}>
+          <header className={styles.head}>
+            <div>
+              <Dialog.Title className={styles.title}>{spec.title}</Dialog.Title>
+              <Dialog.Description className={styles.meaning}>
+                {[subtitle, spec.meaning].filter(Boolean).join(': ')}
+              </Dialog.Description>
+            </div>
+            <button
+              type="button"
+              className="toggle"
+              aria-pressed={log.includes(spec.id)}
+              onClick={() => toggleLog(spec.id)}
+            >
+              Logarithmic
+            </button>
+            <Button onClick={() => save('png')} icon="download">
+              PNG
+            </Button>
+            <Button onClick={() => save('svg')}>SVG</Button>
+            <Button onClick={() => save('csv')}>CSV</Button>
+            <IconButton icon="close" label="Close" onClick={onClose} />
+          </header>
+          <Chart {...item} marks={marks} height={height} />
+          <Newest item={item} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Newest({ item: { spec, traces } }: { item: ChartItem }) {
+  const smoothing = useChartPreferences((state) => state.smoothing);
+  const rows = traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section className={styles.values} tabIndex={0} aria-label="Newest values">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Line</th>
+            <th scope="col" className="numeric">
+              Iteration
+            </th>
+            <th scope="col" className="numeric">
+              Measured
+            </th>
+            <th scope="col" className="numeric">
+              Smoothed
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ trace, iteration, value, smoothed, band }) => (
+            <tr key={trace.id}>
+              <th scope="row">
+                {trace.label} <code className="faint">{trace.metric}</code>
+              </th>
+              <td className="numeric">{iteration}</td>
+              <td className="numeric">
+                {spec.format(value)}
+                {band && ` (${spec.format(band.low)} to ${spec.format(band.high)})`}
+              </td>
+              <td className="numeric">{trace.sparse || smoothing === 0 ? '–' : spec.format(smoothed)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

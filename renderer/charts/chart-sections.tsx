@@ -1,0 +1,123 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { Icon } from '../components/icon.tsx';
+import { Chart, type ChartProps } from './chart.tsx';
+import { ChartActions } from './chart-actions.tsx';
+import { ChartDialog } from './chart-dialog.tsx';
+import styles from './chart-sections.module.css';
+import type { ChartMark } from './marks.ts';
+import { useChartPreferences } from './preferences.ts';
+
+/** A chart and what it shows. */
+export type ChartItem = Omit<ChartProps, 'actions' | 'height' | 'marks'>;
+
+export interface ChartGroup {
+  id: string;
+  title: string;
+  items: readonly ChartItem[];
+  /** Stands behind the charts. */
+  extra?: ReactNode;
+}
+
+interface SectionsProps {
+  groups: readonly ChartGroup[];
+  marks: readonly ChartMark[];
+  /** Chooses among the charts; null shows all. */
+  matches: ((item: ChartItem) => boolean) | null;
+  /** Whose charts these are. */
+  subtitle: string;
+}
+
+/** The first are open until somebody folds them. */
+const openAtFirst = 2;
+
+/** Charts in sections that fold: pinned ones first, then the groups. While some are searched for, those alone, all of them open. */
+export function ChartSections({ groups, marks, matches, subtitle }: SectionsProps) {
+  const pins = useChartPreferences((state) => state.pins);
+  const [expanded, setExpanded] = useState<string | null>(null);
+  const all = useMemo(() => groups.flatMap(({ items }) => items), [groups]);
+  const pinned = pins.flatMap((id) => all.find(({ spec }) => spec.id === id) ?? []);
+  const sections: ChartGroup[] = [
+    { id: 'pinned', title: 'Pinned', items: pinned },
+    ...groups.map((group) => ({ ...group, items: group.items.filter((item) => !pinned.includes(item)) })),
+  ];
+  const shown = sections
+    .map((group, index) => ({ ...group, first: index <= openAtFirst }))
+    .map((group) =>
+      matches ? { ...group, items: group.items.filter(matches), extra: undefined, first: true } : group,
+    )
+    .filter(({ items, extra }) => items.length > 0 || extra);
+  const enlarged = expanded === null ? undefined : all.find(({ spec }) => spec.id === expanded);
+  return (
+    <>
+      {shown.map(({ first, ...group }) => (
+        <Section
+          key={group.id}
+          group={group}
+          openAtFirst={first}
+          marks={marks}
+          searched={matches !== null}
+          subtitle={subtitle}
+          onExpand={setExpanded}
+        />
+      ))}
+      {matches && shown.length === 0 && <p className={styles.none}>No metric of that name.</p>}
+      {enlarged && (
+        <ChartDialog item={enlarged} marks={marks} subtitle={subtitle} onClose={() => setExpanded(null)} />
+      )}
+    </>
+  );
+}
+
+interface SectionProps {
+  group: ChartGroup;
+  openAtFirst: boolean;
+  marks: readonly ChartMark[];
+  searched: boolean;
+  subtitle: string;
+  onExpand: (chart: string) => void;
+}
+
+function Section({ group, openAtFirst, marks, searched, subtitle, onExpand }: SectionProps) {
+  const { id, title, items, extra } = group;
+  const kept = useChartPreferences((state) => state.open[id]);
+  const setOpen = useChartPreferences((state) => state.setOpen);
+  const size = useChartPreferences((state) => state.size);
+  const open = searched || (kept ?? openAtFirst);
+  return (
+    <section className={styles.section} aria-label={title}>
+      <h3 className={styles.heading}>
+        <button
+          type="button"
+          className={styles.fold}
+          aria-expanded={open}
+          disabled={searched}
+          onClick={() => setOpen(id, !open)}
+        >
+          <Icon name="chevron" size={12} />
+          {title}
+          <span className={styles.count}>{items.length}</span>
+        </button>
+      </h3>
+      {open && (
+        <div className={styles.grid} data-size={size}>
+          {items.map((item) => (
+            <Chart
+              key={item.spec.id}
+              {...item}
+              marks={marks}
+              actions={
+                <ChartActions
+                  item={item}
+                  marks={marks}
+                  subtitle={subtitle}
+                  onExpand={() => onExpand(item.spec.id)}
+                />
+              }
+            />
+          ))}
+          {extra}
+        </div>
+      )}
+    </section>
+  );
+}

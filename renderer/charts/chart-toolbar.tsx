@@ -1,0 +1,154 @@
+import { Menu } from '@base-ui/react/menu';
+import { type ReactNode, useId } from 'react';
+import { Button } from '../components/basics.tsx';
+import { Icon } from '../components/icon.tsx';
+import { useCharts } from '../views/charts-view.tsx';
+import { type AxisKind, axisKinds, axisWords } from './axes.ts';
+import styles from './chart-toolbar.module.css';
+import menu from './menu.module.css';
+import { type ChartSize, useChartPreferences } from './preferences.ts';
+
+interface ToolbarProps {
+  axis: AxisKind;
+  /** What these charts can go by. */
+  axes: readonly AxisKind[];
+  search: string;
+  onSearch: (search: string) => void;
+  /** Says what is wrong with the search, empty where nothing is. */
+  searchNote: string;
+  children?: ReactNode;
+}
+
+/** What all charts of a page have in common: which of them are shown, by what they go, how much they are smoothed. */
+export function ChartToolbar({ axis, axes, search, onSearch, searchNote, children }: ToolbarProps) {
+  const { zoom, setZoom } = useCharts((state) => state);
+  const change = useChartPreferences((state) => state.change);
+  const note = useId();
+  return (
+    <div className={styles.toolbar}>
+      <h2>Metrics</h2>
+      <label className={styles.search}>
+        <Icon name="search" size={14} />
+        <input
+          type="search"
+          value={search}
+          placeholder="Search metrics"
+          aria-label="Search metrics, also by a regular expression"
+          aria-describedby={note}
+          spellCheck={false}
+          onChange={({ target }) => onSearch(target.value)}
+        />
+      </label>
+      <span id={note} className={styles.note} role="status">
+        {searchNote}
+      </span>
+      <span className="spacer" />
+      {zoom && (
+        <Button kind="quiet" icon="reset" onClick={() => setZoom(null)} title="Show the whole axis">
+          {zoomWords(axis, zoom.min, zoom.max)}
+        </Button>
+      )}
+      {children}
+      <label className={styles.choice}>
+        <span>By</span>
+        <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
+          {axisKinds
+            .filter((kind) => axes.includes(kind))
+            .map((kind) => (
+              <option key={kind} value={kind} title={axisWords[kind].hint}>
+                {axisWords[kind].by}
+              </option>
+            ))}
+        </select>
+      </label>
+      <Smoothing />
+      <Options />
+    </div>
+  );
+}
+
+function zoomWords(axis: AxisKind, min: number, max: number): string {
+  const { tick } = axisWords[axis];
+  return axis === 'iteration' ? `Iterations ${min} to ${max}` : `${tick(min)} to ${tick(max)}`;
+}
+
+function Smoothing() {
+  const smoothing = useChartPreferences((state) => state.smoothing);
+  const change = useChartPreferences((state) => state.change);
+  return (
+    <label
+      className={styles.choice}
+      title="Weight of the moving average; the measured values are drawn faint"
+    >
+      <span>Smoothing</span>
+      <input
+        type="range"
+        min={0}
+        max={0.99}
+        step={0.01}
+        value={smoothing}
+        onChange={({ target }) => change({ smoothing: Number(target.value) })}
+      />
+      <output className={styles.amount}>{smoothing === 0 ? 'off' : smoothing.toFixed(2)}</output>
+    </label>
+  );
+}
+
+const sizeWords: Record<ChartSize, string> = { small: 'Small', medium: 'Medium', large: 'Large' };
+
+function Options() {
+  const { ignoreOutliers, size, change } = useChartPreferences();
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="icon-button" aria-label="Chart options" title="Chart options">
+        <Icon name="options" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className={menu.positioner} sideOffset={6} align="end">
+          <Menu.Popup className={menu.popup}>
+            <Menu.CheckboxItem
+              className={menu.item}
+              checked={ignoreOutliers}
+              onCheckedChange={(checked) => change({ ignoreOutliers: checked })}
+            >
+              <Indicator />
+              Ignore outliers
+              <span className={menu.note}>scale without the outermost 1 %</span>
+            </Menu.CheckboxItem>
+            <Menu.Separator className={menu.separator} />
+            <Menu.Group>
+              <Menu.GroupLabel className={menu.label}>Size of charts</Menu.GroupLabel>
+              <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
+                {Object.entries(sizeWords).map(([value, word]) => (
+                  <Menu.RadioItem key={value} className={menu.item} value={value}>
+                    <span className={menu.indicator}>
+                      <Menu.RadioItemIndicator>
+                        <Icon name="check" size={14} />
+                      </Menu.RadioItemIndicator>
+                    </span>
+                    {word}
+                  </Menu.RadioItem>
+                ))}
+              </Menu.RadioGroup>
+            </Menu.Group>
+            <Menu.Separator className={menu.separator} />
+            <Menu.Item className={menu.item} onClick={() => change({ pins: [], log: [], open: {} })}>
+              <span className={menu.indicator} />
+              Reset pins, scales and folds
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+export function Indicator() {
+  return (
+    <span className={menu.indicator}>
+      <Menu.CheckboxItemIndicator>
+        <Icon name="check" size={14} />
+      </Menu.CheckboxItemIndicator>
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+import { axisWords } from './axes.ts';
+import { type Picture, toSvg } from './svg.ts';
+import { seriesOf } from './traces.ts';
+
+export type ExportKind = 'png' | 'svg' | 'csv';
+
+/** Pixels; a PNG has twice as many. */
+const size = { width: 960, height: 540 };
+
+/** Writes a chart as it is shown to a file that the browser saves. Rejects where the browser can't draw it. */
+export async function exportChart(kind: ExportKind, picture: Picture, of: Element): Promise<void> {
+  const style = getComputedStyle(of);
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const name = `${fileName(picture.subtitle)}-${fileName(picture.spec.title)}`;
+  if (kind === 'csv') return save(new Blob([toCsv(picture)], { type: 'text/csv' }), `${name}.csv`);
+  const svg = new Blob([toSvg(picture, { ...size, color })], { type: 'image/svg+xml' });
+  save(kind === 'svg' ? svg : await toPng(svg), `${name}.${kind}`);
+}
+
+/** What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. */
+export function toCsv({ traces, axis, smoothing, spec }: Picture): string {
+  const columns = traces.flatMap((trace) => {
+    const series = seriesOf(trace);
+    if (!series) return [];
+    const places = trace.places.of(series);
+    const name = trace.label === spec.title ? trace.metric : `${trace.label}: ${trace.metric}`;
+    const column = (title: string, values: Float64Array) => ({ title, series, values });
+    return [
+      ...(axis === 'iteration' ? [] : [column(`${name} (by ${axisWords[axis].by})`, places)]),
+      column(name, series.values()),
+      ...(trace.sparse || smoothing <= 0
+        ? []
+        : [column(`${name} (smoothed ${smoothing})`, series.smoothed(smoothing))]),
+    ];
+  });
+  const rows = new Map<number, (number | '')[]>();
+  for (const [at, { series, values }] of columns.entries()) {
+    series.iterations().forEach((iteration, index) => {
+      const row = rows.get(iteration) ?? new Array<number | ''>(columns.length).fill('');
+      rows.set(iteration, row);
+      row[at] = values[index]!;
+    });
+  }
+  const head = ['iteration', ...columns.map(({ title }) => title)].map(cell).join(',');
+  const body = [...rows].sort(([a], [b]) => a - b).map(([iteration, row]) => [iteration, ...row].join(','));
+  return `${[head, ...body].join('\r\n')}\r\n`;
+}
+
+/** Quoted where it must be, and no formula for a spreadsheet that opens it. */
+export function cell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+async function toPng(svg: Blob): Promise<Blob> {
+  const address = URL.createObjectURL(svg);
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = size.width * 2;
+    canvas.height = size.height * 2;
+    canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise<Blob>((resolve, reject) => {
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))));
+    });
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // Once the download has begun.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+const fileName = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || 'chart';

@@ -1,0 +1,86 @@
+import { MetricSeries } from './metric-series.ts';
+import type { SeriesSource } from './series-source.ts';
+
+/** How far the runs of a group are from their mean: one standard deviation to either side, or from the least to the greatest. */
+export type Spread = 'deviation' | 'range';
+
+interface Statistics {
+  mean: MetricSeries;
+  low: MetricSeries;
+  high: MetricSeries;
+}
+
+/** Several runs as one: of each metric the mean over those that have it at an iteration, and how far they are from it. */
+export class GroupSeries {
+  readonly mean: SeriesSource;
+  readonly low: SeriesSource;
+  readonly high: SeriesSource;
+  readonly #members: readonly SeriesSource[];
+  readonly #spread: Spread;
+  readonly #known = new Map<string, Statistics | undefined>();
+  #version = -1;
+
+  constructor(members: readonly SeriesSource[], spread: Spread) {
+    this.#members = members;
+    this.#spread = spread;
+    this.mean = this.#source('mean');
+    this.low = this.#source('low');
+    this.high = this.#source('high');
+  }
+
+  #source(of: keyof Statistics): SeriesSource {
+    const version = () => this.#members.reduce((sum, member) => sum + member.version, 0);
+    return {
+      get version() {
+        return version();
+      },
+      get: (metric) => this.#of(metric, version())?.[of],
+      names: () => [...new Set(this.#members.flatMap((member) => member.names()))],
+      subscribe: (listener) => {
+        const stops = this.#members.map((member) => member.subscribe(listener));
+        return () => {
+          for (const stop of stops) stop();
+        };
+      },
+    };
+  }
+
+  #of(metric: string, version: number): Statistics | undefined {
+    if (version !== this.#version) {
+      this.#version = version;
+      this.#known.clear();
+    }
+    if (!this.#known.has(metric)) {
+      const all = this.#members.flatMap((member) => member.get(metric) ?? []);
+      this.#known.set(metric, all.length > 0 ? statistics(all, this.#spread) : undefined);
+    }
+    return this.#known.get(metric);
+  }
+}
+
+function statistics(all: readonly MetricSeries[], spread: Spread): Statistics {
+  const [mean, low, high] = [new MetricSeries(), new MetricSeries(), new MetricSeries()];
+  const byIteration = new Map<number, number[]>();
+  for (const series of all) {
+    const values = series.values();
+    series.iterations().forEach((iteration, index) => {
+      const there = byIteration.get(iteration);
+      if (there) there.push(values[index]!);
+      else byIteration.set(iteration, [values[index]!]);
+    });
+  }
+  for (const [iteration, values] of [...byIteration].sort(([a], [b]) => a - b)) {
+    const average = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const deviation = deviationOf(values, average);
+    mean.put(iteration, average);
+    low.put(iteration, spread === 'range' ? Math.min(...values) : average - deviation);
+    high.put(iteration, spread === 'range' ? Math.max(...values) : average + deviation);
+  }
+  return { mean, low, high };
+}
+
+/** Of a sample (n - 1); 0 for a single run. */
+function deviationOf(values: readonly number[], mean: number): number {
+  if (values.length < 2) return 0;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+}

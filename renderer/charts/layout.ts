@@ -1,0 +1,198 @@
+import type { Trace } from './traces.ts';
+
+/** What a range of the x axis shows. */
+export interface Zoom {
+  min: number;
+  max: number;
+}
+
+/** A column of the plot. `low` and `high` are the edges of a shaded band: an interval, or what lies behind a smoothed line. */
+export interface Column {
+  trace: Trace;
+  role: 'line' | 'low' | 'high' | 'raw-low' | 'raw-high';
+}
+
+export type Values = (number | undefined)[];
+
+export interface Layout {
+  x: number[];
+  /** As long as x; undefined where a column has no value, over which a line is drawn on. */
+  values: Values[];
+  /** Whether several points share a place, so that columns hold the least and the greatest of them. */
+  dense: boolean;
+}
+
+export interface LayoutOptions {
+  zoom: Zoom;
+  /** Weight of the moving average, 0 for the values as they are. */
+  smoothing: number;
+  /** Values are their decimal logarithms; what has none is left out. */
+  log: boolean;
+  /** Places that can be told apart from left to right: pixels. */
+  width: number;
+}
+
+/** The columns of a trace, the hindmost first. */
+export function columnsOf(trace: Trace, smoothing: number): Column[] {
+  const line: Column = { trace, role: 'line' };
+  if (trace.band) return [{ trace, role: 'high' }, { trace, role: 'low' }, line];
+  if (trace.sparse || trace.faint || smoothing <= 0) return [line];
+  return [{ trace, role: 'raw-high' }, { trace, role: 'raw-low' }, line];
+}
+
+interface Points {
+  places: Float64Array;
+  values: Float64Array;
+  /** Those in view, with one more on either side, so that lines reach the edge. */
+  from: number;
+  to: number;
+}
+
+/**
+ * Puts all columns onto one x. As long as every place has room, points stay where they are; else the range is cut into as many buckets as there are pixels, of
+ * which each shows the least and the greatest value in the order in which they came, so that no spike is hidden. Called again for another zoom, it gives what that
+ * range holds in full.
+ */
+export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
+  const points = columns.map((column) => pointsOf(column, options));
+  const exact = unionOf(points, options.width * 2);
+  if (exact) return { x: exact, values: points.map((each) => spread(each, exact)), dense: false };
+  const grid = gridOf(points, options);
+  return {
+    x: grid.x,
+    values: points.map((each, index) => bucketed(each, grid, columns[index]!.role)),
+    dense: true,
+  };
+}
+
+function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Points {
+  const series = seriesOf(column);
+  if (!series) return nothing;
+  const { trace } = column;
+  const smooth = column.role === 'line' || column.role === 'low' || column.role === 'high';
+  const places = trace.places.of(series);
+  const own = series.smoothed(smooth && !trace.sparse ? smoothing : 0);
+  return {
+    places,
+    values: log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own,
+    from: Math.max(0, indexAt(places, zoom.min, true)),
+    to: Math.min(places.length, indexAt(places, zoom.max) + 2),
+  };
+}
+
+const nothing: Points = { places: new Float64Array(0), values: new Float64Array(0), from: 0, to: 0 };
+
+function seriesOf({ trace, role }: Column) {
+  const { source, metric, band } = trace;
+  if (role === 'low') return band!.low.source.get(band!.low.metric);
+  if (role === 'high') return band!.high.source.get(band!.high.metric);
+  return source.get(metric);
+}
+
+/** Every place of the points, ascending; null where there are more than `limit`. */
+function unionOf(points: readonly Points[], limit: number): number[] | null {
+  const all = new Set<number>();
+  for (const { places, from, to } of points) {
+    if (to - from > limit) return null;
+    for (let index = from; index < to; index++) all.add(places[index]!);
+    if (all.size > limit) return null;
+  }
+  return [...all].sort((a, b) => a - b);
+}
+
+function spread({ places, values, from, to }: Points, x: readonly number[]): Values {
+  const column: Values = new Array(x.length).fill(undefined);
+  let at = 0;
+  for (let index = from; index < to; index++) {
+    while (x[at]! < places[index]!) at += 1;
+    column[at] = finite(values[index]!);
+  }
+  return column;
+}
+
+const finite = (value: number) => (Number.isFinite(value) ? value : undefined);
+
+interface Grid {
+  /** Places left of the range, two for each bucket, places right of it. */
+  x: number[];
+  before: number;
+  buckets: number;
+  /** Place of the first bucket's left edge, and its width. */
+  start: number;
+  step: number;
+}
+
+function gridOf(points: readonly Points[], { zoom, width }: LayoutOptions): Grid {
+  const buckets = Math.max(1, Math.floor(width));
+  const step = (zoom.max - zoom.min) / buckets;
+  const outside = (take: (each: Points) => number | undefined) => [
+    ...new Set(points.flatMap((each) => (each.from < each.to ? (take(each) ?? []) : []))),
+  ];
+  const ascending = (values: number[]) => values.sort((a, b) => a - b);
+  const left = ascending(outside(({ places, from }) => below(places[from]!, zoom.min)));
+  const right = ascending(outside(({ places, to }) => above(places[to - 1]!, zoom.max)));
+  const inside = Array.from({ length: buckets * 2 }, (_, half) => zoom.min + (half / 2 + 0.25) * step);
+  return { x: [...left, ...inside, ...right], before: left.length, buckets, start: zoom.min, step };
+}
+
+const below = (place: number, edge: number) => (place < edge ? place : undefined);
+const above = (place: number, edge: number) => (place > edge ? place : undefined);
+
+function bucketed({ places, values, from, to }: Points, grid: Grid, role: Column['role']): Values {
+  const { x, before, buckets, start, step } = grid;
+  const end = start + buckets * step;
+  const column: Values = new Array(x.length).fill(undefined);
+  let index = from;
+  while (index < to) {
+    const place = places[index]!;
+    if (place < start || place > end) {
+      column[x.indexOf(place)] = finite(values[index]!);
+      index += 1;
+      continue;
+    }
+    const bucket = Math.min(buckets - 1, Math.floor((place - start) / step));
+    const edge = bucket === buckets - 1 ? Number.POSITIVE_INFINITY : start + (bucket + 1) * step;
+    let low = -1;
+    let high = -1;
+    for (; index < to && places[index]! < edge && places[index]! <= end; index++) {
+      const value = values[index]!;
+      if (!Number.isFinite(value)) continue;
+      if (low < 0 || value < values[low]!) low = index;
+      if (high < 0 || value > values[high]!) high = index;
+    }
+    if (low < 0) continue;
+    const at = before + 2 * bucket;
+    if (isLowEdge(role)) column[at] = column[at + 1] = values[low]!;
+    else if (isHighEdge(role)) column[at] = column[at + 1] = values[high]!;
+    else if (low === high) column[at + (places[low]! < start + (bucket + 0.5) * step ? 0 : 1)] = values[low]!;
+    else {
+      column[at] = values[Math.min(low, high)]!;
+      column[at + 1] = values[Math.max(low, high)]!;
+    }
+  }
+  return column;
+}
+
+const isLowEdge = (role: Column['role']) => role === 'low' || role === 'raw-low';
+const isHighEdge = (role: Column['role']) => role === 'high' || role === 'raw-high';
+
+/** Index of the last place at or before the given one (with `strictly`: before it); -1 where there is none. */
+export function indexAt(places: ArrayLike<number>, place: number, strictly = false): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle]! < place || (!strictly && places[middle]! === place)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Index of the place that is nearest; -1 where there is none. */
+export function nearestAt(places: ArrayLike<number>, place: number): number {
+  const before = indexAt(places, place);
+  const after = before + 1;
+  if (before < 0) return places.length > 0 ? 0 : -1;
+  if (after >= places.length) return before;
+  return place - places[before]! <= places[after]! - place ? before : after;
+}

@@ -1,0 +1,158 @@
+import { type MetricFacts, metricFacts } from '../../core/contract/metric-facts.ts';
+import { duration, gigabytes, number, percent } from '../components/format.ts';
+import { type ChartSpec, evaluationLabels, type LineColor, type LineSpec } from './chart-specs.ts';
+
+export interface MetricSection {
+  id: string;
+  title: string;
+  charts: ChartSpec[];
+}
+
+/** What the Echo Trap shows itself in, beside what the overview has. */
+const echoTrap =
+  /^(diagnostics\/|advantage\/zero_spread_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
+
+/** In this order; what none of them takes stands by its own prefix. */
+const sections: readonly (readonly [id: string, title: string, takes: RegExp])[] = [
+  ['echo-trap', 'Echo Trap', echoTrap],
+  ['evaluation', 'Evaluations', /^evaluation\//],
+  ['rollout', 'Rollouts', /^rollout\//],
+  ['advantage', 'Groups and advantages', /^(filter|advantage)\//],
+  ['actor', 'Policy update', /^actor\//],
+  ['critic', 'Critic', /^critic\//],
+  ['warm-start', 'Warm start', /^warm_start\//],
+  ['time', 'Time', /^time\//],
+  ['machine', 'Throughput and memory', /^(throughput|memory)\//],
+];
+
+/** Every metric of a run in a chart of its own, but for the members of a family, which share one. */
+export function metricSections(names: readonly string[]): MetricSection[] {
+  const byId = new Map<string, MetricSection>();
+  for (const [id, title] of sections) byId.set(id, { id, title, charts: [] });
+  for (const { name, members } of familiesOf(names)) {
+    const prefix = name.includes('/') ? name.slice(0, name.indexOf('/')) : 'other';
+    const [id, title] = sections.find(([, , takes]) => takes.test(name)) ?? [
+      prefix,
+      prefix.replaceAll('_', ' '),
+    ];
+    const section = byId.get(id) ?? { id, title, charts: [] };
+    byId.set(id, section);
+    section.charts.push(members ? familySpec(name, members) : metricSpec(name, names));
+  }
+  return [...byId.values()].filter(({ charts }) => charts.length > 0);
+}
+
+/** Shares of actions and the like: one thing by its parts. */
+const family = /^(rollout\/(?:action_share|entropy_by_turn))\/(.+)$/;
+/** Ends of an interval, which is drawn around its middle. */
+const intervalEnd = /^evaluation\/.+\/success_rate_(low|high)$/;
+
+function familiesOf(names: readonly string[]): { name: string; members?: string[] }[] {
+  const families = new Map<string, string[]>();
+  const found: { name: string; members?: string[] }[] = [];
+  for (const name of names.toSorted()) {
+    if (name === '' || intervalEnd.test(name)) continue;
+    const of = family.exec(name)?.[1];
+    const members = of === undefined ? undefined : families.get(of);
+    if (members) members.push(name);
+    else if (of === undefined) found.push({ name });
+    else {
+      const begun = [name];
+      families.set(of, begun);
+      found.push({ name: of, members: begun });
+    }
+  }
+  return found;
+}
+
+const memberColors: LineColor[] = ['chart-ink', 'chart-1', 'chart-3', 'chart-4', 'chart-2'];
+
+function familySpec(name: string, members: readonly string[]): ChartSpec {
+  const { unit, meaning } = metricFacts(members[0]!);
+  const title = name.endsWith('action_share') ? 'Actions' : 'Entropy by turn';
+  const lines = members.map(
+    (metric, index): LineSpec => ({
+      metric,
+      label: metric.slice(name.length + 1).replaceAll('_', ' '),
+      color: memberColors[index % memberColors.length]!,
+      dashed: index >= memberColors.length,
+    }),
+  );
+  return { id: name, title, unit, meaning, format: formatOf(unit), ...boundsOf(name, unit), lines };
+}
+
+/** The chart of a single metric. */
+export function metricSpec(metric: string, names: readonly string[]): ChartSpec {
+  const { title, unit, meaning } = metricFacts(metric);
+  const isEvaluation = metric.startsWith('evaluation/');
+  const band = { low: `${metric}_low`, high: `${metric}_high` };
+  const line: LineSpec = {
+    metric,
+    label: title,
+    color: isEvaluation ? 'chart-1' : 'chart-ink',
+    ...(isEvaluation && { sparse: true }),
+    ...(isEvaluation && names.includes(band.low) && names.includes(band.high) && { band }),
+  };
+  return {
+    id: metric,
+    title,
+    unit: unitWords(unit),
+    meaning,
+    format: formatOf(unit),
+    ...boundsOf(metric, unit),
+    lines: [line],
+  };
+}
+
+const unitWords = (unit: MetricFacts['unit']) =>
+  unit === 'share' || unit === 'bytes' || unit === 's' ? '' : unit;
+
+function formatOf(unit: string): (value: number) => string {
+  switch (unit) {
+    case 'share':
+      return (value) => percent(value);
+    case 'bytes':
+      return gigabytes;
+    case 's':
+      return (value) => (value < 60 ? `${number(value)} s` : duration(value));
+    default:
+      return number;
+  }
+}
+
+const counted = ['share', 'bytes', 's', 'tokens', 'tokens/s', 'turns', 'actions', 'groups'];
+
+/** What can't be below 0 is drawn from 0; the critic may explain less than nothing. */
+const boundsOf = (metric: string, unit: string): Pick<ChartSpec, 'low'> =>
+  counted.includes(unit) && metric !== 'critic/explained_variance' ? { low: 0 } : {};
+
+const compared = [
+  'rollout/success_rate',
+  'rollout/reward_mean',
+  'rollout/reward_std_in_group',
+  'rollout/entropy',
+  'actor/grad_norm',
+  'rollout/response_tokens',
+  'critic/explained_variance',
+  'warm_start/loss',
+  'time/iteration',
+];
+
+/** What runs are compared by first: each metric in a chart of its own, with a line for every run. */
+export function compareSpecs(names: readonly string[]): ChartSpec[] {
+  const labels = evaluationLabels([...names]);
+  const success = { low: 0, high: 1 };
+  return [
+    ...labels.map(({ label }) => ({
+      ...metricSpec(`evaluation/${label}/success_rate`, names),
+      title: labels.length > 1 ? `Success in ${label}, evaluated` : 'Success, evaluated',
+      ...success,
+    })),
+    ...compared
+      .filter((metric) => names.includes(metric))
+      .map((metric) => ({
+        ...metricSpec(metric, names),
+        ...(metric === 'rollout/success_rate' && { title: 'Success in rollouts', ...success }),
+      })),
+  ];
+}

@@ -1,0 +1,106 @@
+import type { AxisKind } from './axes.ts';
+import type { ChartSpec } from './chart-specs.ts';
+import type { Column, Layout, Zoom } from './layout.ts';
+
+/** How values are drawn. */
+export interface ValueScale {
+  log: boolean;
+  /** Leaves out the highest and the lowest of many values. */
+  ignoreOutliers: boolean;
+}
+
+/** Share of values that is left out at either end. */
+const outliers = 0.01;
+/** Fewer values than this are all shown. */
+const fewValues = 40;
+
+/** From where to where values are shown, in view; `also`: values that have to be seen too. Logarithms where the scale is logarithmic. */
+export function valueRange(
+  layout: Layout,
+  columns: readonly Column[],
+  spec: Pick<ChartSpec, 'low' | 'high'>,
+  { log, ignoreOutliers }: ValueScale,
+  zoom: Zoom,
+  also: readonly number[] = [],
+): [number, number] {
+  const seen: number[] = [];
+  for (const [index] of columns.entries()) {
+    const values = layout.values[index]!;
+    for (let at = 0; at < values.length; at++) {
+      const value = values[at];
+      if (value !== undefined && layout.x[at]! >= zoom.min && layout.x[at]! <= zoom.max) seen.push(value);
+    }
+  }
+  if (ignoreOutliers && seen.length >= fewValues) {
+    seen.sort((a, b) => a - b);
+    const cut = Math.max(1, Math.floor(seen.length * outliers));
+    seen.splice(seen.length - cut);
+    seen.splice(0, cut);
+  }
+  for (const value of also) if (!log || value > 0) seen.push(log ? Math.log10(value) : value);
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const value of seen) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) return log ? [-1, 0] : [spec.low ?? 0, spec.high ?? (spec.low ?? 0) + 1];
+  if (log)
+    return high - low < 0.2
+      ? [low - 0.1, high + 0.1]
+      : [low - (high - low) * 0.05, high + (high - low) * 0.05];
+  const room = (high - low || Math.abs(high) || 1) * 0.1;
+  const bottom = spec.low === undefined ? low - room : Math.min(spec.low, low);
+  return [bottom, spec.high === undefined ? high + room : Math.max(spec.high, high)];
+}
+
+/** 1, 2 and 5 times powers of ten, about `count` of them between two values. */
+export function niceTicks(low: number, high: number, count: number, least = 0): number[] {
+  const rough = Math.max((high - low) / Math.max(1, count), least, Number.MIN_VALUE);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
+  return ticksBy(step, low, high);
+}
+
+function ticksBy(step: number, low: number, high: number): number[] {
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  // Multiplied and rounded, so that 0.3 stays 0.3.
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
+}
+
+/** Logarithms of round values: of powers of ten, or of 1, 2 and 5 times them where there are few. */
+export function logTicks(low: number, high: number, count: number): number[] {
+  const powers = ticksBy(Math.max(1, Math.ceil((high - low) / Math.max(1, count))), low, high);
+  if (powers.length > 2) return powers;
+  const factors = high - low > 0.7 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
+  const exponents = ticksBy(1, Math.floor(low), Math.ceil(high));
+  return exponents
+    .flatMap((exponent) => factors.map((factor) => exponent + Math.log10(factor)))
+    .filter((value) => value >= low && value <= high);
+}
+
+export const valueTicks = (low: number, high: number, count: number, log: boolean): number[] =>
+  log ? logTicks(low, high, count) : niceTicks(low, high, count);
+
+const timeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 36_000, 86_400];
+
+/** Whole numbers of what is counted, or round times. */
+export function placeTicks(kind: AxisKind, low: number, high: number, count: number): number[] {
+  if (kind !== 'time') return niceTicks(low, high, count, 1);
+  const rough = (high - low) / Math.max(1, count);
+  const step = timeSteps.find((each) => each >= rough);
+  return step === undefined ? niceTicks(low, high, count, 86_400) : ticksBy(step, low, high);
+}
+
+/** Shares are whole per cents on the axis, where they are far enough apart. */
+export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {
+  const own = log ? 10 ** value : value;
+  if (own === 0) return spec.format(0).replace(/0\.0+/, '0');
+  return spec
+    .format(own)
+    .replace(/(\.\d*?)0+(?=[kM]|\s|$)/, '$1')
+    .replace(/\.(?=[kM]|\s|$)/, '');
+}

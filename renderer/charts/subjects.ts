@@ -1,0 +1,85 @@
+import { type AxisKind, axisKinds, type Places, placesOn, type RunShape } from './axes.ts';
+import type { ChartSpec } from './chart-specs.ts';
+import type { Zoom } from './layout.ts';
+import type { SeriesSource } from './series-source.ts';
+import type { Trace } from './traces.ts';
+
+/** What a chart is about: a run, or a group of runs by their mean. */
+export interface Subject {
+  id: string;
+  label: string;
+  source: SeriesSource;
+  shape: RunShape;
+  /** Of several, the one that it has on every chart. */
+  color?: string;
+  dash?: Trace['dash'];
+  /** The run that the other one parted from. */
+  faint?: boolean;
+  /** Edges of what a group's runs lie between. */
+  spread?: { low: SeriesSource; high: SeriesSource };
+}
+
+/** The axes that every subject has values for. */
+export const axesOf = (subjects: readonly Subject[]): AxisKind[] =>
+  axisKinds.filter((kind) => subjects.every(({ source, shape }) => placesOn(kind, source, shape) !== null));
+
+/** Where each subject's iterations stand; those that the axis says nothing of are left out. */
+export function placesOf(subjects: readonly Subject[], axis: AxisKind): Map<Subject, Places> {
+  return new Map(
+    subjects.flatMap((subject): [Subject, Places][] => {
+      const places = placesOn(axis, subject.source, subject.shape);
+      return places ? [[subject, places]] : [];
+    }),
+  );
+}
+
+/** The lines of a chart: in the colours of its metrics for one subject, in those of the subjects for several. */
+export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>): Trace[] {
+  const many = [...places.keys()].filter(({ faint }) => !faint).length > 1;
+  return [...places].flatMap(([subject, own]) =>
+    spec.lines.map((line, index): Trace => {
+      const { id, source, spread, faint, label } = subject;
+      const { metric, band } = line;
+      return {
+        id: `${id} ${metric}`,
+        source,
+        metric,
+        places: own,
+        label: !many && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
+        color: many ? (subject.color ?? line.color) : line.color,
+        ...(many ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
+        ...(line.sparse && { sparse: true }),
+        ...(faint && { faint: true }),
+        ...(spread
+          ? { band: { low: { source: spread.low, metric }, high: { source: spread.high, metric } } }
+          : band &&
+            !many &&
+            !faint && { band: { low: { source, metric: band.low }, high: { source, metric: band.high } } }),
+      };
+    }),
+  );
+}
+
+const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
+  line > 0 ? { dash: 'dashed' } : dash ? { dash } : {};
+
+/** All of the axis, the same for every chart: as far as the runs are to go by iteration, as far as they have come by anything else. */
+export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): () => Zoom {
+  const own = [...places].filter(([{ faint }]) => !faint);
+  let version = -1;
+  let extent: Zoom = { min: 0, max: 1 };
+  return () => {
+    const now = own.reduce((sum, [{ source }]) => sum + source.version, 0);
+    if (now === version) return extent;
+    version = now;
+    let max = 0;
+    for (const [{ source, shape }, places] of own) {
+      const last = source
+        .names()
+        .reduce((newest, name) => Math.max(newest, source.get(name)?.newest()?.iteration ?? 0), 0);
+      max = Math.max(max, axis === 'iteration' ? Math.max(last, shape.iterations) : places.at(last));
+    }
+    extent = { min: 0, max: max || 1 };
+    return extent;
+  };
+}

@@ -1,0 +1,191 @@
+import { type AxisKind, axisWords, byIteration } from './axes.ts';
+import type { ChartSpec } from './chart-specs.ts';
+import { columnsOf, layOut, type Values } from './layout.ts';
+import type { ChartMark } from './marks.ts';
+import type { View } from './plot.ts';
+import type { Reference } from './references.ts';
+import { placeTicks, tickText, valueRange, valueTicks } from './scale.ts';
+import type { Trace } from './traces.ts';
+
+/** A chart as it is shown, to be written to a file. */
+export interface Picture {
+  spec: ChartSpec;
+  traces: readonly Trace[];
+  axis: AxisKind;
+  view: View;
+  smoothing: number;
+  marks: readonly ChartMark[];
+  references: readonly Reference[];
+  /** Whose chart it is, below the title. */
+  subtitle: string;
+}
+
+export interface PictureStyle {
+  width: number;
+  height: number;
+  /** Of a custom property of the style sheets, as `#rrggbb`. */
+  color: (name: string) => string;
+}
+
+const margin = { left: 62, right: 18, bottom: 44 };
+const entriesTop = 58;
+const entryHeight = 20;
+
+/** The chart as an SVG document, drawn from the data: title, lines with their names, axes, reference lines and marks. */
+export function toSvg(picture: Picture, { width, height, color }: PictureStyle): string {
+  const { spec, traces, axis, view, smoothing, marks, references } = picture;
+  const entries = placeEntries(traces, width);
+  const top = entriesTop + entries.rows * entryHeight + 8;
+  const box = { left: margin.left, right: width - margin.right, top, bottom: height - margin.bottom };
+  const columns = traces.flatMap((trace) => columnsOf(trace, smoothing));
+  const layout = layOut(columns, { ...view, smoothing, width: box.right - box.left });
+  const also = references.map(({ value }) => value);
+  const [low, high] = valueRange(layout, columns, spec, view, view.zoom, also);
+  const span = view.zoom.max - view.zoom.min || 1;
+  const x = (place: number) => round(box.left + ((place - view.zoom.min) / span) * (box.right - box.left));
+  const y = (value: number) =>
+    round(box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top));
+  const heightOf = (value: number) => y(view.log ? Math.log10(value) : value);
+  const parts: string[] = [];
+  const add = (name: string, attributes: Record<string, string | number>, content = '') =>
+    parts.push(element(name, attributes, content));
+  const text = (content: string, at: { x: number; y: number }, more: Record<string, string | number> = {}) =>
+    add('text', { ...at, fill: color('text-muted'), 'font-size': 12, ...more }, escaped(content));
+
+  add('rect', { width, height, fill: color('panel') });
+  text(spec.title, { x: 16, y: 28 }, { 'font-size': 16, 'font-weight': 600, fill: color('text') });
+  text([picture.subtitle, spec.unit].filter(Boolean).join(', '), { x: 16, y: 47 });
+  for (const { trace, left, row } of entries.placed) {
+    const middle = entriesTop + row * entryHeight + 10;
+    add('line', { x1: left, x2: left + 18, y1: middle, y2: middle, ...strokeOf(trace, color) });
+    text(trace.label, { x: left + 24, y: middle + 4 });
+  }
+  for (const value of valueTicks(low, high, (box.bottom - box.top) / 40, view.log)) {
+    add('line', { x1: box.left, x2: box.right, y1: y(value), y2: y(value), stroke: color('chart-grid') });
+    text(tickText(spec, value, view.log), { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
+  }
+  for (const place of placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90)) {
+    add('line', { x1: x(place), x2: x(place), y1: box.top, y2: box.bottom, stroke: color('chart-grid') });
+    text(axisWords[axis].tick(place), { x: x(place), y: box.bottom + 18 }, { 'text-anchor': 'middle' });
+  }
+  text(`by ${axisWords[axis].by}`, { x: box.right, y: height - 8 }, { 'text-anchor': 'end' });
+
+  const inside: string[] = [];
+  for (const [index, { trace, role }] of columns.entries()) {
+    const values = layout.values[index]!;
+    const points = pointsOf(layout.x, values, x, y);
+    if (points.length === 0) continue;
+    const raw = role === 'raw-low' || role === 'raw-high';
+    if (role === 'high' || (role === 'raw-high' && layout.dense)) {
+      const back = pointsOf(layout.x, layout.values[index + 1]!, x, y).reverse();
+      inside.push(
+        element('path', { d: `${path([...points, ...back])}Z`, fill: color(trace.color), opacity: 0.14 }),
+      );
+    }
+    if (role === 'line' || (raw && (role === 'raw-low' || layout.dense))) {
+      const opacity = raw ? 0.3 : trace.faint ? 0.4 : 1;
+      inside.push(
+        element('path', { d: path(points), fill: 'none', opacity, ...strokeOf(trace, color, raw) }),
+      );
+    }
+    if (role === 'line' && (trace.sparse || points.length < 3))
+      for (const [cx, cy] of points)
+        inside.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
+  }
+  for (const { value, label } of references) {
+    const at = heightOf(value);
+    const stroke = { stroke: color('text-faint'), 'stroke-dasharray': '1 3' };
+    inside.push(element('line', { x1: box.left, x2: box.right, y1: at, y2: at, ...stroke }));
+    const label_ = {
+      x: box.right - 4,
+      y: at - 4,
+      'text-anchor': 'end',
+      'font-size': 12,
+      fill: color('text-faint'),
+    };
+    inside.push(element('text', label_, escaped(label)));
+  }
+  for (const { iteration, places = byIteration, title } of marks) {
+    const at = x(places.at(iteration));
+    const line = {
+      x1: at,
+      x2: at,
+      y1: box.top,
+      y2: box.bottom,
+      stroke: color('amber'),
+      'stroke-dasharray': '3 3',
+    };
+    inside.push(element('line', line, element('title', {}, escaped(title))));
+  }
+  const clip = { x: box.left, y: box.top - 1, width: box.right - box.left, height: box.bottom - box.top + 2 };
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
+    `<clipPath id="plot">${element('rect', clip)}</clipPath>`,
+    ...parts,
+    `<g clip-path="url(#plot)">${inside.join('\n')}</g>`,
+    '</svg>\n',
+  ].join('\n');
+}
+
+/** The lines' names in rows, by an estimate of their width. */
+function placeEntries(traces: readonly Trace[], width: number) {
+  let [left, row] = [16, 0];
+  const placed = traces.map((trace) => {
+    const room = 24 + trace.label.length * 6.6 + 18;
+    if (left > 16 && left + room > width - 16) [left, row] = [16, row + 1];
+    const at = { trace, left, row };
+    left += room;
+    return at;
+  });
+  return { placed, rows: placed.length > 0 ? row + 1 : 0 };
+}
+
+const dashes = { dashed: '6 4', dotted: '2 3' };
+
+function strokeOf(
+  trace: Trace,
+  color: (name: string) => string,
+  thin = false,
+): Record<string, string | number> {
+  return {
+    stroke: color(trace.color),
+    'stroke-width': thin ? 1 : 2,
+    'stroke-linejoin': 'round',
+    ...(trace.dash && !thin && { 'stroke-dasharray': dashes[trace.dash] }),
+  };
+}
+
+type Point = [number, number];
+
+function pointsOf(
+  places: readonly number[],
+  values: Values,
+  x: (place: number) => number,
+  y: (value: number) => number,
+): Point[] {
+  return values.flatMap((value, index): Point[] =>
+    value === undefined ? [] : [[x(places[index]!), y(value)]],
+  );
+}
+
+const path = (points: readonly Point[]) =>
+  points.map(([x, y], index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('');
+
+const round = (value: number) => Math.round(value * 100) / 100;
+
+function element(name: string, attributes: Record<string, string | number>, content = ''): string {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  return content ? `<${name}${written.join('')}>${content}</${name}>` : `<${name}${written.join('')}/>`;
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Also without control characters, which XML has no way to write. */
+const escaped = (text: string) =>
+  text.replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ').replace(/[&<>"']/g, (character) => entities[character]!);

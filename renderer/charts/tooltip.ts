@@ -1,0 +1,124 @@
+import { type AxisKind, axisWords } from './axes.ts';
+import type { ChartSpec } from './chart-specs.ts';
+import { nearestAt } from './layout.ts';
+import styles from './tooltip.module.css';
+import { type Reading, readingAt, seriesOf, type Trace } from './traces.ts';
+
+const shownLines = 12;
+
+export interface Tip {
+  /** Of the place under the cross-hair. */
+  title: string;
+  lines: TipLine[];
+  /** Lines that found no room. */
+  more: number;
+}
+
+export interface TipLine {
+  label: string;
+  color: string;
+  dash: Trace['dash'] | 'faint' | undefined;
+  /** What is drawn as the line. */
+  value: string;
+  /** The value itself where the line is smoothed, the interval where there is one, and where the point is if not under the cross-hair. */
+  notes: string[];
+}
+
+/** What the traces say at a place: each by its nearest point. `height`: of the pointer, as a value, so that with many lines the nearest ones are told. */
+export function tipAt(
+  spec: ChartSpec,
+  traces: readonly Trace[],
+  axis: AxisKind,
+  place: number,
+  smoothing: number,
+  height: number | null = null,
+): Tip {
+  const readings = readingsAt(traces, place, smoothing);
+  const far = ({ smoothed }: Reading) => (height === null ? 0 : Math.abs(smoothed - height));
+  const kept =
+    readings.length > shownLines
+      ? new Set(readings.toSorted((a, b) => far(a) - far(b)).slice(0, shownLines))
+      : new Set(readings);
+  const lines = readings.filter((reading) => kept.has(reading));
+  // By height where there are many, as they stand on the chart.
+  if (readings.length > 4) lines.sort((a, b) => b.smoothed - a.smoothed);
+  const iterations = new Set(lines.map(({ iteration }) => iteration));
+  const words = axisWords[axis].place(place);
+  const [only] = iterations;
+  const title = axis !== 'iteration' && iterations.size === 1 ? `${words}, iteration ${only}` : words;
+  return {
+    title,
+    lines: lines.map((reading) => lineOf(spec, reading, axis, place, iterations.size > 1, smoothing)),
+    more: readings.length - lines.length,
+  };
+}
+
+export function readingsAt(traces: readonly Trace[], place: number, smoothing: number): Reading[] {
+  return traces.flatMap((trace) => {
+    const series = seriesOf(trace);
+    if (!series || series.length === 0) return [];
+    return readingAt(trace, nearestAt(trace.places.of(series), place), smoothing) ?? [];
+  });
+}
+
+function lineOf(
+  { format }: ChartSpec,
+  { trace, place: own, iteration, value, smoothed, band }: Reading,
+  axis: AxisKind,
+  place: number,
+  tellsIteration: boolean,
+  smoothing: number,
+): TipLine {
+  const elsewhere = axis === 'iteration' ? own !== place : tellsIteration;
+  const isSmoothed = smoothing > 0 && !trace.sparse;
+  return {
+    label: trace.label,
+    color: trace.color,
+    dash: trace.faint ? 'faint' : trace.dash,
+    value: format(smoothed),
+    notes: [
+      ...(band ? [`${format(band.low)} to ${format(band.high)}`] : []),
+      ...(isSmoothed ? [`measured ${format(value)}`] : []),
+      ...(elsewhere ? [`at iteration ${iteration}`] : []),
+    ],
+  };
+}
+
+let box: HTMLElement | null = null;
+
+/** Shows it beside a point of the window; there is one for all charts. */
+export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: number }): void {
+  box ??= made('div', styles.tip!);
+  if (!box.isConnected) document.body.append(box);
+  const head = made('strong', styles.title!, title);
+  const rows = lines.map(({ label, color, dash, value, notes }) => {
+    const row = made('div', styles.row!);
+    const key = made('span', styles.key!);
+    key.dataset.dash = dash ?? '';
+    key.style.color = `var(--${color})`;
+    const name = made('span', styles.label!, label);
+    const number = made('span', styles.value!, value);
+    const note = made('span', styles.notes!, notes.join(', '));
+    row.append(key, name, number, note);
+    return row;
+  });
+  const rest = more > 0 ? [made('p', styles.more!, `and ${more} more, farther from the pointer`)] : [];
+  box.replaceChildren(head, ...rows, ...rest);
+  box.hidden = false;
+  const { offsetWidth: width, offsetHeight: height } = box;
+  const left = x + 16 + width > innerWidth - 8 ? x - 16 - width : x + 16;
+  box.style.left = `${Math.max(8, left)}px`;
+  box.style.top = `${Math.max(8, Math.min(y - height / 2, innerHeight - height - 8))}px`;
+}
+
+export function hideTip(): void {
+  if (box) box.hidden = true;
+}
+
+function made(tag: string, className: string, text = ''): HTMLElement {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  if (tag === 'div') element.setAttribute('aria-hidden', 'true');
+  return element;
+}

@@ -1,0 +1,53 @@
+import { IconButton, statusWords } from '../../components/basics.tsx';
+import { percent } from '../../components/format.ts';
+import { successOf } from '../../components/run-facts.ts';
+import { formatRoute } from '../../router.ts';
+import styles from './compare-page.module.css';
+import type { Compared } from './compare-page.tsx';
+
+interface ListProps {
+  compared: readonly Compared[];
+  hidden: ReadonlySet<string>;
+  onToggle: (runId: string) => void;
+  onRemove: (runId: string) => void;
+}
+
+/** The runs with the colour that each has on every chart. */
+export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps) {
+  return (
+    <ul className={styles.runs} aria-label="Compared runs">
+      {compared.map(({ id, run, color, dash }) => (
+        <li key={id} className={`panel ${styles.run}`} data-hidden={hidden.has(id) || undefined}>
+          <span
+            className={styles.key}
+            data-dash={dash}
+            style={{ color: `var(--${color})` }}
+            aria-hidden="true"
+          />
+          <a className={styles.name} href={formatRoute({ page: 'run', runId: id })} title={run.name}>
+            {run.name}
+          </a>
+          <span className={styles.facts}>{factsOf(run)}</span>
+          <span className={styles.buttons}>
+            <IconButton
+              icon={hidden.has(id) ? 'hide' : 'show'}
+              label={`${hidden.has(id) ? 'Show' : 'Hide'} ${run.name}`}
+              pressed={hidden.has(id)}
+              onClick={() => onToggle(id)}
+            />
+            <IconButton icon="close" label={`Take ${run.name} out`} onClick={() => onRemove(id)} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function factsOf(run: Compared['run']): string {
+  const { evaluation } = successOf(run);
+  return [
+    statusWords[run.status],
+    `${run.iteration} of ${run.iterations} iterations`,
+    ...(evaluation === undefined ? [] : [`success ${percent(evaluation)}`]),
+  ].join(', ');
+}

@@ -1,0 +1,59 @@
+import { useMemo } from 'react';
+import styles from './compare-page.module.css';
+import type { Compared } from './compare-page.tsx';
+import { differences } from './config-diff.ts';
+
+/** The settings in which the runs differ; what they have in common is left out. */
+export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
+  const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
+  const rows = useMemo(() => differences(loaded.map(({ config }) => config)), [loaded]);
+  if (loaded.length < 2) return null;
+  return (
+    <section aria-labelledby="compared-settings">
+      <div className="section-head">
+        <h2 id="compared-settings">Settings that differ</h2>
+        <span className="faint">{rows.length}</span>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
+      <section className={`panel ${styles.table}`} tabIndex={0} aria-label="Settings that differ, by run">
+        {rows.length === 0 ? (
+          <p className={styles.same}>All settings are the same.</p>
+        ) : (
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                {loaded.map(({ id, run, color, dash }) => (
+                  <th key={id} scope="col" title={run.name}>
+                    <span
+                      className={styles.key}
+                      data-dash={dash}
+                      style={{ color: `var(--${color})` }}
+                      aria-hidden="true"
+                    />
+                    {run.name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ path, meaning, values }) => (
+                <tr key={path}>
+                  <th scope="row">
+                    <code>{path}</code>
+                    {meaning && <span className={styles.meaning}>{meaning}</span>}
+                  </th>
+                  {values.map((value, index) => (
+                    <td key={loaded[index]!.id} title={value ?? undefined}>
+                      {value ?? <span className="faint">none</span>}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </section>
+    </section>
+  );
+}

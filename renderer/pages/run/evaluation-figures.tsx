@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from 'react';
+import { evaluationLabels } from '../../charts/chart-specs.ts';
+import type { SeriesSource } from '../../charts/series-source.ts';
+import { percent } from '../../components/format.ts';
+import { formatRoute } from '../../router.ts';
+import styles from './evaluation-figures.module.css';
+
+/** The newest evaluation of each validated environment, as the head of the chart of success. */
+export function EvaluationFigures({ runId, series }: { runId: string; series: SeriesSource }) {
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const labels = evaluationLabels(series.names());
+  return (
+    <div className={styles.figures}>
+      {labels.map(({ label }) => (
+        <Figure key={label} runId={runId} series={series} label={label} named={labels.length > 1} />
+      ))}
+    </div>
+  );
+}
+
+interface FigureProps {
+  runId: string;
+  series: SeriesSource;
+  label: string;
+  named: boolean;
+}
+
+function Figure({ runId, series, label, named }: FigureProps) {
+  const of = (name: string) => series.get(`evaluation/${label}/${name}`);
+  const success = of('success_rate');
+  const newest = success?.newest();
+  if (!success || !newest) return null;
+  const { iteration, value } = newest;
+  const change = value - success.values()[0]!;
+  const low = of('success_rate_low')?.at(iteration);
+  const high = of('success_rate_high')?.at(iteration);
+  const first = `${String(iteration).padStart(6, '0')}-${label}-0000`;
+  return (
+    <p className={styles.figure}>
+      {named && <span className={styles.label}>{label}</span>}
+      <strong>{percent(value)}</strong>
+      <span className={styles.words}>
+        {low !== undefined && high !== undefined && (
+          <span>
+            95 % interval {percent(low, 0).replace(' %', '')} to {percent(high, 0)}
+          </span>
+        )}
+        <span>evaluated at iteration {iteration}</span>
+        {success.length > 1 && (
+          <span>
+            {change < 0 ? '−' : '+'}
+            {Math.abs(change * 100).toFixed(1)} points since the first
+          </span>
+        )}
+        <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
+      </span>
+    </p>
+  );
+}
