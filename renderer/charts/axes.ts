@@ -26,7 +26,9 @@ interface AxisWords {
   hint: string;
 }
 
-const whole = (value: number) => (Math.abs(value) < 1e4 ? String(Math.round(value)) : number(value));
+/** `43`, `200k`, `1.2M`. */
+const whole = (value: number) =>
+  Math.abs(value) < 1e4 ? String(Math.round(value)) : number(value).replace(/\.?0+(?=[kM])/, '');
 
 export const axisWords: Record<AxisKind, AxisWords> = {
   iteration: { by: 'iteration', place: (value) => `Iteration ${Math.round(value)}`, tick: whole, hint: '' },

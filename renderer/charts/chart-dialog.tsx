@@ -21,7 +21,7 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
   const { log, toggleLog } = useChartPreferences();
   const save = useExport(item, marks, subtitle);
   // The title and the table need the rest.
-  const height = Math.max(240, innerHeight - 330);
+  const height = Math.max(240, innerHeight - 400);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -31,7 +31,7 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
             <div>
               <Dialog.Title className={styles.title}>{spec.title}</Dialog.Title>
               <Dialog.Description className={styles.meaning}>
-                {[subtitle, spec.meaning].filter(Boolean).join(': ')}
+                {[[subtitle, spec.unit].filter(Boolean).join(', '), spec.meaning].filter(Boolean).join(': ')}
               </Dialog.Description>
             </div>
             <button

@@ -49,20 +49,22 @@ export function ChartToolbar({ axis, axes, search, onSearch, searchNote, childre
         </Button>
       )}
       {children}
-      <label className={styles.choice}>
-        <span>By</span>
-        <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
-          {axisKinds
-            .filter((kind) => axes.includes(kind))
-            .map((kind) => (
-              <option key={kind} value={kind} title={axisWords[kind].hint}>
-                {axisWords[kind].by}
-              </option>
-            ))}
-        </select>
-      </label>
-      <Smoothing />
-      <Options />
+      <div className={styles.tools}>
+        <label className={styles.choice}>
+          <span>By</span>
+          <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
+            {axisKinds
+              .filter((kind) => axes.includes(kind))
+              .map((kind) => (
+                <option key={kind} value={kind} title={axisWords[kind].hint}>
+                  {axisWords[kind].by}
+                </option>
+              ))}
+          </select>
+        </label>
+        <Smoothing />
+        <Options />
+      </div>
     </div>
   );
 }

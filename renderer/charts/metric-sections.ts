@@ -69,7 +69,7 @@ const memberColors: LineColor[] = ['chart-ink', 'chart-1', 'chart-3', 'chart-4',
 
 function familySpec(name: string, members: readonly string[]): ChartSpec {
   const { unit, meaning } = metricFacts(members[0]!);
-  const title = name.endsWith('action_share') ? 'Actions' : 'Entropy by turn';
+  const title = name.endsWith('action_share') ? 'Shares of actions' : 'Entropy by turn';
   const lines = members.map(
     (metric, index): LineSpec => ({
       metric,
@@ -78,7 +78,15 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
       dashed: index >= memberColors.length,
     }),
   );
-  return { id: name, title, unit, meaning, format: formatOf(unit), ...boundsOf(name, unit), lines };
+  return {
+    id: name,
+    title,
+    unit: unitWords(unit, title),
+    meaning,
+    format: formatOf(unit),
+    ...boundsOf(name, unit),
+    lines,
+  };
 }
 
 /** The chart of a single metric. */
@@ -96,7 +104,7 @@ export function metricSpec(metric: string, names: readonly string[]): ChartSpec 
   return {
     id: metric,
     title,
-    unit: unitWords(unit),
+    unit: unitWords(unit, title),
     meaning,
     format: formatOf(unit),
     ...boundsOf(metric, unit),
@@ -104,8 +112,9 @@ export function metricSpec(metric: string, names: readonly string[]): ChartSpec 
   };
 }
 
-const unitWords = (unit: MetricFacts['unit']) =>
-  unit === 'share' || unit === 'bytes' || unit === 's' ? '' : unit;
+/** Where numbers carry it, or the title says it, it stands nowhere else. */
+const unitWords = (unit: MetricFacts['unit'], title: string) =>
+  ['share', 'bytes', 's'].includes(unit) || title.toLowerCase().includes(unit) ? '' : unit;
 
 function formatOf(unit: string): (value: number) => string {
   switch (unit) {

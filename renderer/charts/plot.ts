@@ -242,7 +242,8 @@ const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () =
   // The same for every chart, so that they stand in line.
   size: axisSize,
   gap: 6,
-  splits: (self, _axis, low, high) => valueTicks(low, high, self.over.clientHeight / 26, isLog()),
+  splits: (self, _axis, low, high) =>
+    valueTicks(low, high, Math.min(10, self.over.clientHeight / 26), isLog()),
   values: (_self, splits) => splits.map((value) => tickText(spec, value, isLog())),
 });
 

@@ -50,8 +50,8 @@ export function valueRange(
       ? [low - 0.1, high + 0.1]
       : [low - (high - low) * 0.05, high + (high - low) * 0.05];
   const room = (high - low || Math.abs(high) || 1) * 0.1;
-  const bottom = spec.low === undefined ? low - room : Math.min(spec.low, low);
-  return [bottom, spec.high === undefined ? high + room : Math.max(spec.high, high)];
+  // Where values have bounds, only a band around a mean can reach beyond them.
+  return [spec.low ?? low - room, spec.high ?? high + room];
 }
 
 /** 1, 2 and 5 times powers of ten, about `count` of them between two values. */

@@ -10,7 +10,7 @@ export interface Subject {
   label: string;
   source: SeriesSource;
   shape: RunShape;
-  /** Of several, the one that it has on every chart. */
+  /** Of one among several, the same on every chart; without it, lines have the colours of their metrics. */
   color?: string;
   dash?: Trace['dash'];
   /** The run that the other one parted from. */
@@ -33,12 +33,12 @@ export function placesOf(subjects: readonly Subject[], axis: AxisKind): Map<Subj
   );
 }
 
-/** The lines of a chart: in the colours of its metrics for one subject, in those of the subjects for several. */
+/** The lines of a chart, a subject's metrics together. */
 export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>): Trace[] {
-  const many = [...places.keys()].filter(({ faint }) => !faint).length > 1;
   return [...places].flatMap(([subject, own]) =>
     spec.lines.map((line, index): Trace => {
-      const { id, source, spread, faint, label } = subject;
+      const { id, source, spread, faint, label, color } = subject;
+      const many = color !== undefined;
       const { metric, band } = line;
       return {
         id: `${id} ${metric}`,
@@ -46,7 +46,7 @@ export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>):
         metric,
         places: own,
         label: !many && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
-        color: many ? (subject.color ?? line.color) : line.color,
+        color: color ?? line.color,
         ...(many ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
         ...(line.sparse && { sparse: true }),
         ...(faint && { faint: true }),

@@ -36,7 +36,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
       itemToStringLabel={({ name, preset, marks }: RunSummary) => [name, preset, ...marks.tags].join(' ')}
       limit={60}
     >
-      <Combobox.Trigger className="button" disabled={offered.length === 0}>
+      <Combobox.Trigger className="button" aria-label={label} disabled={offered.length === 0}>
         <Icon name="compare" size={14} />
         {label}
       </Combobox.Trigger>

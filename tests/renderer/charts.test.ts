@@ -1,0 +1,295 @@
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { metricNames } from '../../core/run-directory/metrics.ts';
+import { byIteration, placesOn, shapeOf } from '../../renderer/charts/axes.ts';
+import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
+import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
+import { GroupSeries } from '../../renderer/charts/group-series.ts';
+import { columnsOf, layOut } from '../../renderer/charts/layout.ts';
+import { metricSections } from '../../renderer/charts/metric-sections.ts';
+import { RunSeries } from '../../renderer/charts/run-series.ts';
+import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
+import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
+import { tipAt } from '../../renderer/charts/tooltip.ts';
+import type { Trace } from '../../renderer/charts/traces.ts';
+import { searchFor } from '../../renderer/charts/use-search.ts';
+import { differences, groupings } from '../../renderer/pages/compare/config-diff.ts';
+
+function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
+  const series = new RunSeries();
+  series.load(
+    Object.entries(metrics).map(([name, points]) => ({
+      name,
+      iterations: points.map(([iteration]) => iteration),
+      values: points.map(([, value]) => value),
+    })),
+  );
+  return series;
+}
+
+const traceOf = (of: RunSeries, metric: string, more: Partial<Trace> = {}): Trace => ({
+  id: metric,
+  label: metric,
+  source: of,
+  metric,
+  places: byIteration,
+  color: 'chart-ink',
+  ...more,
+});
+
+const spec: ChartSpec = { id: 'a', title: 'A', unit: '', format: (value) => value.toFixed(1), lines: [] };
+
+describe('a layout', () => {
+  const wide = { smoothing: 0, log: false, width: 400 };
+
+  test('puts series of different iterations on one axis, gaps undefined', () => {
+    const run = source({ evaluation: [[0, 0.4], [2, 0.5]], rollout: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
+    const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) => columnsOf(traceOf(run, name), 0));
+    expect(layOut(columns, { ...wide, zoom: { min: 0, max: 2 } })).toEqual({
+      x: [0, 1, 2],
+      values: [
+        [0.4, undefined, 0.5],
+        [undefined, 1, 2],
+        [undefined, undefined, undefined],
+      ],
+      dense: false,
+    });
+  });
+
+  test('of a million points shows every spike, wherever it stands, and its own values when zoomed', () => {
+    const count = 1_000_000;
+    const spikes = [0, 1, 333_333, 777_777, count - 1];
+    const run = source({});
+    run.load([
+      {
+        name: 'a',
+        iterations: Array.from({ length: count }, (_, index) => index),
+        values: Array.from({ length: count }, (_, index) => (spikes.includes(index) ? 9 : Math.sin(index))),
+      },
+    ]);
+    for (const smoothing of [0, 0.9]) {
+      const columns = columnsOf(traceOf(run, 'a'), smoothing);
+      const whole = layOut(columns, { ...wide, smoothing, zoom: { min: 0, max: count - 1 } });
+      expect(whole.dense).toBe(true);
+      expect(whole.x.length).toBeLessThanOrEqual(2 * wide.width);
+      expect([...whole.x].sort((a, b) => a - b)).toEqual(whole.x);
+      const top = whole.values[0]!;
+      const seen = whole.x.filter((_, index) => top[index] === 9);
+      for (const spike of spikes)
+        expect(Math.min(...seen.map((place) => Math.abs(place - spike)))).toBeLessThan(count / wide.width);
+    }
+    const near = layOut(columnsOf(traceOf(run, 'a'), 0), { ...wide, zoom: { min: 333_300, max: 333_400 } });
+    expect(near.dense).toBe(false);
+    // One more on either side, for the line to reach the edge.
+    expect(near.x).toEqual(Array.from({ length: 103 }, (_, index) => 333_299 + index));
+    expect(near.values[0]![near.x.indexOf(333_333)]).toBe(9);
+  });
+
+  test('of few points beside many keeps the few, also those beyond the edges', () => {
+    const many = Array.from({ length: 5000 }, (_, index): [number, number] => [index, index % 7]);
+    const run = source({ many, few: [[0, 1], [2500, 2], [4999, 3]] }); // biome-ignore format: pairs
+    const columns = [
+      ...columnsOf(traceOf(run, 'many'), 0),
+      ...columnsOf(traceOf(run, 'few', { sparse: true }), 0.9),
+    ];
+    const { x, values, dense } = layOut(columns, { ...wide, zoom: { min: 1000, max: 4000 } });
+    expect(dense).toBe(true);
+    expect(values[1]!.filter((value) => value !== undefined)).toEqual([1, 2, 3]);
+    expect([x[0], x.at(-1)]).toEqual([0, 4999]);
+  });
+
+  test('on a logarithmic scale leaves out what has no logarithm', () => {
+    const run = source({ a: [[1, 100], [2, 0], [3, -5], [4, 0.1]] }); // biome-ignore format: pairs
+    const { values } = layOut(columnsOf(traceOf(run, 'a'), 0), {
+      ...wide,
+      log: true,
+      zoom: { min: 1, max: 4 },
+    });
+    expect(values[0]).toEqual([2, undefined, undefined, expect.closeTo(-1, 12)]);
+  });
+});
+
+describe('a scale of values', () => {
+  const values = Array.from({ length: 200 }, (_, index) => (index === 50 ? 1000 : index / 200));
+  const layout = { x: values.map((_, index) => index), values: [values], dense: false };
+  const columns = columnsOf(traceOf(source({}), 'a'), 0);
+  const zoom = { min: 0, max: 200 };
+  const range = (options: object, of: object = {}, also: number[] = []) =>
+    valueRange(layout, columns, { ...of }, { log: false, ignoreOutliers: false, ...options }, zoom, also);
+
+  test('shows every value, leaves out the outermost where it is told to, and makes room for what is compared with', () => {
+    expect(range({})[1]).toBeGreaterThan(1000);
+    expect(range({ ignoreOutliers: true })[1]).toBeLessThan(2);
+    expect(range({ ignoreOutliers: true }, {}, [5])[1]).toBeGreaterThan(5);
+    expect(range({}, { low: 0, high: 1 })).toEqual([0, 1]);
+  });
+
+  test('of values in view alone', () => {
+    const view = { log: false, ignoreOutliers: false };
+    expect(valueRange(layout, columns, {}, view, { min: 60, max: 200 })[1]).toBeLessThan(2);
+  });
+
+  test.each([
+    [0, 1, 5, [0, 0.2, 0.4, 0.6, 0.8, 1]],
+    [-3, 7, 4, [0, 5]],
+    [0.31, 0.36, 4, [0.32, 0.34, 0.36]],
+  ])('from %f to %f has round ticks', (low, high, count, ticks) => {
+    expect(niceTicks(low, high, count)).toEqual(ticks);
+  });
+
+  test('has ticks at powers of ten, whole iterations and round times', () => {
+    expect(logTicks(-3, 2, 6)).toEqual([-3, -2, -1, 0, 1, 2]);
+    expect(logTicks(Math.log10(3), Math.log10(30), 4).map((value) => Math.round(10 ** value))).toEqual([
+      5, 10, 20,
+    ]);
+    expect(placeTicks('iteration', 0, 3, 8)).toEqual([0, 1, 2, 3]);
+    expect(placeTicks('time', 0, 7200, 4)).toEqual([0, 1800, 3600, 5400, 7200]);
+    const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
+    expect([0, 0.2, 0.005].map((value) => tickText(share, value, false))).toEqual(['0 %', '20 %', '0.5 %']);
+  });
+});
+
+test('an axis goes by what iterations have played and learned', () => {
+  const run = source({
+    'rollout/reward_mean': [[1, 0], [2, 0], [3, 0]],
+    'rollout/response_tokens': [[1, 10], [2, 20], [3, 30]],
+    'filter/kept_groups': [[1, 8], [2, 4], [3, 3]],
+    'actor/grad_norm': [[2, 1], [3, 1]],
+    'time/iteration': [[1, 5], [2, 6], [3, 7]],
+    'evaluation/lake/success_rate': [[0, 0.3], [2, 0.5]],
+  }); // biome-ignore format: pairs
+  const config = {
+    rollout: { groups: 8, group_size: 16 },
+    policy_loss: { mini_batch: 32, epochs: 2 },
+  };
+  const places = (kind: Parameters<typeof placesOn>[0], metric: string) => [
+    ...placesOn(kind, run, shapeOf(config))!.of(run.get(metric)!),
+  ];
+  expect(places('episode', 'rollout/reward_mean')).toEqual([128, 256, 384]);
+  expect(places('token', 'rollout/reward_mean')).toEqual([1280, 3840, 7680]);
+  // The critic alone was trained in the first; 4 groups of 16 are 2 mini-batches, twice, and 3 leave half of one.
+  expect(places('update', 'rollout/reward_mean')).toEqual([0, 4, 8]);
+  expect(places('time', 'rollout/reward_mean')).toEqual([5, 11, 18]);
+  expect(places('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
+  expect(placesOn('time', run, shapeOf(config))!.at(2)).toBe(11);
+  expect(placesOn('episode', run, shapeOf({}))).toBeNull();
+});
+
+test('a tooltip tells the smoothed and the measured value, and of which iteration a point is', () => {
+  const run = source({
+    rollout: Array.from({ length: 43 }, (_, index): [number, number] => [index + 1, index % 2]),
+    evaluation: [[0, 20], [40, 59]],
+  }); // biome-ignore format: pairs
+  const traces = [traceOf(run, 'rollout'), traceOf(run, 'evaluation', { sparse: true })];
+  const tip = tipAt(spec, traces, 'iteration', 43, 0.6);
+  expect(tip.title).toBe('Iteration 43');
+  expect(tip.lines).toMatchObject([
+    { label: 'rollout', notes: ['measured 0.0'] },
+    { label: 'evaluation', value: '59.0', notes: ['at iteration 40'] },
+  ]);
+  const many = Array.from({ length: 30 }, (_, index) =>
+    traceOf(source({ a: [[43, index]] }), 'a', { id: String(index), label: `run ${index}` }),
+  );
+  const nearest = tipAt(spec, many, 'iteration', 43, 0, 20.2);
+  expect(nearest.more).toBe(18);
+  expect(nearest.lines.map(({ label }) => label)).toContain('run 20');
+  expect(nearest.lines.map(({ label }) => label)).not.toContain('run 2');
+});
+
+test('runs of a group are drawn as their mean, by the deviation or from the least to the greatest', () => {
+  const runs = [source({ a: [[1, 1], [2, 4]] }), source({ a: [[1, 3]] })]; // biome-ignore format: pairs
+  const of = (group: GroupSeries, part: 'mean' | 'low' | 'high') => [...group[part].get('a')!.values()];
+  const deviation = new GroupSeries(runs, 'deviation');
+  expect(of(deviation, 'mean')).toEqual([2, 4]);
+  expect(of(deviation, 'high')).toEqual([2 + Math.SQRT2, 4].map((value) => expect.closeTo(value, 12)));
+  const range = new GroupSeries(runs, 'range');
+  expect([of(range, 'low'), of(range, 'high')]).toEqual([[1, 4], [3, 4]]); // biome-ignore format: pairs
+  runs[1]!.apply({ truncateAfter: null, points: [{ iteration: 2, metrics: { a: 8 } }] });
+  expect(of(range, 'mean')).toEqual([2, 6]);
+});
+
+describe('a chart in a file', () => {
+  const hostile = '=HYPERLINK("evil"),<script>\u0007';
+  const run = source({ [hostile]: [[1, 0.5], [2, -1]] }); // biome-ignore format: pairs
+  const picture: Picture = {
+    spec: { ...spec, title: `<b>${hostile}` },
+    traces: [traceOf(run, hostile, { label: hostile })],
+    axis: 'iteration',
+    view: { zoom: { min: 0, max: 2 }, log: false, ignoreOutliers: false },
+    smoothing: 0.5,
+    marks: [{ id: 'm', iteration: 1, tone: 'warning', title: '<i>', text: '' }],
+    references: [{ value: 0.2, label: 'a & b' }],
+    subtitle: '"run"',
+  };
+
+  test('is an SVG of its lines, reference lines and marks, in which no text is markup', () => {
+    const svg = toSvg(picture, { width: 600, height: 400, color: () => '#102030' });
+    const document = new DOMParser().parseFromString(svg, 'image/svg+xml');
+    expect(document.querySelector('parsererror')).toBeNull();
+    expect(document.querySelector('script, b, i')).toBeNull();
+    expect(document.documentElement.textContent).toContain('<b>=HYPERLINK("evil"),<script>');
+    expect(document.documentElement.textContent).toContain('a & b');
+    // The line and, faint, what was measured.
+    expect(document.querySelectorAll('g path')).toHaveLength(2);
+    expect(document.querySelector('g line title')?.textContent).toBe('<i>');
+  });
+
+  test('is a table of what was measured, in which no cell is a formula', () => {
+    const [head, ...rows] = parse(toCsv(picture)) as string[][];
+    expect(head).toEqual(['iteration', `'${hostile}: ${hostile}`, `'${hostile}: ${hostile} (smoothed 0.5)`]);
+    expect(rows).toEqual([['1', '0.5', '0.5'], ['2', '-1', '-0.5']]); // biome-ignore format: rows
+    for (const text of ['=1', '+1', '-1', '@a', '\tb', '\rc'])
+      expect(cell(text).replace(/^"/, '')[0]).toBe("'");
+    expect(cell('a "b", c')).toBe('"a ""b"", c"');
+  });
+});
+
+test('every metric that a trainer writes has a chart, each in one section and with a title', () => {
+  const concrete = metricNames.map((name) => name.replace('<turn>', '1').replace('<action>', 'Left'));
+  const names = [...concrete, 'rollout/lake/entropy', 'evaluation/lake/success_rate', 'new/thing', 'loose'];
+  const charts = metricSections(names).flatMap(({ charts }) => charts);
+  const charted = charts.flatMap(({ lines }) => lines.map(({ metric }) => metric));
+  expect(charted.toSorted()).toEqual(names.toSorted());
+  expect(charts.filter(({ title }) => !/^\p{Lu}[^_/]*$/u.test(title))).toEqual([]);
+  const sections = metricSections(names).map(({ title }) => title);
+  expect(sections[0]).toBe('Echo Trap');
+  expect(new Set(sections).size).toBe(sections.length);
+});
+
+test('metrics are searched for by title, name and regular expression, or by text that is none', () => {
+  const items = chartSpecs(['rollout/entropy']).map((each) => ({ spec: each }) as never);
+  const found = (text: string) =>
+    items.filter(searchFor(text).matches!).map(({ spec }: { spec: ChartSpec }) => spec.id);
+  expect(found('^entropy$')).toEqual(['entropy']);
+  expect(found('grad|reward_mean')).toEqual(['reward-mean', 'gradient-norm']);
+  expect(found('actor/')).toEqual(['entropy', 'gradient-norm']);
+  expect(searchFor('(')).toMatchObject({ note: expect.stringMatching(/searched as text/) });
+  expect(searchFor('').matches).toBeNull();
+});
+
+describe('configurations', () => {
+  const config = (seed: number, clip: number, more = {}) => ({
+    seed,
+    policy_loss: { clip_high: clip },
+    ...more,
+  });
+  const runs = [config(1, 0.2), config(2, 0.2), config(1, 0.28), config(2, 0.28)].map((each) => ({
+    config: each,
+    point: null,
+  }));
+
+  test('are told by what differs alone', () => {
+    expect(differences([config(1, 0.2, { a: true }), config(1, 0.28, { b: '' })])).toMatchObject([
+      { path: 'policy_loss.clip_high', values: ['0.2', '0.28'], meaning: expect.stringMatching(/clip/) },
+      { path: 'a', values: ['on', null] },
+      { path: 'b', values: [null, '(empty)'] },
+    ]);
+  });
+
+  test('group runs by a setting, or by all but the seed', () => {
+    const [bySettings, byClip] = groupings(runs);
+    expect(bySettings).toMatchObject({ id: 'settings', groups: [{ members: [0, 1] }, { members: [2, 3] }] });
+    expect(byClip!.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
+    expect(groupings(runs.slice(0, 2))).toMatchObject([{ id: 'all', groups: [{ members: [0, 1] }] }]);
+  });
+});
