@@ -6,6 +6,7 @@ import { serveChannel } from '../../core/server/serve-channel.ts';
 import { connect } from '../../renderer/api/connection.ts';
 import { ApiContext } from '../../renderer/api/context.ts';
 import { App } from '../../renderer/app.tsx';
+import { useChartPreferences } from '../../renderer/charts/preferences.ts';
 import { isLive } from '../../renderer/components/run-facts.ts';
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
@@ -122,12 +123,19 @@ export class Page {
     field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
+  /** As choosing an option does it. */
+  choose(field: HTMLSelectElement, value: string): void {
+    field.value = value;
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  }
+
   /** Stops what is trained and removes everything. */
   async close(): Promise<void> {
     const { core } = this;
     this.root.unmount();
     this.host.remove();
     useApp.setState(useApp.getInitialState());
+    useChartPreferences.setState(useChartPreferences.getInitialState());
     localStorage.clear();
     for (const { id, status } of core.runs.list()) {
       if (!isLive(status)) continue;

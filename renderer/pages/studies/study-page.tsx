@@ -37,11 +37,23 @@ function Known({ study: { summary, table } }: { study: Study }) {
             {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {base}.
           </p>
         </div>
+        <CompareRuns rows={table} />
         <Actions summary={summary} />
       </header>
       <StudyChart rows={table} environment={environment} />
       <StudyTable rows={table} />
     </>
+  );
+}
+
+/** Its runs over one another, once two have values. */
+function CompareRuns({ rows }: { rows: Study['table'] }) {
+  const begun = rows.flatMap(({ cells }) => cells).filter(({ iteration }) => iteration > 0);
+  if (begun.length < 2) return null;
+  return (
+    <a className="button" href={formatRoute({ page: 'compare', runIds: begun.map(({ runId }) => runId) })}>
+      Compare these runs
+    </a>
   );
 }
 

@@ -1,0 +1,121 @@
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+const template = new World();
+/** Two seeds of one configuration, and one with a wider clip. */
+const runs: string[] = [];
+beforeAll(async () => {
+  const core = await template.core();
+  for (const set of [{ seed: 1 }, { seed: 2 }, { seed: 1, 'policy_loss.clip_high': 0.4 }]) {
+    const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: { ...small, ...set } });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    runs.push(runId);
+  }
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+afterEach(() => page.close());
+
+const nameOf = (index: number) => page.core.runs.get(runs[index]!).name;
+const chartText = (id: string) => () =>
+  page.find(`[data-chart="${id}"] > p.visually-hidden`)?.textContent ?? '';
+const table = () =>
+  page
+    .all('section[aria-label="Settings that differ, by run"] tbody tr')
+    .map((row) => [...row.querySelectorAll('code, td')].map(({ textContent }) => textContent));
+
+test('runs lie over one another, with what differs in their settings', async () => {
+  page = await Page.on(template);
+  page.open(`#/compare/${runs.join(',')}`);
+  await page.shown(page.saying('h1', 'Compare 3 runs'));
+  const reward = chartText('rollout/reward_mean');
+  await page.shown(() => runs.every((_, index) => reward().includes(`${nameOf(index)}: `)));
+  expect(reward()).toMatch(/at iteration 4/);
+  expect(table()).toEqual([
+    ['seed', '1', '2', '1'],
+    ['policy_loss.clip_high', expect.any(String), expect.any(String), '0.4'],
+  ]);
+
+  const hide = `button[aria-label="Hide ${nameOf(0)}"]`;
+  await page.click(hide);
+  await page.shown(() => !reward().includes(nameOf(0)) && reward().includes(nameOf(1)));
+  await page.click(`button[aria-label="Show ${nameOf(0)}"]`);
+  await page.shown(() => reward().includes(nameOf(0)));
+
+  await page.click(`button[aria-label="Take ${nameOf(2)} out"]`);
+  await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[1]}`);
+  await page.shown(() => table().length === 1);
+  const group = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="all"])'));
+  expect(group.value).toBe('');
+  page.choose(group, 'all');
+  await page.shown(() => /All runs \(2 runs\): .* at iteration 4/.test(reward()));
+  expect(page.all('ul[aria-label="Groups"] li').map(({ textContent }) => textContent)).toEqual([
+    'All runs (2 runs)',
+  ]);
+});
+
+test('a run that is trained goes on in a comparison, and one that is gone is told of', async () => {
+  page = await Page.on(template);
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  const live = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await page.core.runs.start(live);
+  await untilRun(page.core, live, ({ iteration }) => iteration === 2);
+  page.open(`#/compare/${runs[0]},${live},never-there`);
+  await page.shown(page.saying('[role="status"]', 'One run of this address is no longer here'));
+  const reward = chartText('rollout/reward_mean');
+  const { name } = page.core.runs.get(live);
+  const at = (iteration: number) => new RegExp(`${name}: \\S+ at iteration ${iteration};`);
+  await page.shown(() => at(2).test(reward()));
+  await page.core.runs.command(live, 'checkpoint');
+  await page.shown(() => at(4).test(reward()));
+  vi.unstubAllEnvs();
+});
+
+test('a run is compared with another that is chosen by name', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${runs[0]}`);
+  await page.click(() => page.find('button[aria-label="Compare with…"]'));
+  const option = () =>
+    [...document.querySelectorAll<HTMLElement>('[role="option"]')].find(({ textContent }) =>
+      textContent?.includes(nameOf(2)),
+    );
+  await page.click(option);
+  await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[2]}`);
+  await page.shown(page.saying('h1', 'Compare 2 runs'));
+});
+
+test('charts are searched for, folded and pinned, which stays for other runs', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${runs[0]}`);
+  const ids = () => page.all('[data-chart]').map((chart) => chart.dataset.chart);
+  const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
+  page.write(search, '^actor/grad');
+  await page.shown(() => ids().join() === 'gradient-norm,actor/grad_norm');
+  page.write(search, 'no such thing');
+  await page.shown(page.saying('p', 'No metric of that name'));
+  page.write(search, '');
+  const fold = page.saying('button[aria-expanded]', /^Overview/);
+  await page.click(fold);
+  await page.shown(() => fold()?.getAttribute('aria-expanded') === 'false' && !ids().includes('entropy'));
+  await page.click(page.saying('button[aria-expanded]', /^Policy update/));
+  await page.click(() => page.find('button[aria-label="More of Gradient norm"]'));
+  const pin = () =>
+    [...document.querySelectorAll<HTMLElement>('[role="menuitemcheckbox"]')].find(({ textContent }) =>
+      textContent?.includes('Pinned'),
+    );
+  await page.click(pin);
+  await page.shown(() => ids()[0] === 'actor/grad_norm');
+  location.hash = `#/run/${runs[1]}`;
+  await page.shown(page.saying('h1', nameOf(1)));
+  await page.shown(() => ids()[0] === 'actor/grad_norm' && !ids().includes('entropy'));
+  expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({
+    pins: ['actor/grad_norm'],
+    open: { overview: false, actor: true },
+  });
+});
