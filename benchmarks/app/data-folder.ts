@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseConfig } from '../../core/run-config/base.ts';
 
@@ -26,10 +26,10 @@ const judged = {
   'actor/grad_norm_max': 0.5,
 };
 
-/** About as many as a run of the starter has. */
-const metrics = (iteration: number) => ({
+/** About as many as a run of the starter has, where it isn't said how many. */
+const metrics = (iteration: number, count = 40) => ({
   ...Object.fromEntries(
-    Array.from({ length: 27 }, (_, index) => [
+    Array.from({ length: count - Object.keys(judged).length }, (_, index) => [
       `group${index % 5}/metric_${index}`,
       Math.sin(iteration + index),
     ]),
@@ -45,6 +45,7 @@ export interface RunPlan {
   phases: number;
   /** Milliseconds from one event to the next. */
   pace: number;
+  metrics?: number;
 }
 
 /** Ten hours of four phases a second: 144,601 events. */
@@ -52,7 +53,11 @@ export const tenHours: RunPlan = { iterations: 600, phases: 240, pace: 250 };
 export const brief: RunPlan = { iterations: 10, phases: 8, pace: 250 };
 
 /** Writes a completed run's directory and gives how many events its journal has. */
-export function writeRun(home: string, runId: string, { iterations, phases, pace }: RunPlan): number {
+export function writeRun(
+  home: string,
+  runId: string,
+  { iterations, phases, pace, metrics: count }: RunPlan,
+): number {
   const folder = join(home, 'runs', runId);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, iterations }));
@@ -74,11 +79,30 @@ export function writeRun(home: string, runId: string, { iterations, phases, pace
   for (let iteration = 1; iteration <= iterations; iteration++) {
     for (let done = 1; done <= phases; done++)
       pieces.push(add('phase', { name: 'rollout', iteration, done, total: phases }));
-    pieces.push(add('iteration', { iteration, metrics: metrics(iteration), updates: {} }));
+    pieces.push(add('iteration', { iteration, metrics: metrics(iteration, count), updates: {} }));
   }
   pieces.push(add('stopped', { reason: 'completed', iteration: iterations }));
   writeFileSync(join(folder, 'events.jsonl'), pieces.join(''));
   return seq;
+}
+
+/** Writes a completed run of one metric with so many iterations: noise with a spike of one iteration in every thousand. */
+export function writeLongRun(home: string, runId: string, iterations: number): void {
+  const folder = join(home, 'runs', runId);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, iterations }));
+  const journal = join(folder, 'events.jsonl');
+  writeFileSync(journal, '');
+  for (let from = 1; from <= iterations; from += 10_000) {
+    const lines = Array.from({ length: Math.min(10_000, iterations - from + 1) }, (_, index) => {
+      const iteration = from + index;
+      const value =
+        iteration % 1000 === 0 ? 3 : Math.sin(iteration / 1e5) + 0.2 * Math.sin(iteration * 12.9898);
+      const metrics = { 'rollout/reward_mean': value };
+      return line(iteration - 1, start + 100 * iteration, 'iteration', { iteration, metrics });
+    });
+    appendFileSync(journal, lines.join(''));
+  }
 }
 
 /** A line of a log, of about a kilobyte. */

@@ -106,8 +106,9 @@ export function useExport(
   return (kind) => {
     const { smoothing, log, ignoreOutliers } = useChartPreferences.getState();
     const { spec, traces, axis, extent, references = [] } = item;
-    const view = { zoom: store.getState().zoom ?? extent(), log: log.includes(spec.id), ignoreOutliers };
-    const picture = { spec, traces, axis, view, smoothing, marks, references, subtitle };
+    const zoom = store.getState().zoom ?? extent();
+    const view = { zoom, smoothing, log: log.includes(spec.id), ignoreOutliers };
+    const picture = { spec, traces, axis, view, marks, references, subtitle };
     exportChart(kind, picture, document.documentElement).catch(report);
   };
 }

@@ -21,7 +21,8 @@ interface ToolbarProps {
 
 /** What all charts of a page have in common: which of them are shown, by what they go, how much they are smoothed. */
 export function ChartToolbar({ axis, axes, search, onSearch, searchNote, children }: ToolbarProps) {
-  const { zoom, setZoom } = useCharts((state) => state);
+  const zoom = useCharts((state) => state.zoom);
+  const setZoom = useCharts((state) => state.setZoom);
   const change = useChartPreferences((state) => state.change);
   const note = useId();
   return (

@@ -104,9 +104,7 @@ function PlotArea({
   const stale = useRef(false);
   const [seen, setSeen] = useState(inView);
   const store = useChartsStore();
-  const smoothing = useChartPreferences((state) => state.smoothing);
-  const log = useChartPreferences((state) => state.log.includes(spec.id));
-  const ignoreOutliers = useChartPreferences((state) => state.ignoreOutliers);
+  const smoothed = useChartPreferences((state) => state.smoothing > 0);
   const theme = useTheme((state) => state.theme);
   if (inView && !seen) setSeen(true);
 
@@ -114,12 +112,16 @@ function PlotArea({
   useEffect(() => {
     if (!seen) return;
     const element = target.current!;
-    const view = (): View => ({ zoom: store.getState().zoom ?? extent(), log, ignoreOutliers });
+    const view = (): View => {
+      const { smoothing, log, ignoreOutliers } = useChartPreferences.getState();
+      const zoom = store.getState().zoom ?? extent();
+      return { zoom, smoothing, log: log.includes(spec.id), ignoreOutliers };
+    };
     const plot = createPlot(element, {
       spec,
       traces,
       axis,
-      smoothing,
+      smoothed,
       width: element.clientWidth,
       height,
       view,
@@ -129,7 +131,7 @@ function PlotArea({
       onCursor: (place, at) => {
         store.getState().setCursor(place, spec.id);
         if (place === null || !at) hideTip();
-        else showTip(tipAt(spec, traces, axis, place, smoothing, plot.valueAt(at.y)), at);
+        else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
       },
     });
     drawn.current = plot;
@@ -147,6 +149,12 @@ function PlotArea({
         if (state.zoom !== before.zoom) update();
         if (state.cursor !== before.cursor && visible.current) frames.schedule(follow);
       }),
+      useChartPreferences.subscribe((state, before) => {
+        const changed = (['smoothing', 'log', 'ignoreOutliers'] as const).some(
+          (key) => state[key] !== before[key],
+        );
+        if (changed) update();
+      }),
     ];
     const observer = new ResizeObserver(() => plot.resize(element.clientWidth, height));
     observer.observe(element);
@@ -159,7 +167,7 @@ function PlotArea({
       plot.destroy();
       drawn.current = null;
     };
-  }, [seen, spec, traces, axis, extent, store, smoothing, log, ignoreOutliers, theme, height]);
+  }, [seen, spec, traces, axis, extent, store, smoothed, theme, height]);
 
   useEffect(() => {
     visible.current = inView;

@@ -18,7 +18,7 @@ export async function exportChart(kind: ExportKind, picture: Picture, of: Elemen
 }
 
 /** What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. */
-export function toCsv({ traces, axis, smoothing, spec }: Picture): string {
+export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): string {
   const columns = traces.flatMap((trace) => {
     const series = seriesOf(trace);
     if (!series) return [];

@@ -33,10 +33,10 @@ export interface LayoutOptions {
 }
 
 /** The columns of a trace, the hindmost first. */
-export function columnsOf(trace: Trace, smoothing: number): Column[] {
+export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
   const line: Column = { trace, role: 'line' };
   if (trace.band) return [{ trace, role: 'high' }, { trace, role: 'low' }, line];
-  if (trace.sparse || trace.faint || smoothing <= 0) return [line];
+  if (trace.sparse || trace.faint || !smoothed) return [line];
   return [{ trace, role: 'raw-high' }, { trace, role: 'raw-low' }, line];
 }
 
@@ -56,7 +56,13 @@ interface Points {
 export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
   const points = columns.map((column) => pointsOf(column, options));
   const exact = unionOf(points, options.width * 2);
-  if (exact) return { x: exact, values: points.map((each) => spread(each, exact)), dense: false };
+  if (exact) {
+    // What was measured is a single line then.
+    const values = points.map((each, index) =>
+      spread(columns[index]!.role === 'raw-high' ? nothing : each, exact),
+    );
+    return { x: exact, values, dense: false };
+  }
   const grid = gridOf(points, options);
   return {
     x: grid.x,

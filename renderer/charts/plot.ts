@@ -10,13 +10,16 @@ import { seriesOf, type Trace } from './traces.ts';
 /** What the plot shows of its traces at the moment. */
 export interface View extends ValueScale {
   zoom: Zoom;
+  /** Weight of the moving average, 0 for the values as they are. */
+  smoothing: number;
 }
 
 export interface PlotOptions {
   spec: ChartSpec;
   traces: readonly Trace[];
   axis: AxisKind;
-  smoothing: number;
+  /** Whether lines are smoothed, however much, and what was measured stands behind them. */
+  smoothed: boolean;
   width: number;
   height: number;
   view: () => View;
@@ -43,15 +46,14 @@ export interface Plot {
 const axisSize = 50;
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
-  const { spec, traces, axis, smoothing } = options;
-  const columns = traces.flatMap((trace) => columnsOf(trace, smoothing));
+  const { spec, traces, axis } = options;
+  const columns = traces.flatMap((trace) => columnsOf(trace, options.smoothed));
   const style = getComputedStyle(target);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   let { width } = options;
   let layout: Layout;
   const data = () => {
-    const { zoom, log } = options.view();
-    layout = layOut(columns, { zoom, log, smoothing, width: Math.max(50, width - axisSize) });
+    layout = layOut(columns, { ...options.view(), width: Math.max(50, width - axisSize) });
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
   const first = data();
@@ -182,8 +184,7 @@ function drawn(
     low: 'transparent',
     high: 'transparent',
     'raw-low': faint,
-    // Where every value has a place of its own, both edges are the same line.
-    'raw-high': () => (isDense() ? faint : 'transparent'),
+    'raw-high': faint,
   };
   return {
     stroke: strokeOf[role],

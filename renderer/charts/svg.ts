@@ -13,7 +13,6 @@ export interface Picture {
   traces: readonly Trace[];
   axis: AxisKind;
   view: View;
-  smoothing: number;
   marks: readonly ChartMark[];
   references: readonly Reference[];
   /** Whose chart it is, below the title. */
@@ -33,12 +32,12 @@ const entryHeight = 20;
 
 /** The chart as an SVG document, drawn from the data: title, lines with their names, axes, reference lines and marks. */
 export function toSvg(picture: Picture, { width, height, color }: PictureStyle): string {
-  const { spec, traces, axis, view, smoothing, marks, references } = picture;
+  const { spec, traces, axis, view, marks, references } = picture;
   const entries = placeEntries(traces, width);
   const top = entriesTop + entries.rows * entryHeight + 8;
   const box = { left: margin.left, right: width - margin.right, top, bottom: height - margin.bottom };
-  const columns = traces.flatMap((trace) => columnsOf(trace, smoothing));
-  const layout = layOut(columns, { ...view, smoothing, width: box.right - box.left });
+  const columns = traces.flatMap((trace) => columnsOf(trace, view.smoothing > 0));
+  const layout = layOut(columns, { ...view, width: box.right - box.left });
   const also = references.map(({ value }) => value);
   const [low, high] = valueRange(layout, columns, spec, view, view.zoom, also);
   const span = view.zoom.max - view.zoom.min || 1;
@@ -76,13 +75,13 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     const points = pointsOf(layout.x, values, x, y);
     if (points.length === 0) continue;
     const raw = role === 'raw-low' || role === 'raw-high';
-    if (role === 'high' || (role === 'raw-high' && layout.dense)) {
+    if (role === 'high' || role === 'raw-high') {
       const back = pointsOf(layout.x, layout.values[index + 1]!, x, y).reverse();
       inside.push(
         element('path', { d: `${path([...points, ...back])}Z`, fill: color(trace.color), opacity: 0.14 }),
       );
     }
-    if (role === 'line' || (raw && (role === 'raw-low' || layout.dense))) {
+    if (role === 'line' || raw) {
       const opacity = raw ? 0.3 : trace.faint ? 0.4 : 1;
       inside.push(
         element('path', { d: path(points), fill: 'none', opacity, ...strokeOf(trace, color, raw) }),

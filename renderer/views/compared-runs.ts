@@ -71,8 +71,12 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
           had = { ...had, config: true };
           change({ config, alerts });
         })
-        // A run that is gone is missing from the list of runs too, where it is told.
-        .catch((cause) => isConnectionLost(cause) || change({}));
+        .catch((cause) => {
+          if (isConnectionLost(cause)) return;
+          // A run that is gone is missing from the list of runs too, where it is told; nothing waits for it.
+          had = { series: true, config: true };
+          change({});
+        });
     }),
   ];
   return () => {

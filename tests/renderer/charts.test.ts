@@ -44,7 +44,9 @@ describe('a layout', () => {
 
   test('puts series of different iterations on one axis, gaps undefined', () => {
     const run = source({ evaluation: [[0, 0.4], [2, 0.5]], rollout: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
-    const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) => columnsOf(traceOf(run, name), 0));
+    const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) =>
+      columnsOf(traceOf(run, name), false),
+    );
     expect(layOut(columns, { ...wide, zoom: { min: 0, max: 2 } })).toEqual({
       x: [0, 1, 2],
       values: [
@@ -68,7 +70,7 @@ describe('a layout', () => {
       },
     ]);
     for (const smoothing of [0, 0.9]) {
-      const columns = columnsOf(traceOf(run, 'a'), smoothing);
+      const columns = columnsOf(traceOf(run, 'a'), smoothing > 0);
       const whole = layOut(columns, { ...wide, smoothing, zoom: { min: 0, max: count - 1 } });
       expect(whole.dense).toBe(true);
       expect(whole.x.length).toBeLessThanOrEqual(2 * wide.width);
@@ -78,7 +80,10 @@ describe('a layout', () => {
       for (const spike of spikes)
         expect(Math.min(...seen.map((place) => Math.abs(place - spike)))).toBeLessThan(count / wide.width);
     }
-    const near = layOut(columnsOf(traceOf(run, 'a'), 0), { ...wide, zoom: { min: 333_300, max: 333_400 } });
+    const near = layOut(columnsOf(traceOf(run, 'a'), false), {
+      ...wide,
+      zoom: { min: 333_300, max: 333_400 },
+    });
     expect(near.dense).toBe(false);
     // One more on either side, for the line to reach the edge.
     expect(near.x).toEqual(Array.from({ length: 103 }, (_, index) => 333_299 + index));
@@ -89,8 +94,8 @@ describe('a layout', () => {
     const many = Array.from({ length: 5000 }, (_, index): [number, number] => [index, index % 7]);
     const run = source({ many, few: [[0, 1], [2500, 2], [4999, 3]] }); // biome-ignore format: pairs
     const columns = [
-      ...columnsOf(traceOf(run, 'many'), 0),
-      ...columnsOf(traceOf(run, 'few', { sparse: true }), 0.9),
+      ...columnsOf(traceOf(run, 'many'), false),
+      ...columnsOf(traceOf(run, 'few', { sparse: true }), true),
     ];
     const { x, values, dense } = layOut(columns, { ...wide, zoom: { min: 1000, max: 4000 } });
     expect(dense).toBe(true);
@@ -100,7 +105,7 @@ describe('a layout', () => {
 
   test('on a logarithmic scale leaves out what has no logarithm', () => {
     const run = source({ a: [[1, 100], [2, 0], [3, -5], [4, 0.1]] }); // biome-ignore format: pairs
-    const { values } = layOut(columnsOf(traceOf(run, 'a'), 0), {
+    const { values } = layOut(columnsOf(traceOf(run, 'a'), false), {
       ...wide,
       log: true,
       zoom: { min: 1, max: 4 },
@@ -112,7 +117,7 @@ describe('a layout', () => {
 describe('a scale of values', () => {
   const values = Array.from({ length: 200 }, (_, index) => (index === 50 ? 1000 : index / 200));
   const layout = { x: values.map((_, index) => index), values: [values], dense: false };
-  const columns = columnsOf(traceOf(source({}), 'a'), 0);
+  const columns = columnsOf(traceOf(source({}), 'a'), false);
   const zoom = { min: 0, max: 200 };
   const range = (options: object, of: object = {}, also: number[] = []) =>
     valueRange(layout, columns, { ...of }, { log: false, ignoreOutliers: false, ...options }, zoom, also);
@@ -215,8 +220,7 @@ describe('a chart in a file', () => {
     spec: { ...spec, title: `<b>${hostile}` },
     traces: [traceOf(run, hostile, { label: hostile })],
     axis: 'iteration',
-    view: { zoom: { min: 0, max: 2 }, log: false, ignoreOutliers: false },
-    smoothing: 0.5,
+    view: { zoom: { min: 0, max: 2 }, smoothing: 0.5, log: false, ignoreOutliers: false },
     marks: [{ id: 'm', iteration: 1, tone: 'warning', title: '<i>', text: '' }],
     references: [{ value: 0.2, label: 'a & b' }],
     subtitle: '"run"',

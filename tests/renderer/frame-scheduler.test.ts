@@ -34,6 +34,26 @@ test('a task that asks again runs in the next frame, and an idle page asks for n
   expect(requested).toHaveLength(2);
 });
 
+test('a frame that is full leaves the rest to the next one, and always does something', () => {
+  const requested: (() => void)[] = [];
+  let time = 0;
+  const scheduler = createFrameScheduler(
+    (callback) => requested.push(callback),
+    () => time,
+  );
+  const ran: string[] = [];
+  for (const name of ['a', 'b', 'c'])
+    scheduler.schedule(() => {
+      ran.push(name);
+      time += 4;
+    });
+  requested[0]!();
+  expect(ran).toEqual(['a', 'b']);
+  requested[1]!();
+  expect(ran).toEqual(['a', 'b', 'c']);
+  expect(requested).toHaveLength(2);
+});
+
 test('a cancelled task does not run', () => {
   const { requested, scheduler } = schedulerByHand();
   let ran = false;

@@ -43,6 +43,8 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
   // Before and after, each with two runs and a mean, by two points.
   expect(page.all('figure circle')).toHaveLength(12);
+  const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];
+  expect(page.saying('a', 'Compare these runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
   await page.shown(page.saying('h1', /wide s1/));
 });

@@ -43,8 +43,11 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
     () => (grouping ? groupSubjects(shown, grouping, spread) : shown.map(runSubject)),
     [shown, grouping, spread],
   );
-  if (compared.some(({ loaded }) => !loaded) && shown.length === 0)
-    return <Empty title="Loading the runs…" />;
+  // All at once the first time, rather than every chart anew for each of them.
+  const [begun, setBegun] = useState(false);
+  const ready = compared.filter(({ loaded }) => loaded).length;
+  if (!begun && ready === compared.length) setBegun(true);
+  if (!begun) return <Empty title={`Loading ${compared.length} runs, ${ready} are here…`} />;
   if (shown.length === 0) return <Empty title="All runs are hidden" />;
   return (
     <ChartsView key={axis}>

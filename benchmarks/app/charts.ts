@@ -1,0 +1,169 @@
+/**
+ * Do charts keep up with the hand? 30 runs of 60 metrics over one another, and one run of a million points, in headless Chromium: how long the page's main thread
+ * works on a frame while one scrolls, moves the cross-hair, zooms and changes the smoothing.
+ * Usage: npm run benchmark:charts -- [--runs 30] [--points 1000000] [--out FILE]. `npm run build` must have made the page.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { chromium, type Page } from 'playwright-core';
+import { createClient } from '../../core/contract/client.ts';
+import { keyFromToken } from '../../core/contract/handshake.ts';
+import { openWebSocket } from '../../core/contract/web-socket.ts';
+import { commandArguments, machine } from '../machine.ts';
+import { writeLongRun, writeRun } from './data-folder.ts';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '30' },
+    points: { type: 'string', default: '1000000' },
+    out: { type: 'string' },
+  },
+});
+const root = join(import.meta.dirname, '../..');
+if (!existsSync(join(root, 'out/renderer/index.html')))
+  throw new Error('The page is not built: run `npm run build` first.');
+const plan = { iterations: 200, phases: 0, pace: 60_000, metrics: 60 };
+const load = () => Number(loadavg()[0]!.toFixed(1));
+
+const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
+const ids = Array.from(
+  { length: Number(values.runs) },
+  (_, index) => `run-${String(index).padStart(2, '0')}`,
+);
+for (const id of ids) writeRun(home, id, plan);
+writeLongRun(home, 'long', Number(values.points));
+
+const core = spawn(
+  process.execPath,
+  [join(root, 'core/host/cli.ts'), 'serve', '--port', '0', '--home', home],
+  {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+try {
+  const before = load();
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const address = await printedAddress();
+  const { origin } = new URL(address);
+  const key = await keyFromToken(readFileSync(join(home, 'token'), 'utf8').trim(), origin);
+  await createClient(await openWebSocket(origin, key)).call('history.ready', {});
+  await page.goto(address);
+  await page.locator('h1').waitFor();
+
+  const compared = await open(page, `#/compare/${ids.join(',')}`, ids.length);
+  const compare = await measureAll(page);
+  const alone = await open(page, '#/run/long', 1);
+  const long = await measureAll(page);
+
+  const result = {
+    command: `npm run benchmark:charts${commandArguments()}`,
+    machine: machine(),
+    load: { before, after: load() },
+    browser: `Chromium ${browser.version()}, headless, 1440 x 900`,
+    main_thread_milliseconds_a_frame: {
+      compare: { runs: ids.length, ...plan, shown_after_milliseconds: compared, ...compare },
+      long_run: { points: Number(values.points), shown_after_milliseconds: alone, ...long },
+    },
+  };
+  const text = `${JSON.stringify(result, null, 2)}\n`;
+  if (values.out) writeFileSync(resolve(values.out), text);
+  else console.log(text);
+} finally {
+  await browser.close();
+  core.kill('SIGTERM');
+  await once(core, 'exit');
+  rmSync(home, { recursive: true, force: true });
+}
+
+async function printedAddress(): Promise<string> {
+  for await (const text of createInterface(core.stdout!)) {
+    const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(text);
+    if (found) return found[1]!;
+  }
+  throw new Error('starpo serve ended.');
+}
+
+/** Goes to a page and waits until a chart has the values of so many runs; gives the milliseconds that took. */
+async function open(page: Page, hash: string, runs: number): Promise<number> {
+  const begin = performance.now();
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
+  // Of more than twelve lines the text tells the first twelve.
+  const told = Math.min(runs, 12);
+  const words = runs > 1 ? 'rollout/reward_mean' : 'reward-mean';
+  await page.waitForFunction(
+    ([id, count]) => {
+      const text = document.querySelector(`[data-chart="${id}"] > p`)?.textContent ?? '';
+      return text.split('at iteration').length > Number(count);
+    },
+    [words, told] as const,
+    { timeout: 300_000 },
+  );
+  // Charts are made once they are nearly in view.
+  await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
+  await page.locator('[data-chart] canvas').first().waitFor({ state: 'attached' });
+  return Math.round(performance.now() - begin);
+}
+
+async function measureAll(page: Page) {
+  const plot = page.locator('[data-chart] .u-over').first();
+  await plot.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await plot.boundingBox())!;
+  const middle = y + height / 2;
+  const moved = await framesOf(page, async () => {
+    for (let step = 0; step <= 120; step++) await page.mouse.move(x + (width * step) / 120, middle);
+  });
+  const zoomed = await framesOf(page, async () => {
+    for (let round = 0; round < 6; round++) {
+      await page.mouse.move(x + width * 0.2, middle);
+      await page.mouse.down();
+      await page.mouse.move(x + width * 0.7, middle, { steps: 8 });
+      await page.mouse.up();
+      await page.mouse.dblclick(x + width * 0.5, middle);
+    }
+  });
+  const slider = page.getByLabel('Smoothing');
+  const smoothed = await framesOf(page, async () => {
+    for (let step = 0; step < 20; step++) await slider.press(step < 10 ? 'ArrowRight' : 'ArrowLeft');
+  });
+  await page.mouse.move(x + width / 2, middle);
+  const scrolled = await framesOf(page, async () => {
+    for (let step = 0; step < 60; step++) await page.mouse.wheel(0, step < 30 ? 90 : -90);
+  });
+  return { cross_hair: moved, zoom: zoomed, smoothing: smoothed, scroll: scrolled };
+}
+
+/** Milliseconds of the main thread's work on each frame, from when the frame began (its input is handled then) to when it was handed on. */
+async function framesOf(page: Page, act: () => Promise<void>) {
+  await page.evaluate(() => {
+    const kept: number[] = [];
+    const state = globalThis as unknown as { frames: number[]; watching: boolean };
+    Object.assign(state, { frames: kept, watching: true });
+    const channel = new MessageChannel();
+    let begun = 0;
+    channel.port1.onmessage = () => kept.push(performance.now() - begun);
+    const watch = (time: number) => {
+      if (!state.watching) return;
+      begun = time;
+      channel.port2.postMessage(null);
+      requestAnimationFrame(watch);
+    };
+    requestAnimationFrame(watch);
+  });
+  await act();
+  const frames = await page.evaluate(() => {
+    const state = globalThis as unknown as { frames: number[]; watching: boolean };
+    state.watching = false;
+    return state.frames;
+  });
+  const sorted = frames.toSorted((a, b) => a - b);
+  const at = (share: number) => Number((sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1));
+  return { frames: sorted.length, median: at(0.5), p95: at(0.95), longest: at(1) };
+}

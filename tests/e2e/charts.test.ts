@@ -1,0 +1,126 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { root } from '../../scripts/lib/process.mjs';
+import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
+
+/** Real journals, kept for the Echo Trap's detectors. */
+const runs = ['lake-grpo-5e-4-seed-1', 'lake-ppo-5e-4-seed-1'];
+
+let studio: Studio;
+let visitor: Visitor | undefined;
+beforeAll(async () => {
+  studio = await startStudio();
+  for (const run of runs) {
+    const from = join(root, 'benchmarks/echo-trap/tuning', run);
+    const to = join(studio.home, 'runs', run);
+    mkdirSync(to, { recursive: true });
+    writeFileSync(join(to, 'events.jsonl'), zstdDecompressSync(readFileSync(join(from, 'events.jsonl.zst'))));
+    writeFileSync(join(to, 'run.json'), readFileSync(join(from, 'run.json')));
+  }
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await visitor?.screenshot('charts-failure');
+  await visitor?.close();
+  visitor = undefined;
+});
+afterAll(() => studio?.close());
+
+const plotOf = (page: Page, title: string) =>
+  page.getByRole('figure', { name: title, exact: true }).locator('.u-over');
+
+async function pointAt(page: Page, plot: Locator, share: number): Promise<void> {
+  await plot.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await plot.boundingBox())!;
+  await page.mouse.move(x + share * width, y + height / 2, { steps: 2 });
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8'));
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const found = await axe.run(document, { runOnly: tags, resultTypes: ['violations'] });
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' '))}`);
+  });
+}
+
+test('a chart tells its values under the pointer, is zoomed, enlarged and saved', async () => {
+  visitor = await visit(studio.address);
+  const { page, expectNoComplaints } = visitor;
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/run/${runs[0]}`);
+  const success = plotOf(page, 'Success');
+  await pointAt(page, success, 0.5);
+  const tip = page.locator('body > div[aria-hidden]', { hasText: /^Iteration \d+/ });
+  // The evaluation nearest to the middle is another iteration's, and says so.
+  await expect.poll(() => tip.textContent()).toMatch(/rollout.*measured/);
+  expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150)/);
+
+  const { x, y, width, height } = (await success.boundingBox())!;
+  await page.mouse.move(x + width * 0.2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.4, y + height / 2, { steps: 4 });
+  await page.mouse.up();
+  const whole = page.getByRole('button', { name: /^Iterations \d+ to \d+$/ });
+  await whole.waitFor();
+  await success.dblclick();
+  await whole.waitFor({ state: 'detached' });
+
+  const figure = page.getByRole('figure', { name: 'Success', exact: true });
+  await figure.hover();
+  await figure.getByRole('button', { name: 'Enlarge Success' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Success' });
+  await dialog.locator('.u-over').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const saved = async (kind: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: kind, exact: true }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(
+      new RegExp(`^frozenlake.*-success\\.${kind.toLowerCase()}$`),
+    );
+    return readFileSync(await download.path());
+  };
+  const png = await saved('PNG');
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1920, 1080]);
+  expect((await saved('SVG')).toString()).toContain('>untrained');
+  const rows: string[][] = parse(await saved('CSV'));
+  expect(rows[0]).toEqual([
+    'iteration',
+    'evaluation: evaluation/frozen-lake/success_rate',
+    'rollout: rollout/success_rate',
+    'rollout: rollout/success_rate (smoothed 0.6)',
+  ]);
+  expect(rows).toHaveLength(152);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expectNoComplaints();
+});
+
+test('two runs lie over one another in either theme, by the keyboard alone', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    visitor = await visit(studio.address, { colorScheme });
+    const { page, expectNoComplaints } = visitor;
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/run/${runs[0]}`);
+    await page.getByRole('button', { name: 'Compare with…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Compare 2 runs' }).waitFor();
+    await page.getByRole('figure', { name: 'Success in rollouts' }).locator('.u-over').waitFor();
+    await page.getByRole('rowheader', { name: /^advantage\.estimator/ }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expectNoComplaints();
+    await visitor.close();
+  }
+});
