@@ -1,12 +1,15 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Button, IconButton } from '../components/basics.tsx';
+import { useCharts, useChartsStore } from '../views/charts-view.tsx';
 import { Chart } from './chart.tsx';
 import { useExport } from './chart-actions.tsx';
 import styles from './chart-dialog.module.css';
 import type { ChartItem } from './chart-sections.tsx';
+import { nearestAt } from './layout.ts';
 import type { ChartMark } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
-import { readingAt } from './traces.ts';
+import { tipAt } from './tooltip.ts';
+import { readingAt, seriesOf, type Trace } from './traces.ts';
 
 interface DialogProps {
   item: ChartItem;
@@ -21,7 +24,7 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
   const { log, toggleLog } = useChartPreferences();
   const save = useExport(item, marks, subtitle);
   // The title and the table need the rest.
-  const height = Math.max(240, innerHeight - 400);
+  const height = Math.max(240, innerHeight - 430);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -49,13 +52,49 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
             <Button onClick={() => save('csv')}>CSV</Button>
             <IconButton icon="close" label="Close" onClick={onClose} />
           </header>
-          <Chart {...item} marks={marks} height={height} />
+          <Chart {...item} marks={marks} height={height} legend />
+          <CrossHair item={item} />
           <Newest item={item} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
+
+/** Moves the cross-hair by the keyboard, from point to point of the line that has the most. */
+function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
+  const store = useChartsStore();
+  const cursor = useCharts((state) => state.cursor);
+  const smoothing = useChartPreferences((state) => state.smoothing);
+  const longest = traces.reduce(
+    (most, trace) => (lengthOf(trace) > lengthOf(most) ? trace : most),
+    traces[0]!,
+  );
+  const series = seriesOf(longest);
+  if (!series || series.length < 2) return null;
+  const places = longest.places.of(series);
+  const last = places.length - 1;
+  const at = cursor === null ? last : nearestAt(places, cursor);
+  const { title, lines } = tipAt(spec, traces, axis, places[at]!, smoothing);
+  const words = [title, ...lines.map(({ label, value, notes }) => [label, value, ...notes].join(' '))];
+  return (
+    <label className={styles.crossHair}>
+      <span>Values at</span>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={at}
+        aria-valuetext={words.join('; ')}
+        onChange={({ target }) => store.getState().setCursor(places[Number(target.value)]!, null)}
+        onBlur={() => store.getState().setCursor(null, null)}
+      />
+      <output>{cursor === null ? 'the newest' : title}</output>
+    </label>
+  );
+}
+
+const lengthOf = (trace: Trace) => seriesOf(trace)?.length ?? 0;
 
 function Newest({ item: { spec, traces } }: { item: ChartItem }) {
   const smoothing = useChartPreferences((state) => state.smoothing);

@@ -29,11 +29,16 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => studio?.close());
 
-const plotOf = (page: Page, title: string) =>
-  page.getByRole('figure', { name: title, exact: true }).locator('.u-over');
+/** The plot of a chart, which is made once it is in view. */
+async function plotOf(page: Page, title: string): Promise<Locator> {
+  const figure = page.getByRole('figure', { name: title, exact: true });
+  await figure.scrollIntoViewIfNeeded();
+  const plot = figure.locator('.u-over');
+  await plot.waitFor();
+  return plot;
+}
 
 async function pointAt(page: Page, plot: Locator, share: number): Promise<void> {
-  await plot.scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await plot.boundingBox())!;
   await page.mouse.move(x + share * width, y + height / 2, { steps: 2 });
 }
@@ -54,12 +59,11 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/run/${runs[0]}`);
-  const success = plotOf(page, 'Success');
+  const success = await plotOf(page, 'Success');
   await pointAt(page, success, 0.5);
   const tip = page.locator('body > div[aria-hidden]', { hasText: /^Iteration \d+/ });
   // The evaluation nearest to the middle is another iteration's, and says so.
-  await expect.poll(() => tip.textContent()).toMatch(/rollout.*measured/);
-  expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150)/);
+  expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150).*rollout.*measured/);
 
   const { x, y, width, height } = (await success.boundingBox())!;
   await page.mouse.move(x + width * 0.2, y + height / 2);
@@ -77,6 +81,9 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
   const dialog = page.getByRole('dialog', { name: 'Success' });
   await dialog.locator('.u-over').waitFor();
   expect(await violations(page)).toEqual([]);
+  const crossHair = dialog.getByRole('slider', { name: /^Values at/ });
+  await crossHair.press('Home');
+  expect(await crossHair.getAttribute('aria-valuetext')).toMatch(/^Iteration 1;.*rollout \d/);
   const saved = async (kind: string) => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -111,13 +118,13 @@ test('two runs lie over one another in either theme, by the keyboard alone', asy
     await page.evaluate((hash) => {
       location.hash = hash;
     }, `#/run/${runs[0]}`);
-    await page.getByRole('button', { name: 'Compare with…' }).focus();
+    await page.getByRole('combobox', { name: 'Compare with…' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Compare 2 runs' }).waitFor();
-    await page.getByRole('figure', { name: 'Success in rollouts' }).locator('.u-over').waitFor();
+    await plotOf(page, 'Success in rollouts');
     await page.getByRole('rowheader', { name: /^advantage\.estimator/ }).waitFor();
     expect(await violations(page)).toEqual([]);
     expectNoComplaints();
