@@ -4,6 +4,7 @@ import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
+import { NewPage } from './pages/new/new-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
@@ -44,6 +45,7 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
+  if (route.page === 'new') return <NewPage />;
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

@@ -2,6 +2,8 @@ import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
+  /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from. */
+  | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
   /** An address that means no page. */
@@ -19,16 +21,23 @@ export type Route =
       thought?: { text: string; whole: boolean } | null;
     };
 
+/** What a new run is made from; `preset: null` leaves the choice to the page. */
+export type NewFrom =
+  | { preset: string | null }
+  /** A run's configuration alone, or one of its checkpoints. */
+  | { run: string; checkpoint: number | null };
+
 /**
- * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/new[/PRESET]`, `#/new/run/ID[/ITERATION]` (with `?rollout.groups=8&...`), the same after `#/studies`, `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
-  const [page, runId, view, ...rest] = hash
-    .replace(/^#?\/?/, '')
-    .split('/')
-    .map(decode);
+  const [place = '', query = ''] = cut(hash.replace(/^#?\/?/, ''), '?');
+  const [page, runId, view, ...rest] = place.split('/').map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
+  const made = page === 'studies' ? [runId, view, ...rest] : [page, runId, view, ...rest];
+  if (made[0] === 'new')
+    return parseNew(made.slice(1), query, page === 'studies') ?? { page: 'unknown', hash };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
@@ -47,8 +56,32 @@ export function parseRoute(hash: string): Route {
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
+function parseNew(parts: (string | undefined)[], query: string, study: boolean): Route | null {
+  const [first, run, iteration, more] = parts;
+  const whole = (text: string) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
+  if (more !== undefined || (first !== 'run' && run !== undefined)) return null;
+  const checkpoint = iteration === undefined ? null : whole(iteration);
+  if (first === 'run' && (!run || (iteration !== undefined && checkpoint === null))) return null;
+  const from: NewFrom = first === 'run' ? { run: run!, checkpoint } : { preset: first || null };
+  const set = Object.fromEntries(new URLSearchParams(query));
+  return { page: 'new', from, ...(query && { set }), ...(study && { study }) };
+}
+
+function formatNew({ from, set = {}, study }: Extract<Route, { page: 'new' }>): string {
+  const query = new URLSearchParams(set).toString();
+  const parts =
+    'run' in from
+      ? ['run', from.run, ...(from.checkpoint === null ? [] : [String(from.checkpoint)])]
+      : from.preset === null
+        ? []
+        : [from.preset];
+  const place = [study ? '#/studies/new' : '#/new', ...parts.map(encodeURIComponent)].join('/');
+  return query ? `${place}?${query}` : place;
+}
+
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
+  if (route.page === 'new') return formatNew(route);
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
@@ -81,6 +114,12 @@ export function useRoute(): Route {
 function subscribe(onChange: () => void): () => void {
   addEventListener('hashchange', onChange);
   return () => removeEventListener('hashchange', onChange);
+}
+
+/** A text before and after the first `mark`. */
+function cut(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** A hand-typed address may hold a lone percent sign. */

@@ -27,6 +27,32 @@ export function validateConfig(value: unknown): RunConfig {
   throw describe(config, parsed.error.issues);
 }
 
+/** Something that is wrong with a configuration. */
+export interface Problem {
+  /** Of the key, such as `rollout.groups`; empty for the configuration as a whole. */
+  path: string;
+  /** What is wrong, in words that go on after its name. */
+  words: string;
+  hint: string;
+}
+
+/** Everything that {@link validateConfig} finds wrong with a configuration of today's form, key by key; empty where nothing is. */
+export function findProblems(config: unknown): Problem[] {
+  const parsed = runConfigSchema.safeParse(config);
+  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(config, issue));
+}
+
+function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: path.join('.'), words: problem(config, issue), hint }];
+  return issue.keys.map((key) => {
+    const unknown = [...path, key].join('.');
+    const { hint } = unknownKey(unknown, config as Tree);
+    return { path: unknown, words: 'is no setting', hint };
+  });
+}
+
 function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure {
   const issue = issues[0]!;
   const more = issues.length - 1;
