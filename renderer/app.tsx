@@ -45,7 +45,15 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
-  if (route.page === 'new') return <NewPage />;
+  if (route.page === 'new')
+    return (
+      <NewPage
+        key={formatRoute(route)}
+        from={route.from}
+        set={route.set ?? {}}
+        study={route.study === true}
+      />
+    );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

@@ -145,6 +145,8 @@ export const promptPreview = z.object({
     .nullable(),
   /** Why it wouldn't fit. */
   memoryProblem: apiError.nullable(),
+  /** Why there are no conversations at all, such as `model_missing`. */
+  problem: apiError.nullable(),
 });
 export type PromptPreview = z.infer<typeof promptPreview>;
 
@@ -158,10 +160,7 @@ export const configurationProcedures = {
   'configs.load': { input: runSource, output: loadedConfig },
   /** What is wrong with a configuration, and what in it can't act; makes nothing. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
   'configs.check': { input: source, output: configCheck },
-  /**
-   * The first conversation of three training levels of each environment, and the memory. Throws `config_invalid`, `model_missing`, or what the trainer finds wrong with the model's
-   * folder.
-   */
+  /** The first conversation of three training levels of each environment, and the memory. Throws `config_invalid`, or where there is no trainer to ask. */
   'configs.preview': { input: source, output: promptPreview },
 } as const;
 

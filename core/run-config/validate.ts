@@ -13,6 +13,15 @@ const hint = 'docs/formats/run-config.md lists every key with its type and range
  * Throws `config_version_unsupported` for a newer format and `config_invalid`, naming the first key that is wrong, for anything else.
  */
 export function validateConfig(value: unknown): RunConfig {
+  refuseNewer(value);
+  const { config } = upgradeConfig(value);
+  const parsed = runConfigSchema.safeParse(config);
+  if (parsed.success) return parsed.data;
+  throw describe(config, parsed.error.issues);
+}
+
+/** Throws `config_version_unsupported` for a newer format. */
+export function refuseNewer(value: unknown): void {
   const version = (value as { version?: unknown } | null)?.version;
   if (typeof version === 'number' && version > configVersion) {
     throw new Failure(
@@ -21,10 +30,6 @@ export function validateConfig(value: unknown): RunConfig {
       'It can be looked at here; update StarPO Studio to train it.',
     );
   }
-  const { config } = upgradeConfig(value);
-  const parsed = runConfigSchema.safeParse(config);
-  if (parsed.success) return parsed.data;
-  throw describe(config, parsed.error.issues);
 }
 
 /** Something that is wrong with a configuration. */

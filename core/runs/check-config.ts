@@ -5,7 +5,8 @@ import { inTitles, titleOf } from '../run-config/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { keyPaths, type Tree } from '../run-config/tree.ts';
-import { findProblems, validateConfig } from '../run-config/validate.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
+import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
 
 /** What would keep `createRun` from making a run of a configuration, setting by setting, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
@@ -13,7 +14,7 @@ export async function checkConfig(
   { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
   { set = {}, ...source }: NewRun,
 ): Promise<ConfigCheck> {
-  const { config: given } = originOf(home, source);
+  const given = 'config' in source ? asGiven(source.config) : originOf(home, source).config;
   const { config, problems } = applyEach(given, set);
   problems.push(
     ...findProblems(config)
@@ -37,6 +38,12 @@ export async function checkConfig(
   }
 }
 
+/** A whole configuration may have any number of faults, which are to be told one by one. Throws `config_version_unsupported`. */
+function asGiven(config: Record<string, unknown>): RunConfig {
+  refuseNewer(config);
+  return upgradeConfig(config).config as RunConfig;
+}
+
 /** Every change that can be made, and what is wrong with the others. */
 function applyEach(
   given: RunConfig,
@@ -49,8 +56,8 @@ function applyEach(
       config = applySettings(config, { [path]: value });
     } catch (error) {
       const { code, message, hint } = asFailure(error);
-      const [, words = message] = message.split(`${path}: `);
-      problems.push({ code, path, message: `${titleOf(path)}: ${words}`, hint });
+      const [, wanted] = / is not (.*)$/.exec(message) ?? [];
+      problems.push({ code, path, message: wanted ? `${titleOf(path)} must be ${wanted}` : message, hint });
     }
   }
   return { config, problems };

@@ -6,7 +6,7 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
-import { findPreset, type Preset } from '../run-config/presets.ts';
+import { findPreset, type Preset, presets } from '../run-config/presets.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -67,7 +67,13 @@ export function originOf(home: string, source: RunSource): Origin {
     const preset = findPreset(source.preset);
     return { config: structuredClone(preset.config), preset };
   }
-  if ('config' in source) return { config: validateConfig(source.config), preset: null };
+  if ('config' in source) {
+    const config = validateConfig(source.config);
+    const preset = presets.find(({ id }) => id === config.preset);
+    // A preset's configuration that was exported and comes back means the preset's model, wherever that is here.
+    const own = preset?.config.start.model === config.start.model;
+    return { config, preset: own ? preset! : null };
+  }
   const config = readConfig(home, source.run);
   if (source.checkpoint === undefined)
     return { config: { ...config, parent: { run: source.run, iteration: 0 } }, preset: null };
