@@ -6,6 +6,8 @@ export type Variation = Record<string, readonly SettingValue[]>;
 
 /** Longest name of a point. */
 const longest = 64;
+/** Longest title of a choice in it; a longer one is called as run.json has it. */
+const brief = 18;
 
 /** `1e-4, 3e-4` as values, each once. */
 export const readValues = (text: string): string[] => [
@@ -47,7 +49,9 @@ function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[
   return Object.entries(set)
     .map(([path, value]) => {
       const field = fields.find(({ at }) => at === path);
-      return field ? `${field.title} ${inWords(value, field)}` : `${path} ${value}`;
+      if (!field) return `${path} ${value}`;
+      const words = inWords(value, field);
+      return `${field.title} ${words.length <= brief ? words : String(value).replaceAll('_', ' ')}`;
     })
     .join(', ');
 }
