@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { ConfigForm, RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -13,7 +14,6 @@ import { PromptPreview } from './prompt-preview.tsx';
 import { StudyPanel } from './study-panel.tsx';
 import { Summary } from './summary.tsx';
 import { Transfer } from './transfer.tsx';
-import { useAnswer } from './use-answer.ts';
 import type { Variation } from './variation.ts';
 
 interface EditorProps {

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import type { RunSource, Settings } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import type { NewFrom } from '../../router.ts';
 import type { Config } from './draft.ts';
 import { Editor } from './editor.tsx';
-import { useAnswer } from './use-answer.ts';
 
 /** The preset that the form begins with where none is named. */
 const usual = 'starter-frozen-lake-starpo-s';

@@ -1,9 +1,9 @@
 import { useId } from 'react';
+import { useAnswer } from '../../api/use-answer.ts';
 import { type NewFrom, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { groupByTask } from '../start/preset-groups.ts';
 import styles from './origin.module.css';
-import { useAnswer } from './use-answer.ts';
 
 interface OriginProps {
   from: NewFrom;

@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
+import type { Answer } from '../../api/use-answer.ts';
 import { ErrorNote } from '../../components/basics.tsx';
 import type { PlacedField } from './draft.ts';
 import styles from './prompt-preview.module.css';
-import type { Answer } from './use-answer.ts';
 
 type Preview = Output<'configs.preview'>;
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Output, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import type { Answer } from '../../api/use-answer.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
@@ -10,7 +11,6 @@ import { useApp } from '../../stores/app-store.ts';
 import { buildingText } from '../start/trainer-notice.tsx';
 import { inWords, type PlacedField } from './draft.ts';
 import styles from './summary.module.css';
-import type { Answer } from './use-answer.ts';
 
 interface SummaryProps {
   check: Answer<Output<'configs.check'>>;

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
-import type { ApiError, Input, Output, ProcedureName } from '../../../core/contract/contract.ts';
-import { asFailure } from '../../../core/contract/failure.ts';
-import { isConnectionLost } from '../../api/api.ts';
-import { useApi } from '../../api/context.ts';
-import { useApp } from '../../stores/app-store.ts';
+import type { ApiError, Input, Output, ProcedureName } from '../../core/contract/contract.ts';
+import { asFailure } from '../../core/contract/failure.ts';
+import { useApp } from '../stores/app-store.ts';
+import { isConnectionLost } from './api.ts';
+import { useApi } from './context.ts';
 
 export interface Answer<T> {
   /** The last one; it stays while a newer one is waited for. */
