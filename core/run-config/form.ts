@@ -4,6 +4,7 @@ import {
   environmentWords,
   type FieldWords,
   firstPaths,
+  kept,
   type SectionWords,
   sections,
   typeWords,
@@ -52,9 +53,40 @@ function sectionOf(
 
 const fields = description.fields as readonly Field[];
 
+/** A new key needs no words to be offered: it stands with its neighbours, and is called after itself. */
+function withNewKeys(worded: readonly SectionWords[]): SectionWords[] {
+  const known = new Set([
+    ...kept,
+    ...[...worded, environmentWords].flatMap((each) => each.fields.map(({ path }) => path)),
+  ]);
+  const added = fields.filter(({ path }) => !known.has(path) && !path.startsWith('environments[]'));
+  const placeOf = (path: string) => {
+    const near = path.slice(0, path.lastIndexOf('.') + 1);
+    return (
+      worded.find((each) => near !== '' && each.fields.some((field) => field.path.startsWith(near))) ??
+      worded[0]!
+    );
+  };
+  return worded.map((section) => ({
+    ...section,
+    fields: [
+      ...section.fields,
+      ...added
+        .filter(({ path }) => placeOf(path) === section)
+        .map(({ path }) => ({ path, title: plainTitle(path) })),
+    ],
+  }));
+}
+
+/** `rollout_files.keep_first` as `Keep first`. */
+function plainTitle(path: string): string {
+  const name = path.slice(path.lastIndexOf('.') + 1).replaceAll('_', ' ');
+  return `${name[0]!.toUpperCase()}${name.slice(1)}`;
+}
+
 export const configForm: ConfigForm = {
   first: [...firstPaths],
-  sections: sections.map((section) => sectionOf(section, fields)),
+  sections: withNewKeys(sections).map((section) => sectionOf(section, fields)),
   environment: sectionOf(environmentWords, fields),
   types: Object.fromEntries(
     Object.entries(description.environments as Record<string, readonly Field[]>).map(([type, own]) => {

@@ -62,8 +62,8 @@ export function useStartRun(): StartRun {
     busy,
     said,
     question: (
-      <Question
-        wish={asked}
+      <QueueOrStart
+        open={asked !== null}
         onClose={() => setAsked(null)}
         choose={(how) => asked && void make(asked, how)}
       />
@@ -71,20 +71,20 @@ export function useStartRun(): StartRun {
   };
 }
 
-interface QuestionProps {
-  wish: RunWish | null;
+interface QueueOrStartProps {
+  open: boolean;
   onClose: () => void;
   choose: (how: 'start' | 'queue') => void;
 }
 
-/** Two runs on one device are slower than one after the other, so that nobody wants it by mistake. */
-function Question({ wish, onClose, choose }: QuestionProps) {
+/** The question before a run is started beside others: two on one device are slower than one after the other, so that nobody wants it by mistake. */
+export function QueueOrStart({ open, onClose, choose }: QueueOrStartProps) {
   const runs = useApp((state) => state.runs) ?? [];
   const live = runs.filter(({ status }) => isLive(status));
   const waiting = runs.filter(({ status }) => status === 'queued').length;
   return (
     <Dialog
-      open={wish !== null}
+      open={open}
       onClose={onClose}
       title="Queue it, or start it now?"
       description={

@@ -1,13 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Settings } from '../../core/contract/contract.ts';
+import { procedures, type Settings } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import description from '../../core/run-config/description.json' with { type: 'json' };
 import { configForm, inTitles, titleOf } from '../../core/run-config/form.ts';
 import { kept } from '../../core/run-config/form-words.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
+import { issueInWords } from '../../core/server/input-words.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 describe('the form', () => {
@@ -170,4 +171,22 @@ describe('configurations', { timeout: 60_000 }, () => {
       api['runs.trainMore']({ runId: kept.runId, iterations: 3, start: false }),
     ).rejects.toMatchObject({ code: 'run_not_completed' });
   });
+});
+
+test('what is wrong with a call is said as a person would', () => {
+  const said = (name: keyof typeof procedures, input: unknown) =>
+    procedures[name].input
+      .safeParse(input)
+      .error!.issues.map((issue) => `${issue.path.join('.')} ${issueInWords(issue)}`);
+  expect(said('runs.trainMore', { runId: 'a', iterations: 0, start: 'yes' })).toEqual([
+    'iterations must be 1 or more',
+    'start must be true or false',
+  ]);
+  expect(said('runs.trainMore', { runId: 'a', iterations: 1.5, start: true })).toEqual([
+    'iterations must be a whole number',
+  ]);
+  expect(said('studies.create', { name: '', base: { preset: 'a' }, points: [], seeds: [1] })).toEqual([
+    'name must have 1 character or more',
+    'points must have 1 entry or more',
+  ]);
 });

@@ -49,7 +49,7 @@ export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewPr
           />
         )}
       </header>
-      <div className={styles.conversation} data-stale={(sound && !preview.fresh) || undefined}>
+      <div className={styles.conversation} aria-busy={sound && !preview.fresh}>
         {!sound && !shown && <p className="muted">Shown once nothing is wrong with the configuration.</p>}
         {shown?.problem && <p className="muted">Shown once the model can be used.</p>}
         {environment?.problem && <ErrorNote error={environment.problem} kind="warning" />}

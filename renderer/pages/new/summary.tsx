@@ -142,17 +142,19 @@ function Problems({ check, preview }: SummaryProps) {
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="problems">
       <h2 id="problems">{problems.length > 0 || other ? 'To be mended' : 'To be considered'}</h2>
-      <ul className={styles.list} role="status">
-        {problems.map(({ path, message, hint }) => (
-          <li key={`${path} ${message}`} className={styles.wrong}>
-            {message}
-            {/^Did you mean/.test(hint) && <span className="muted"> {hint}</span>}
-          </li>
-        ))}
-        {warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
-        ))}
-      </ul>
+      <div role="status">
+        <ul className={styles.list}>
+          {problems.map(({ path, message, hint }) => (
+            <li key={`${path} ${message}`} className={styles.wrong}>
+              {message}
+              {/^Did you mean/.test(hint) && <span className="muted"> {hint}</span>}
+            </li>
+          ))}
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      </div>
       {other && <ErrorNote error={other} kind={check.error ? 'error' : 'warning'} />}
     </section>
   );

@@ -146,13 +146,15 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
         onChange={({ target }) => setText(target.value)}
       />
       {problems.length > 0 && (
-        <ul className={styles.problems} role="alert">
-          {problems.map(({ message, hint }) => (
-            <li key={message}>
-              {message} <span className="muted">{hint}</span>
-            </li>
-          ))}
-        </ul>
+        <div role="alert">
+          <ul className={styles.problems}>
+            {problems.map(({ message, hint }) => (
+              <li key={message}>
+                {message} <span className="muted">{hint}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
     </Dialog>
   );

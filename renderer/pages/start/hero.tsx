@@ -81,10 +81,10 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
                   navigate({ page: 'new', from: { preset: target.value }, set: texts(set) })
                 }
               >
-                <option value={card.id}>Starter, 1 million parameters</option>
+                <option value={card.id}>Starter, 1M</option>
                 {published.map(({ id, model }) => (
                   <option key={id} value={id}>
-                    {model?.title}, needs a GPU…
+                    {model?.title}, on a GPU…
                   </option>
                 ))}
               </select>

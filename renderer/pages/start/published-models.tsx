@@ -144,7 +144,7 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
         aria-describedby={`${id}-state`}
       />
-      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Look at the model folder again">
+      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Look again at the model folder">
         Look again
       </Button>
       <div id={`${id}-state`} className={styles.state} role="status">

@@ -16,6 +16,7 @@ export function QueuePanel() {
   const problem = useQueueProblem(waiting.map(({ id }) => id).join());
   const move = useMove();
   const times = useQueueTimes(waiting);
+  const held = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
   const [dragged, drag] = useState<string | null>(null);
   if (waiting.length === 0) return null;
   return (
@@ -34,6 +35,7 @@ export function QueuePanel() {
             run={run}
             last={index === waiting.length - 1}
             startsIn={times[index] ?? null}
+            held={held}
             move={move}
             dragged={dragged === run.id}
             onDrag={drag}
@@ -50,13 +52,15 @@ interface WaitingProps {
   last: boolean;
   /** Seconds; null where that isn't known. */
   startsIn: number | null;
+  /** A run on the device is paused. */
+  held: boolean;
   move: (runId: string, position: number) => Promise<void>;
   dragged: boolean;
   onDrag: (runId: string | null) => void;
   onDrop: () => void;
 }
 
-function Waiting({ run, last, startsIn, move, dragged, onDrag, onDrop }: WaitingProps) {
+function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: WaitingProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [over, setOver] = useState(false);
@@ -94,7 +98,9 @@ function Waiting({ run, last, startsIn, move, dragged, onDrag, onDrop }: Waiting
       <span className={styles.position}>{position}</span>
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
       <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
-      <span className={styles.facts}>{startsIn === null ? 'start not known yet' : startWords(startsIn)}</span>
+      <span className={styles.facts}>
+        {startsIn === null ? (held ? 'waits for a paused run' : 'start not known yet') : startWords(startsIn)}
+      </span>
       <span className={styles.buttons}>
         <IconButton
           icon="up"

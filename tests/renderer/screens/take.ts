@@ -233,27 +233,36 @@ async function chooseBaselines(page: Page): Promise<void> {
 async function openSections(page: Page): Promise<void> {
   for (const name of [/^Environment/, /^Policy loss/])
     await page.getByRole('button', { name }).first().click();
-  await page.getByLabel('Mini-batch', { exact: true }).fill('12');
+  await page.getByLabel('Mini-batch', { exact: true }).fill('-1');
   await page.getByText('To be mended').waitFor();
 }
 
 async function varySome(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Vary Learning rate in a study' }).click();
-  await page.getByRole('region', { name: 'Study' }).getByLabel('Learning rate').fill('1e-4, 3e-4, 1e-3');
+  await page
+    .getByRole('region', { name: 'Study' })
+    .getByLabel('Learning rate', { exact: true })
+    .fill('1e-4, 3e-4, 1e-3');
   await page.getByText(/9 runs/).waitFor();
 }
 
-const scrollToPrompts: Steps = (page) =>
-  page.getByRole('heading', { name: 'What the model reads' }).evaluate((heading) => heading.scrollIntoView());
+async function scrollToPrompts(page: Page): Promise<void> {
+  await page
+    .getByRole('heading', { name: 'What the model reads' })
+    .evaluate((heading) => heading.scrollIntoView());
+}
 
-const openImport: Steps = (page) => page.getByRole('button', { name: 'Import…' }).click();
+async function openImport(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Import…' }).click();
+}
 
 /** Another run is being trained: it asks. */
-const askToQueue: Steps = (page) =>
-  page
+async function askToQueue(page: Page): Promise<void> {
+  await page
     .getByRole('button', { name: /^Start Bandit/ })
     .first()
     .click();
+}
 
 async function writeNote(page: Page): Promise<void> {
   await page.locator('.mark-note').click();
