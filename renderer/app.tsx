@@ -52,6 +52,7 @@ function Page({ route }: { route: Route }) {
         from={route.from}
         set={route.set ?? {}}
         study={route.study === true}
+        importing={route.importing === true}
       />
     );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;

@@ -2,8 +2,8 @@ import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
-  /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from. */
-  | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true }
+  /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from; `importing`: it asks for a configuration first. */
+  | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true; importing?: true }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
   /** An address that means no page. */
@@ -28,7 +28,7 @@ export type NewFrom =
   | { run: string; checkpoint: number | null };
 
 /**
- * `#/start` (nothing means it too), `#/new[/PRESET]`, `#/new/run/ID[/ITERATION]` (with `?rollout.groups=8&...`), the same after `#/studies`, `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/new[/PRESET]`, `#/new/import`, `#/new/run/ID[/ITERATION]` (with `?rollout.groups=8&...`), the same after `#/studies`, `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
@@ -62,12 +62,14 @@ function parseNew(parts: (string | undefined)[], query: string, study: boolean):
   if (more !== undefined || (first !== 'run' && run !== undefined)) return null;
   const checkpoint = iteration === undefined ? null : whole(iteration);
   if (first === 'run' && (!run || (iteration !== undefined && checkpoint === null))) return null;
+  if (first === 'import' && !study) return { page: 'new', from: { preset: null }, importing: true };
   const from: NewFrom = first === 'run' ? { run: run!, checkpoint } : { preset: first || null };
   const set = Object.fromEntries(new URLSearchParams(query));
   return { page: 'new', from, ...(query && { set }), ...(study && { study }) };
 }
 
-function formatNew({ from, set = {}, study }: Extract<Route, { page: 'new' }>): string {
+function formatNew({ from, set = {}, study, importing }: Extract<Route, { page: 'new' }>): string {
+  if (importing) return '#/new/import';
   const query = new URLSearchParams(set).toString();
   const parts =
     'run' in from

@@ -90,7 +90,7 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   inDialog('Close').click();
   await page.shown(() => dialog() === null);
 
-  await page.click(page.saying('button', 'Import…'));
+  page.open('#/new/import');
   const area = await page.shown(() => dialog()?.querySelector('textarea'));
   const take = async (typed: string) => {
     page.write(area!, typed);

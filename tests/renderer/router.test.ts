@@ -7,6 +7,7 @@ const routes: [string, Route][] = [
   ['#/start', { page: 'start' }],
   ['#/studies', { page: 'studies' }],
   ['#/new', { page: 'new', from: { preset: null } }],
+  ['#/new/import', { page: 'new', from: { preset: null }, importing: true }],
   ['#/new/starter-bandit', { page: 'new', from: { preset: 'starter-bandit' } }],
   [
     '#/new/starter-bandit?rollout.groups=8&environments.0.prompt.first=a+%26+b',

@@ -25,6 +25,7 @@ interface EditorProps {
   optimizerKept: boolean | null;
   title: string;
   startsAsStudy: boolean;
+  importing: boolean;
   onImport: (imported: Imported) => void;
 }
 
@@ -37,6 +38,7 @@ export function Editor({
   optimizerKept,
   title,
   startsAsStudy,
+  importing,
   onImport,
 }: EditorProps) {
   const run = useStartRun();
@@ -103,7 +105,7 @@ export function Editor({
         varied={canVary ? field.at in variation : null}
         onVary={() => vary(field)}
       >
-        {field.at === 'start.model' && <ModelNote value={value} />}
+        {field.at === 'start.model' && <ModelNote value={value} from={from} base={own} />}
       </FieldRow>
     );
   };
@@ -138,7 +140,7 @@ export function Editor({
             setKeepOptimizer={setKeepOptimizer}
           />
         </div>
-        <Transfer base={base} edits={edits} onImport={onImport} />
+        <Transfer base={base} edits={edits} importing={importing} onImport={onImport} />
       </header>
       {begin.notes.map((note) => (
         <p key={note} className={styles.note}>
@@ -202,8 +204,16 @@ export function Editor({
 }
 
 /** What a model's name means that is no folder. */
-function ModelNote({ value }: { value: SettingValue }) {
+function ModelNote({ value, base, from }: { value: SettingValue; base: SettingValue; from: NewFrom }) {
   const model = useApp(({ presets }) => presets?.find((preset) => preset.model?.name === value)?.model);
+  if (value === base && 'run' in from)
+    return (
+      <p className={styles.model}>
+        {from.checkpoint === null
+          ? 'What that run began with.'
+          : `Its checkpoint of iteration ${from.checkpoint}.`}
+      </p>
+    );
   if (value === 'starter')
     return (
       <p className={styles.model}>The starter policy of 1 million parameters, which comes with the app.</p>

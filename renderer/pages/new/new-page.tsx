@@ -23,10 +23,12 @@ interface NewPageProps {
   /** Changes that the address brings. */
   set: Settings;
   study: boolean;
+  /** It asks for a configuration first. */
+  importing: boolean;
 }
 
 /** A new run, or a study's runs: the whole configuration as a form. Another address is another form. */
-export function NewPage({ from, set, study }: NewPageProps) {
+export function NewPage({ from, set, study, importing }: NewPageProps) {
   const [imported, take] = useState<Imported | null>(null);
   const [count, setCount] = useState(0);
   const form = useAnswer('configs.form', {}, 0);
@@ -63,6 +65,7 @@ export function NewPage({ from, set, study }: NewPageProps) {
       optimizerKept={imported ? null : optimizerKept}
       title={title}
       startsAsStudy={study}
+      importing={importing && imported === null}
       onImport={(taken) => {
         take(taken);
         setCount(count + 1);

@@ -12,12 +12,14 @@ import styles from './transfer.module.css';
 interface TransferProps {
   base: Config;
   edits: Settings;
+  /** It asks for a configuration at once. */
+  importing: boolean;
   onImport: (imported: Imported) => void;
 }
 
 /** The configuration as JSON, out and in. */
-export function Transfer({ base, edits, onImport }: TransferProps) {
-  const [open, setOpen] = useState<'in' | 'out' | null>(null);
+export function Transfer({ base, edits, importing, onImport }: TransferProps) {
+  const [open, setOpen] = useState<'in' | 'out' | null>(importing ? 'in' : null);
   const close = () => setOpen(null);
   return (
     <div className={styles.buttons}>

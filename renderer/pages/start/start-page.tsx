@@ -33,7 +33,7 @@ export function StartPage() {
             Train a small language-model agent by multi-turn reinforcement learning and watch it learn.
           </p>
         </div>
-        <a className="button" href={formatRoute({ page: 'new', from: { preset: null } })}>
+        <a className="button" href={formatRoute({ page: 'new', from: { preset: null }, importing: true })}>
           <Icon name="import" size={14} /> Import a configuration
         </a>
       </header>
