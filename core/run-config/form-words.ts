@@ -19,8 +19,8 @@ export interface SectionWords {
 const choicesOfReaction = {
   notify: 'Tell me',
   pause: 'Pause',
-  stop: 'Stop after a checkpoint',
-  rollback: 'Roll back to the last healthy checkpoint',
+  stop: 'Stop',
+  rollback: 'Roll back',
 };
 
 export const sections: readonly SectionWords[] = [
@@ -169,8 +169,8 @@ export const sections: readonly SectionWords[] = [
         help: 'StarPO-S trains on the groups whose rewards differ most.',
         choices: {
           none: 'All',
-          fraction: 'A share with the largest spread',
-          top_p: 'Those that make up a share of the spread',
+          fraction: 'Those with most spread',
+          top_p: 'A share of the spread',
         },
       },
       { path: 'filter.keep', title: 'Share kept', help: 'Of the groups, or of the summed spread.' },
@@ -245,10 +245,10 @@ export const sections: readonly SectionWords[] = [
         title: 'Average over',
         help: 'How the losses of tokens become one.',
         choices: {
-          trajectory: 'Episodes, each by its length',
+          trajectory: 'Mean of each episode',
           token: 'All tokens',
-          trajectory_sum: 'Episodes, whatever their length',
-          fixed_length: 'Episodes, by the longest possible',
+          trajectory_sum: 'Sum of each episode',
+          fixed_length: 'Sum, by the longest',
         },
       },
       {
@@ -386,7 +386,7 @@ export const sections: readonly SectionWords[] = [
       {
         path: 'reaction',
         title: 'When the Echo Trap shows',
-        help: 'Without being asked, while StarPO Studio or its command line runs.',
+        help: 'Done without being asked, while StarPO Studio or its command line runs. A roll-back goes on from the last healthy checkpoint, at most twice.',
         choices: choicesOfReaction,
       },
       {
@@ -420,7 +420,7 @@ export const environmentWords: SectionWords = {
       choices: {
         shared: 'The same in a group',
         independent: 'Each episode its own',
-        reference: 'As RAGEN has it, read off the level',
+        reference: 'By the level, as RAGEN',
       },
     },
     { path: 'environments[].max_turns', title: 'Turns', unit: 'turns', help: 'Most of an episode.' },

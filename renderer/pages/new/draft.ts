@@ -131,9 +131,13 @@ export function findFields(sections: readonly PlacedSection[], query: string): P
   });
 }
 
+/** A value as a field begins with it: `1e-6`, where its zeros would have to be counted. */
+export const asText = (value: SettingValue): string =>
+  typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
+
 /** A value as people read it. */
 export function inWords(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : String(value));
+  return choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : asText(value));
 }

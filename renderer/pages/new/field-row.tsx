@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import type { SettingValue } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
-import { inWords, type PlacedField } from './draft.ts';
+import { asText, inWords, type PlacedField } from './draft.ts';
 import styles from './field-row.module.css';
 
 export interface FieldRowProps {
@@ -129,7 +129,7 @@ function Control({
       inputMode={isNumber ? 'decimal' : 'text'}
       autoComplete="off"
       spellCheck={false}
-      value={String(value)}
+      value={asText(value)}
       onChange={({ target }) => onChange(target.value)}
     />
   );

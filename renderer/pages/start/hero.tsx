@@ -7,7 +7,7 @@ import type { StartRun } from '../../components/start-run.tsx';
 import { formatRoute, navigate } from '../../router.ts';
 import styles from './hero.module.css';
 import { Illustration } from './illustration.tsx';
-import { texts } from './preset-card.tsx';
+import { texts, unbroken } from './preset-card.tsx';
 
 const first = [
   { path: 'iterations', title: 'Iterations' },
@@ -54,7 +54,7 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>
           <p className={styles.aim}>
-            <span className="faint">Aims at</span> {card.expects}
+            <span className="faint">Aims at</span> {unbroken(card.expects)}
           </p>
         </div>
         <div className={styles.settings}>

@@ -45,7 +45,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
       </div>
       <p className={styles.summary}>{card.summary}</p>
       <p className={styles.aim}>
-        <span className="faint">Aims at</span> {card.expects}
+        <span className="faint">Aims at</span> {unbroken(card.expects)}
       </p>
       {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
       <div className={styles.foot}>
@@ -69,6 +69,9 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
     </article>
   );
 }
+
+/** A number and its per cent sign stay on one line. */
+export const unbroken = (text: string): string => text.replaceAll(' %', '\u00a0%');
 
 /** As an address holds them. */
 export const texts = (set: Settings): Record<string, string> =>

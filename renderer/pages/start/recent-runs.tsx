@@ -41,7 +41,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
             <th scope="col">Status</th>
             <th scope="col">Progress</th>
             <th scope="col" className="numeric">
-              Success, evaluated
+              Success
             </th>
             <th scope="col" className="numeric">
               In training
@@ -75,7 +75,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
             <span className="visually-hidden">Starred</span>
           </span>
         )}
-        {algorithm && <span className="faint table-sub">{algorithm}</span>}
+        {algorithm && <span className={styles.algorithm}>{algorithm}</span>}
         {run.marks.tags.length > 0 && (
           <span className={styles.tags}>
             {run.marks.tags.map((tag) => (
