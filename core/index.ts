@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { TimeEstimates } from './estimates/time.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
@@ -65,6 +66,8 @@ export interface Core {
   readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
+  /** How long runs would take. */
+  readonly times: TimeEstimates;
   readonly notices: Notices;
   readonly log: (message: string) => void;
   /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
@@ -85,6 +88,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log(`A client failed: ${error instanceof Error ? error.message : error}`),
   );
   const tasks = new Tasks(notices);
+  const times = new TimeEstimates({ home, database });
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
   const file = new QueueFile(home);
   const watchdog = new Watchdog(options.clock);
@@ -158,6 +162,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     storage,
     supervisor,
     tasks,
+    times,
     notices,
     log,
     dispose,

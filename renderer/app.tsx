@@ -5,6 +5,7 @@ import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
+import { NewPage } from './pages/new/new-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
@@ -46,6 +47,16 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
   if (route.page === 'compare') return <ComparePage runIds={route.runIds} />;
+  if (route.page === 'new')
+    return (
+      <NewPage
+        key={formatRoute(route)}
+        from={route.from}
+        set={route.set ?? {}}
+        study={route.study === true}
+        importing={route.importing === true}
+      />
+    );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

@@ -2,6 +2,8 @@ import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route =
   | { page: 'start' }
+  /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from; `importing`: it asks for a configuration first. */
+  | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true; importing?: true }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
   /** Runs over one another; none: to be chosen there. */
@@ -21,16 +23,28 @@ export type Route =
       thought?: { text: string; whole: boolean } | null;
     };
 
+/** What a new run is made from; `preset: null` leaves the choice to the page. */
+export type NewFrom =
+  | { preset: string | null }
+  /** A run's configuration alone, or one of its checkpoints. */
+  | { run: string; checkpoint: number | null };
+
 /**
- * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/compare/ID,ID,...`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
- * `#/run/ID/evaluation/NAME[/EPISODE]`.
+ * The addresses of the pages:
+ * - `#/start`; nothing means it too.
+ * - `#/new[/PRESET]`, `#/new/import`, `#/new/run/ID[/ITERATION]`, each with `?rollout.groups=8&...`; the same after `#/studies` for a study.
+ * - `#/studies`, `#/study/ID`
+ * - `#/compare/ID,ID,...`
+ * - `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`
+ * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`
  */
 export function parseRoute(hash: string): Route {
-  const [page, runId, view, ...rest] = hash
-    .replace(/^#?\/?/, '')
-    .split('/')
-    .map(decode);
+  const [place = '', query = ''] = cut(hash.replace(/^#?\/?/, ''), '?');
+  const [page, runId, view, ...rest] = place.split('/').map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
+  const made = page === 'studies' ? [runId, view, ...rest] : [page, runId, view, ...rest];
+  if (made[0] === 'new')
+    return parseNew(made.slice(1), query, page === 'studies') ?? { page: 'unknown', hash };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page === 'compare' && view === undefined)
@@ -51,8 +65,34 @@ export function parseRoute(hash: string): Route {
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
+function parseNew(parts: (string | undefined)[], query: string, study: boolean): Route | null {
+  const [first, run, iteration, more] = parts;
+  const whole = (text: string) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
+  if (more !== undefined || (first !== 'run' && run !== undefined)) return null;
+  const checkpoint = iteration === undefined ? null : whole(iteration);
+  if (first === 'run' && (!run || (iteration !== undefined && checkpoint === null))) return null;
+  if (first === 'import' && !study) return { page: 'new', from: { preset: null }, importing: true };
+  const from: NewFrom = first === 'run' ? { run: run!, checkpoint } : { preset: first || null };
+  const set = Object.fromEntries(new URLSearchParams(query));
+  return { page: 'new', from, ...(query && { set }), ...(study && { study }) };
+}
+
+function formatNew({ from, set = {}, study, importing }: Extract<Route, { page: 'new' }>): string {
+  if (importing) return '#/new/import';
+  const query = new URLSearchParams(set).toString();
+  const parts =
+    'run' in from
+      ? ['run', from.run, ...(from.checkpoint === null ? [] : [String(from.checkpoint)])]
+      : from.preset === null
+        ? []
+        : [from.preset];
+  const place = [study ? '#/studies/new' : '#/new', ...parts.map(encodeURIComponent)].join('/');
+  return query ? `${place}?${query}` : place;
+}
+
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
+  if (route.page === 'new') return formatNew(route);
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'compare')
@@ -87,6 +127,12 @@ export function useRoute(): Route {
 function subscribe(onChange: () => void): () => void {
   addEventListener('hashchange', onChange);
   return () => removeEventListener('hashchange', onChange);
+}
+
+/** A text before and after the first `mark`. */
+function cut(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** A hand-typed address may hold a lone percent sign. */

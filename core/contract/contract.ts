@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { configurationProcedures, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
@@ -6,14 +7,12 @@ import {
   type ApiError,
   alert,
   apiError,
-  configCheck,
   journalEvent,
   logLine,
   memoryPlan,
   metrics,
   modelState,
   noteText,
-  presetCard,
   runCommand,
   runId,
   runMarks,
@@ -29,6 +28,7 @@ import { study, studyPoints, studySeeds, studySummary } from './studies.ts';
 import { rebuildReport, systemInfo } from './system.ts';
 import { task } from './tasks.ts';
 
+export * from './configuration.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
@@ -42,9 +42,6 @@ export * from './tasks.ts';
  * A procedure takes one object and gives one; both are checked at the border. Errors are {@link ApiError}.
  */
 
-const settings = z
-  .record(z.string().max(128), z.union([z.string(), z.number(), z.boolean()]))
-  .describe('run.json paths to values, as in rollout.groups');
 const empty = z.object({});
 /** A kind of notice, of one run or of all; one whose name core doesn't know brings nothing. */
 const topic = z.object({ name: z.string().max(64), runId: runId.optional() });
@@ -93,8 +90,8 @@ export const procedures = {
       memoryPlan: memoryPlan.nullable(),
     }),
   },
-  /** What is wrong with a configuration, and what in it can't act; makes nothing. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
-  'configs.check': { input: z.object({ set: settings.optional() }).and(runSource), output: configCheck },
+  ...configurationProcedures,
+  ...trainMoreProcedures,
   /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
   'runs.create': {
     changes,

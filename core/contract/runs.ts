@@ -218,31 +218,6 @@ export const modelState = z.object({
 });
 export type ModelState = z.infer<typeof modelState>;
 
-export const presetCard = z.object({
-  id: z.string(),
-  /** The short name; of the presets of a task, the one that has it is the default. */
-  alias: z.string().nullable(),
-  /** Presets of the same task differ in their algorithm alone. */
-  task: z.string(),
-  title: z.string(),
-  environments: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
-  algorithm: z.string(),
-  /** Without StarPO-S's filter and clip: what the others are compared with. */
-  baseline: z.boolean(),
-  /** A sentence on the task: what one will see. */
-  summary: z.string(),
-  /** A sentence on the algorithm. */
-  method: z.string(),
-  /** What the run should reach, in one phrase. */
-  expects: z.string(),
-  /** Null: the starter policy, which comes with the app. */
-  model: modelCard.nullable(),
-  /** About what it takes of a GPU's memory; null where it is made for the processor. */
-  deviceBytes: z.number().nullable(),
-  iterations: z.number().int(),
-});
-export type PresetCard = z.infer<typeof presetCard>;
-
 const checkpointIteration = z.number().int().min(0).max(1_000_000);
 
 /**
@@ -256,17 +231,6 @@ export const runSource = z.union([
   z.object({ config: z.record(z.string(), z.unknown()) }),
 ]);
 export type RunSource = z.infer<typeof runSource>;
-
-/** What is to be said of a configuration before a run is made of it. */
-export const configCheck = z.object({
-  /** Why no run can be made of it; none where one can. */
-  problems: z.array(apiError),
-  /** Sentences on what is allowed but rarely meant; none where there are problems, as below. */
-  warnings: z.array(z.string()),
-  /** Settings that can't act as things stand: docs/formats/run-config.md, Settings that can't act. */
-  idle: z.array(z.object({ path: z.string(), reason: z.string() })),
-});
-export type ConfigCheck = z.infer<typeof configCheck>;
 
 /** What a living trainer can be asked for; `pin` and `unpin` name the checkpoint whose optimiser state is to stay. */
 export const runCommand = z.union([

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { settings } from './configuration.ts';
 import { runId, runStatus, studyId, studyName } from './runs.ts';
-
-const settings = z.record(z.string().max(128), z.union([z.string(), z.number(), z.boolean()]));
 
 /** What is varied: a name, and what it changes in run.json. */
 export const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });

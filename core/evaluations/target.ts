@@ -1,4 +1,4 @@
-import { Failure } from '../contract/failure.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
 import { presets } from '../run-config/presets.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
@@ -34,7 +34,7 @@ export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
 /** Turns a wish into what the trainer is asked for. Throws `environment_unknown` or `config_invalid`. */
 export function evaluationTarget(config: RunConfig, wish: EvaluationWish): EvaluationTarget {
   const environment = chooseEnvironment(config, wish.on);
-  const changed = { ...applySettings(environment, fullPaths(environment, wish.set ?? {})), share: 1 };
+  const changed = { ...applied(environment, wish.set ?? {}), share: 1 };
   const { levels, temperature, seed } = { ...ownTarget(config), ...given(wish) };
   const whole = validateConfig({
     ...config,
@@ -76,6 +76,16 @@ function chooseEnvironment(config: RunConfig, on: string | undefined): Environme
     `There is no environment "${on}" to evaluate on.`,
     `Environments: ${[...new Set(names)].join(', ')}; a preset's name means its environment.`,
   );
+}
+
+/** A proposal for a mistyped key is as short as a person may write it. */
+function applied(environment: EnvironmentConfig, set: Record<string, Setting>): EnvironmentConfig {
+  try {
+    return applySettings(environment, fullPaths(environment, set));
+  } catch (error) {
+    const { code, message, hint } = asFailure(error);
+    throw new Failure(code, message, hint.replace('Did you mean config.', 'Did you mean '));
+  }
 }
 
 /** `size` means `config.size` where the environment itself has no such key. */

@@ -29,8 +29,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO-S (PPO)',
     default: true,
     baseline: false,
-    method:
-      'Trains on the groups whose rewards differ most and clips higher above; a critic says what to expect.',
+    method: 'Learns from levels whose attempts differ most. A critic estimates the return.',
     changes: withCritic,
   },
   {
@@ -39,7 +38,7 @@ export const algorithms: readonly Algorithm[] = [
     default: false,
     baseline: true,
     method:
-      'Trains on every group, with a critic and a small penalty for leaving the start; more prone to collapse.',
+      'Learns from every level, with a critic and a small penalty for leaving the start. More prone to collapse.',
     changes: (config) => ({
       ...withCritic(config),
       ...unfiltered(config),
@@ -51,8 +50,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO-S (GRPO)',
     default: false,
     baseline: false,
-    method:
-      'Trains on the groups whose rewards differ most and clips higher above; an episode is compared with its group.',
+    method: 'Learns from levels whose attempts differ most. Each attempt is compared with its group.',
     changes: () => ({}),
   },
   {
@@ -60,7 +58,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO (GRPO)',
     default: false,
     baseline: true,
-    method: 'Trains on every group, without a critic; more prone to collapse.',
+    method: 'Learns from every level, without a critic. More prone to collapse.',
     changes: unfiltered,
   },
 ];

@@ -13,7 +13,7 @@ import type { EnvironmentConfig, RunConfig } from './schema.ts';
  * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
  * then (models/find.ts).
  */
-export interface Preset extends Omit<PresetCard, 'environments' | 'iterations'> {
+export interface Preset extends Omit<PresetCard, 'environments' | 'iterations' | 'first' | 'time'> {
   /** Not offered to people: used by the commands that make the app's own resources. */
   hidden: boolean;
   config: RunConfig;
@@ -33,25 +33,23 @@ const tasks: Task[] = [
     name: 'frozen-lake',
     title: 'FrozenLake',
     summary:
-      'A million-parameter agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
-    expects: 'success rising from about 37 % to above 70 % in some minutes',
+      'A small agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
+    expects: 'success rising from about 37 % to above 70 %',
     environments: [frozenLake.preset],
     changes: {},
   },
   {
     name: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    summary:
-      'Slippery ice: two moves of three go sideways, so that the same plan succeeds one time and fails the next.',
-    expects: 'success rising slowly, how far not measured yet; 48 % is the best possible',
+    summary: 'Two moves of three slip sideways, so the same plan works one time and fails the next.',
+    expects: 'success rising slowly; at most 48 % is possible',
     environments: [slipperyLake],
     changes: {},
   },
   {
     name: 'sokoban',
     title: 'Sokoban',
-    summary:
-      'Push the box onto its target. In a corner it is stuck for good: a careless push can cost the episode.',
+    summary: 'Push the box onto its target. In a corner it is stuck for good.',
     expects: 'success rising from about 44 % to about 77 %',
     environments: [sokoban.preset],
     changes: {},
@@ -59,8 +57,7 @@ const tasks: Task[] = [
   {
     name: 'bandit',
     title: 'Bandit',
-    summary:
-      'Two arms with telling names: one pays a little always, the other a lot in a quarter of the pulls.',
+    summary: 'Two arms: one always pays a little, the other pays a lot in one of four pulls.',
     expects: 'the better arm in at least 90 % of the episodes',
     environments: [bandit.preset],
     changes: { iterations: 60, optimizer: { ...baseConfig.optimizer, learning_rate: 2e-4 } },
@@ -68,9 +65,8 @@ const tasks: Task[] = [
   {
     name: 'mixed',
     title: 'FrozenLake and Bandit',
-    summary:
-      'One agent learns two environments at once: three quarters of the groups cross the lake, one quarter chooses an arm.',
-    expects: 'both environments learned by one policy, not measured yet',
+    summary: 'One agent learns both at once: three of four groups cross the lake, one chooses an arm.',
+    expects: 'both learned by one policy, not measured yet',
     environments: [
       { ...frozenLake.preset, share: 0.75 },
       { ...bandit.preset, share: 0.25 },
@@ -111,7 +107,7 @@ const lakeTrap: Preset = {
   title: 'FrozenLake, watch it collapse',
   summary:
     'A learning rate that is too high, on few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
-  method: 'Trains on every group with long steps and nothing that keeps words varied.',
+  method: 'Learns from every level in long steps, with nothing that keeps words varied.',
   expects: 'a warning, and success falling by half near iteration 145',
   baseline: false,
 };

@@ -13,6 +13,15 @@ const hint = 'docs/formats/run-config.md lists every key with its type and range
  * Throws `config_version_unsupported` for a newer format and `config_invalid`, naming the first key that is wrong, for anything else.
  */
 export function validateConfig(value: unknown): RunConfig {
+  refuseNewer(value);
+  const { config } = upgradeConfig(value);
+  const parsed = runConfigSchema.safeParse(config);
+  if (parsed.success) return parsed.data;
+  throw describe(config, parsed.error.issues);
+}
+
+/** Throws `config_version_unsupported` for a newer format. */
+export function refuseNewer(value: unknown): void {
   const version = (value as { version?: unknown } | null)?.version;
   if (typeof version === 'number' && version > configVersion) {
     throw new Failure(
@@ -21,10 +30,32 @@ export function validateConfig(value: unknown): RunConfig {
       'It can be looked at here; update StarPO Studio to train it.',
     );
   }
-  const { config } = upgradeConfig(value);
+}
+
+/** Something that is wrong with a configuration. */
+export interface Problem {
+  /** Of the key, such as `rollout.groups`; empty for the configuration as a whole. */
+  path: string;
+  /** What is wrong, in words that go on after its name. */
+  words: string;
+  hint: string;
+}
+
+/** Everything that {@link validateConfig} finds wrong with a configuration of today's form, key by key; empty where nothing is. */
+export function findProblems(config: unknown): Problem[] {
   const parsed = runConfigSchema.safeParse(config);
-  if (parsed.success) return parsed.data;
-  throw describe(config, parsed.error.issues);
+  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(config, issue));
+}
+
+function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: path.join('.'), words: problem(config, issue), hint }];
+  return issue.keys.map((key) => {
+    const unknown = [...path, key].join('.');
+    const { hint } = unknownKey(unknown, config as Tree);
+    return { path: unknown, words: 'is no setting', hint };
+  });
 }
 
 function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ConfigCheck, RunSource } from '../contract/contract.ts';
+import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
-import { findPreset, type Preset } from '../run-config/presets.ts';
+import { findPreset, type Preset, presets } from '../run-config/presets.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -25,7 +25,7 @@ export interface CreateRunParts {
 export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
 
 /** A configuration to begin with, and the preset whose model it begins from, if it is one's. */
-interface Origin {
+export interface Origin {
   config: RunConfig;
   preset: Preset | null;
 }
@@ -61,27 +61,19 @@ export async function prepareConfig(
   return config;
 }
 
-/** What would keep {@link createRun} from making a run of a configuration, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
-export async function checkConfig(
-  { home, trainer }: Pick<CreateRunParts, 'home' | 'trainer'>,
-  { set = {}, ...source }: NewRun,
-): Promise<ConfigCheck> {
-  try {
-    const { config } = originOf(home, source);
-    return { problems: [], ...(await trainer.validate(validateConfig(applySettings(config, set)))) };
-  } catch (error) {
-    const problem = asFailure(error);
-    if (problem.code !== 'config_invalid') throw error;
-    return { problems: [problem.toApiError()], warnings: [], idle: [] };
-  }
-}
-
-function originOf(home: string, source: RunSource): Origin {
+/** What a run's configuration is taken from, before anything is changed. Throws as {@link createRun} does. */
+export function originOf(home: string, source: RunSource): Origin {
   if ('preset' in source) {
     const preset = findPreset(source.preset);
     return { config: structuredClone(preset.config), preset };
   }
-  if ('config' in source) return { config: validateConfig(source.config), preset: null };
+  if ('config' in source) {
+    const config = validateConfig(source.config);
+    const preset = presets.find(({ id }) => id === config.preset);
+    // A preset's configuration that was exported and comes back means the preset's model, wherever that is here.
+    const own = preset?.config.start.model === config.start.model;
+    return { config, preset: own ? preset! : null };
+  }
   const config = readConfig(home, source.run);
   if (source.checkpoint === undefined)
     return { config: { ...config, parent: { run: source.run, iteration: 0 } }, preset: null };
@@ -113,7 +105,7 @@ function leaveOtherRun({ start }: RunConfig, given: RunConfig): void {
 }
 
 /** The folder of the model that a preset names. Throws `model_missing` where it is a published one that isn't here. */
-function ownModel({ model, config }: Preset, home: string, resources: string): string {
+export function ownModel({ model, config }: Preset, home: string, resources: string): string {
   if (model === null) return join(resources, config.start.model);
   return findPublishedModel(home, publishedModel(model.name));
 }

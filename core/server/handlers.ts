@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import type { Input, Output, PresetCard, ProcedureName, SystemInfo } from '../contract/contract.ts';
+import type { Input, Output, ProcedureName, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
 import {
@@ -12,11 +12,11 @@ import {
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
-import { findPreset, presets } from '../run-config/presets.ts';
+import { findPreset } from '../run-config/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
-import { checkConfig } from '../runs/create-run.ts';
+import { configurationHandlers } from './configuration-handlers.ts';
 import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
@@ -56,8 +56,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         { kind: 'rebuild', runId: null, title: 'Making the history again', cancellable: true },
         (control) => core.supervisor.rebuild(control),
       ),
-    'presets.list': () => presetCards(),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
+    ...configurationHandlers(core),
     'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
@@ -69,7 +69,6 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         memoryPlan: readMemoryPlan(database, runId),
       };
     },
-    'configs.check': (newRun) => checkConfig(core, newRun),
     'runs.create': async ({ start, queue, ...newRun }) => {
       if (start && !queue) core.trainer.require();
       const runId = await runs.create(newRun);
@@ -234,16 +233,6 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
       'Choose another iteration; evaluations are always kept.',
     );
   return paths;
-}
-
-function presetCards(): PresetCard[] {
-  return presets
-    .filter((preset) => !preset.hidden)
-    .map(({ config, hidden: _, ...card }) => ({
-      ...card,
-      environments: config.environments.map(({ type, config }) => ({ type, config })),
-      iterations: config.iterations,
-    }));
 }
 
 /** What this machine has; a trainer that can't be used is a fact, not a failure. */

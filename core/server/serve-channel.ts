@@ -6,6 +6,7 @@ import { type ApiError, type ProcedureName, procedures } from '../contract/contr
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
+import { issueInWords } from './input-words.ts';
 import { Session } from './session.ts';
 
 type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
@@ -111,7 +112,7 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
     const path = issue.path.map(String).join('.') || 'the input';
     throw new Failure(
       'input_invalid',
-      `${name}: ${path}: ${issue.message}`,
+      `${name}: ${path} ${issueInWords(issue)}`,
       'See core/contract/contract.ts for what it takes.',
     );
   }

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { type ConfigCheck, configCheck, cudaState, device, type SystemInfo } from '../contract/contract.ts';
+import {
+  type ConfigCheck,
+  configCheck,
+  cudaState,
+  device,
+  memoryPlan,
+  promptPreview,
+  type SystemInfo,
+} from '../contract/contract.ts';
+import type { ModelShape } from '../models/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
@@ -11,7 +20,24 @@ const verdict = z.looseObject({
   warnings: z.array(z.string()),
   idle: configCheck.shape.idle.default([]),
 });
-const modelFacts = z.looseObject({ parameters: z.number().int() });
+const count = z.number().int();
+const modelShape = z.looseObject({
+  vocab_size: count,
+  hidden_size: count,
+  intermediate_size: count,
+  num_hidden_layers: count,
+  num_attention_heads: count,
+  num_key_value_heads: count,
+  head_dim: count,
+  tie_word_embeddings: z.boolean(),
+});
+const modelFacts = z.looseObject({ parameters: count });
+/** docs/formats/preview.md. */
+const preview = z.looseObject({
+  prompts: promptPreview.shape.environments,
+  memory: z.looseObject({ plan: memoryPlan.nullable(), problem: promptPreview.shape.memoryProblem }),
+});
+export type Preview = z.infer<typeof preview>;
 const deviceList = z.looseObject({
   devices: z.array(device),
   build: z.string().nullish(),
@@ -79,16 +105,23 @@ export class Trainer {
     return parseDevices(await askTrainer(this.find(), ['devices', '--json']));
   }
 
-  /** Whether a run can begin from a model folder. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
-  async inspect(folder: string): Promise<{ parameters: number }> {
-    return modelFacts.parse(await askTrainer(this.find(), ['inspect', folder, '--json']));
+  /** Whether a run can begin from a model folder, and its shape. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
+  async inspect(folder: string): Promise<{ parameters: number; shape?: ModelShape | null }> {
+    const answer = await askTrainer(this.find(), ['inspect', folder, '--json']);
+    return { ...modelFacts.parse(answer), shape: modelShape.safeParse(answer).data ?? null };
+  }
+
+  /** The first conversations of a configuration's levels and a processor's memory plan (docs/formats/preview.md). Throws what the trainer finds wrong with it or its model folder. */
+  async preview(config: unknown, levels: number): Promise<Preview> {
+    const question = ['preview', '-', '--levels', String(levels)];
+    return preview.parse(await askTrainer(this.find(), question, JSON.stringify(config)));
   }
 
   /**
    * Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant, and what can't act. Throws what the trainer
    * finds wrong.
    */
-  async validate(config: unknown): Promise<Omit<ConfigCheck, 'problems'>> {
+  async validate(config: unknown): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {
     const answer = await askTrainer(this.find(), ['validate', '-', '--json'], JSON.stringify(config));
     return verdict.parse(answer);
   }

@@ -11,6 +11,7 @@
 #include "cli/devices.h"
 #include "cli/evaluate.h"
 #include "cli/inspect.h"
+#include "cli/preview.h"
 #include "cli/self_test.h"
 #include "engine/cpu/kernels/isa.h"
 #include "train/run/train.h"
@@ -69,6 +70,11 @@ int main(int argc, char** argv) {
   auto* validate = add("validate", "Check a run.json, or what comes on standard input where FILE is -", [&] { return starpo::validate_command(path, json); });
   validate->add_option("FILE", path)->required();
   validate->add_flag("--json", json);
+
+  int levels = 3;
+  auto* preview = add("preview", "The first conversations and the memory of a run, as JSON, before there is one; FILE - is standard input", [&] { return starpo::preview_command(path, levels); });
+  preview->add_option("FILE", path)->required();
+  preview->add_option("--levels", levels, "of each environment")->check(CLI::Range(0, 16));
 
   add("schema", "Print every configuration key, its type and range, and the metric names", [] { return starpo::schema_command(); });
 

@@ -14,7 +14,8 @@ import {
 } from 'lucide-react';
 
 const paths = {
-  start: 'M8 1.8l1.9 4 4.3.6-3.1 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.1-3 4.3-.6z',
+  start: 'M5.2 3.2v9.6L12.8 8z',
+  star: 'M8 1.8l1.9 4 4.3.6-3.1 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.1-3 4.3-.6z',
   play: 'M4.5 2.8v10.4l8.5-5.2z',
   pause: 'M4.5 3h2.4v10H4.5zM9.1 3h2.4v10H9.1z',
   stop: 'M3.8 3.8h8.4v8.4H3.8z',
@@ -45,6 +46,14 @@ const paths = {
   bell: 'M8 2.2c2.5 0 3.9 1.8 3.9 4.2 0 3 1.3 4.3 1.3 4.3H2.8s1.3-1.3 1.3-4.3C4.1 4 5.5 2.2 8 2.2zM6.6 12.8a1.5 1.5 0 002.8 0',
   fork: 'M4.5 3.2v9.6M4.5 9.2c0-2.4 7-1.6 7-5M4.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM4.5 11.6a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM11.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6z',
   tree: 'M1.8 8h3.4M5.2 3.5v9M5.2 3.5h3M5.2 8h3M5.2 12.5h3M10.2 3.5h4M10.2 8h4M10.2 12.5h4',
+  settings:
+    'M2 4.5h6.2M12.2 4.5H14M10.2 3a1.5 1.5 0 100 3 1.5 1.5 0 000-3zM2 11.5h1.8M7.8 11.5H14M5.8 10a1.5 1.5 0 100 3 1.5 1.5 0 000-3z',
+  search: 'M7 2.6a4.4 4.4 0 100 8.8 4.4 4.4 0 000-8.8zM10.2 10.2l3.4 3.4',
+  import: 'M8 2v7.5M4.8 6.6L8 9.8l3.2-3.2M2.8 12.8h10.4',
+  export: 'M8 10V2.5M4.8 5.4L8 2.2l3.2 3.2M2.8 12.8h10.4',
+  plus: 'M8 3v10M3 8h10',
+  vary: 'M2 12.5l4-4 2.5 2.5L14 5.5M2 7.5l4-4 2 2',
+  grip: 'M5.5 3.5v.1M10.5 3.5v.1M5.5 8v.1M10.5 8v.1M5.5 12.5v.1M10.5 12.5v.1',
 } as const;
 
 /** Of the set that new icons come from. */
@@ -66,6 +75,14 @@ export type IconName = keyof typeof paths | keyof typeof ofSet;
 
 const outlined: ReadonlySet<IconName> = new Set([
   'start',
+  'star',
+  'settings',
+  'search',
+  'import',
+  'export',
+  'plus',
+  'vary',
+  'grip',
   'checkpoint',
   'replay',
   'sun',

@@ -116,7 +116,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       <span className="run-link-name wide">
         {run.marks.starred && (
           <>
-            <Icon name="start" size={11} />
+            <Icon name="star" size={11} />
             <span className="visually-hidden">Starred: </span>
           </>
         )}

@@ -105,10 +105,9 @@ test('Bandit trains and replays in the dark theme', async () => {
   visitor = await visit(studio.address, { colorScheme: 'dark' });
   const { page, screenshot, expectNoComplaints } = visitor;
 
-  const card = page.getByRole('article', { name: 'Bandit', exact: true });
-  await card.getByRole('radio', { name: 'StarPO-S (PPO)' }).focus();
+  await page.getByRole('radio', { name: 'StarPO-S (PPO)' }).focus();
   await page.keyboard.press('ArrowRight');
-  await card.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
+  await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
   const spread = await chart(page, 'Reward spread', /by choice: .* at iteration \d/);
   const cut = (labels: Element[]) =>

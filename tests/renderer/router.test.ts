@@ -6,6 +6,20 @@ afterEach(() => history.replaceState(null, '', '#/start'));
 const routes: [string, Route][] = [
   ['#/start', { page: 'start' }],
   ['#/studies', { page: 'studies' }],
+  ['#/new', { page: 'new', from: { preset: null } }],
+  ['#/new/import', { page: 'new', from: { preset: null }, importing: true }],
+  ['#/new/starter-bandit', { page: 'new', from: { preset: 'starter-bandit' } }],
+  [
+    '#/new/starter-bandit?rollout.groups=8&environments.0.prompt.first=a+%26+b',
+    {
+      page: 'new',
+      from: { preset: 'starter-bandit' },
+      set: { 'rollout.groups': '8', 'environments.0.prompt.first': 'a & b' },
+    },
+  ],
+  ['#/new/run/frozen-lake-1', { page: 'new', from: { run: 'frozen-lake-1', checkpoint: null } }],
+  ['#/new/run/frozen-lake-1/40', { page: 'new', from: { run: 'frozen-lake-1', checkpoint: 40 } }],
+  ['#/studies/new/starter-bandit', { page: 'new', from: { preset: 'starter-bandit' }, study: true }],
   ['#/study/clip-width-4f2a', { page: 'study', studyId: 'clip-width-4f2a' }],
   ['#/compare', { page: 'compare', runIds: [] }],
   ['#/compare/frozen-lake-1,bandit-2', { page: 'compare', runIds: ['frozen-lake-1', 'bandit-2'] }],
@@ -53,6 +67,9 @@ test.each([
   '#/run/',
   '#/run/a/nothing',
   '#/run/a/evaluation',
+  '#/new/run',
+  '#/new/run/a/b',
+  '#/new/a/b',
 ])('%j is no page', (hash) => {
   expect(parseRoute(hash)).toEqual({ page: 'unknown', hash });
   expect(formatRoute(parseRoute(hash))).toBe(hash);

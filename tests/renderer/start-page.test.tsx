@@ -29,63 +29,64 @@ test('one click on a preset makes a run and opens its page', async () => {
   await page.shown(page.saying('.status-badge', 'Running'));
 });
 
-test('each task has one card, and what it says and starts follows the chosen algorithm', async () => {
+test('one choice of the algorithm holds for every preset, and says what it does', async () => {
   page = await Page.on();
   page.open('#/start');
-  const card = await page.shown(() => page.find('article[aria-labelledby="task-frozen-lake-slippery"]'));
-  expect(page.all('h2[id^="group-"]').map(({ textContent }) => textContent)).toEqual([
-    'FrozenLake',
+  await page.shown(page.saying('h2', 'Watch it learn: FrozenLake'));
+  expect(page.all('article h3').map(({ textContent }) => textContent)).toEqual([
+    'FrozenLake, watch it collapse',
+    'FrozenLake, slippery',
     'Sokoban',
     'Bandit',
-    'Several environments',
-    'See the Echo Trap',
+    'FrozenLake and Bandit',
   ]);
-  expect(page.all('.preset-groups article')).toHaveLength(5);
-  const radios = [...card.querySelectorAll<HTMLInputElement>('input[type="radio"]')];
+  const radios = page.all<HTMLInputElement>('input[type="radio"]');
   const chosen = () => radios.filter(({ checked }) => checked).map(({ labels }) => labels![0]!.textContent);
   expect(radios).toHaveLength(4);
   expect(chosen()).toEqual(['StarPO-S (PPO)']);
-  expect(card.querySelector('code')?.textContent).toBe('starter-frozen-lake-slippery');
-  const said = () => [...card.querySelectorAll('[data-chosen]')].map(({ textContent }) => textContent).join();
-  const { method, expects } = findPreset('starter-frozen-lake-slippery');
-  expect(said()).toContain(`${method}`);
-  expect(said()).toContain(`Aims at ${expects}`);
+  const method = () => page.find('#algorithm-method')!.textContent;
+  expect(method()).toContain(findPreset('starter-frozen-lake').method);
 
   radios.at(-1)!.click();
   await page.shown(() => chosen().join() === 'StarPO (GRPO)');
-  const baseline = findPreset('starter-frozen-lake-slippery-grpo');
-  expect(said()).toMatch(/^Baseline/);
-  expect(said()).toContain(`Aims at ${baseline.expects}`);
-  expect(card.querySelector('code')?.textContent).toBe('starter-frozen-lake-slippery-grpo');
+  expect(method()).toBe(`Baseline ${findPreset('starter-frozen-lake-grpo').method}`);
+  // One that is made to collapse is what it is, whatever is chosen.
+  expect(page.find('button[aria-label="Start FrozenLake, watch it collapse, StarPO (GRPO)"]')).not.toBeNull();
   await page.click('button[aria-label="Start FrozenLake, slippery, StarPO (GRPO)"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-slippery-grpo');
 });
 
-test('what is done at a warning is chosen before a run is made', async () => {
+test('the few settings that matter first, and what is done at a warning, go into the run', async () => {
   page = await Page.on();
   page.open('#/start');
-  const card = await page.shown(() => page.find('article[aria-labelledby="task-bandit"]'));
-  const choice = card.querySelector('select')!;
+  const field = await page.shown(
+    () =>
+      page
+        .all<HTMLInputElement>('form label input')
+        .find(({ labels }) => labels?.[0]?.textContent === 'Groups') ?? null,
+  );
+  page.write(field, '4');
+  await page.shown(() => field.dataset.changed);
+  const choice = page.find<HTMLSelectElement>('select[aria-label], label select')!;
   expect([...choice.options].map(({ text }) => text)).toEqual(['tell me', 'pause', 'stop', 'roll back']);
-  expect(choice.labels![0]!.textContent).toContain('When the Echo Trap shows in Bandit');
   choice.value = 'rollback';
   choice.dispatchEvent(new Event('change', { bubbles: true }));
-  await page.shown(() => card.textContent?.includes('last healthy checkpoint'));
-  await page.click('button[aria-label^="Start Bandit"]');
+  await page.shown(page.saying('p', /last healthy checkpoint/));
+  const configure = await page.shown(page.saying('form a', 'Configure'));
+  expect(configure.getAttribute('href')).toContain('?reaction=rollback&rollout.groups=4');
+  await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
-  expect(config).toMatchObject({ reaction: 'rollback' });
+  expect(config).toMatchObject({ reaction: 'rollback', rollout: { groups: 4 }, seed: 1 });
 });
 
-test('presets that are made to collapse stand apart, as what they are', async () => {
+test('the time is told with what it rests on', async () => {
   page = await Page.on();
   page.open('#/start');
-  const card = await page.shown(
-    page.saying('section[aria-labelledby="group-traps"] article', 'Made to collapse'),
+  await page.shown(
+    page.saying('form', /about \d+ (s|min|h) on this machine\. A typical figure for \d+ core/),
   );
-  expect(card.querySelector('h3')?.textContent).toBe(findPreset('starter-frozen-lake-trap').title);
-  expect(page.all('.preset-groups article')).toHaveLength(5);
 });
 
 test('a trainer that cannot be started says why and blocks the presets', async () => {
@@ -96,23 +97,22 @@ test('a trainer that cannot be started says why and blocks the presets', async (
   await page.shown(() => page.find<HTMLButtonElement>('button[aria-label^="Start "]')?.disabled);
 });
 
-test('the presets of a published model need a GPU and its folder, and say what is missing', async () => {
+test('the presets of a published model are one row where there is no GPU; opened, they say what is missing', async () => {
   page = await Page.on();
   page.open('#/start');
-  await page.shown(
-    page.saying('.model-section [role="status"]', /can’t start here: the trainer finds no GPU/),
-  );
-  await page.shown(page.saying('.model-section', /isn't on this machine.*model_missing.*hf download/s));
+  const section = 'section[aria-labelledby="published-models"]';
+  await page.shown(page.saying(`${section} button`, /No GPU was found here/));
+  expect(page.find(`${section} article`)).toBeNull();
+  await page.click(`${section} button[aria-expanded]`);
+  await page.shown(page.saying(`${section} [role="status"]`, /can’t start here: the trainer finds no GPU/));
+  await page.shown(page.saying(section, /isn't on this machine.*model_missing.*hf download/s));
   const start = page.find<HTMLButtonElement>(
-    '.model-section button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]',
+    `${section} button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]`,
   );
   expect(start?.disabled).toBe(true);
-  expect(page.find('.model-section')!.textContent).toMatch(/Needs about \d+ GB of GPU memory/);
-
-  await page.click(page.saying('.model-section button', /^Look at the configuration$/));
-  await page.shown(page.saying('.model-section pre', /"device": "cuda"/));
-  await page.click(page.saying('.model-section button', /^3B$/));
-  await page.shown(page.saying('.model-section', /Qwen2\.5-3B-Instruct isn't on this machine/));
+  expect(page.find(section)!.textContent).toMatch(/Needs about \d+ GB of GPU memory/);
+  await page.click(page.saying(`${section} button`, /^3B$/));
+  await page.shown(page.saying(section, /Qwen2\.5-3B-Instruct isn't on this machine/));
   expect(page.core.runs.list()).toEqual([]);
 });
 
@@ -130,14 +130,20 @@ test('with a GPU and a model folder they start from what the person named', asyn
   const elsewhere = folderOf('elsewhere');
   page.open('#/start');
   const label = 'Start Bandit, Qwen2.5 0.5B, StarPO-S (PPO)';
-  const start = () => page.find<HTMLButtonElement>(`.model-section button[aria-label="${label}"]`);
+  const start = () => page.find<HTMLButtonElement>(`button[aria-label="${label}"]`);
   await page.shown(() => start()?.disabled === false);
-  const field = page.find<HTMLInputElement>('.model-section .text-field')!;
+  const field = page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')!;
   expect(field.placeholder).toBe(found);
-  expect(page.find('.preset-need')?.textContent).toContain('and the one here has 24.0 GB');
+  expect(page.find('section[aria-labelledby="published-models"]')?.textContent).toContain(
+    'and the one here has 24.0 GB',
+  );
   field.value = elsewhere;
   field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
-  await page.shown(() => page.find<HTMLInputElement>('.model-section .text-field')?.value === elsewhere);
+  await page.shown(
+    () =>
+      page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')?.value ===
+      elsewhere,
+  );
   await page.click(start);
   await page.shown(() => location.hash.startsWith('#/run/'));
   const [run] = page.core.runs.list();
@@ -152,7 +158,7 @@ test('with a GPU and a model folder they start from what the person named', asyn
   expect(bars).toEqual(['while playing 12.0 GB, 50 %', 'while updating 16.8 GB, 70 %']);
 });
 
-test('a preset is queued while another run is trained, and the queue is put in order', async () => {
+test('beside a run that is trained it asks whether to queue or to start, and the queue is put in order', async () => {
   page = await Page.on();
   const { core } = page;
   const make = (preset: string) => core.runs.create({ preset, set: small });
@@ -163,14 +169,35 @@ test('a preset is queued while another run is trained, and the queue is put in o
   for (const id of waiting) core.queue.add(id);
   const nameOf = (id: string) => core.runs.get(id).name;
   page.open('#/start');
-  const order = () => page.all('.queue a').map((link) => link.textContent);
+  const order = () => page.all('section[aria-labelledby="queue"] a').map((link) => link.textContent);
   await page.shown(() => order().join() === waiting.map(nameOf).join());
-  await page.click('button[aria-label="Add to queue: Bandit, StarPO-S (PPO)"]');
+
+  await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
+  const dialog = () => document.querySelector('[role="dialog"]');
+  await page.shown(() =>
+    dialog()?.textContent?.includes(`${nameOf(trained)} is being trained: iteration 1 of 4`),
+  );
+  expect(dialog()?.textContent).toContain('2 runs wait in the queue.');
+  const answer = (words: string) =>
+    [...dialog()!.querySelectorAll('button')].find(({ textContent }) => textContent === words)!;
+  answer('Cancel').click();
+  await page.shown(() => dialog() === null);
+  expect(core.runs.list()).toHaveLength(3);
+  await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
+  await page.shown(dialog);
+  answer('Add to queue').click();
   await page.shown(() => order().length === 3);
+  await page.shown(page.saying('[role="status"]', 'Bandit was added to the queue.'));
   expect(location.hash).toBe('#/start');
+
   const made = core.queue.list()[2]!;
   await page.click(`button[aria-label="Move ${nameOf(made)} up"]`);
   await page.shown(() => order().join() === [waiting[0]!, made, waiting[1]!].map(nameOf).join());
+  const entry = page.all('section[aria-labelledby="queue"] li')[1]!;
+  entry
+    .querySelector('a')!
+    .dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', altKey: true, bubbles: true }));
+  await page.shown(() => order().join() === [made, waiting[0]!, waiting[1]!].map(nameOf).join());
   await page.click(`button[aria-label="Take ${nameOf(waiting[0]!)} out of the queue"]`);
   await page.shown(() => order().join() === [made, waiting[1]!].map(nameOf).join());
   expect(core.queue.list()).toEqual([made, waiting[1]]);

@@ -1,15 +1,108 @@
+import { useMemo } from 'react';
+import type { ConfigForm, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Panel } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
+import { type Config, flatten, inWords, isSame, placeSections } from '../new/draft.ts';
+import styles from './config-panel.module.css';
 
+/** What the run is made with: what differs from its preset, then all of it; and runs that are made from it. */
 export function ConfigPanel() {
+  const runId = useRun((state) => state.runId);
   const config = useRun((state) => state.config);
   const folder = useRun((state) => state.folder);
   return (
     <Panel title="Configuration" note={<code>{folder}/run.json</code>}>
+      {isConfig(config) && <Made runId={runId} config={config} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className="config" tabIndex={0} aria-label="Configuration as JSON">
         <pre>{JSON.stringify(config, null, 2)}</pre>
       </section>
     </Panel>
   );
+}
+
+/** One that a form can show; an imported run has another. */
+function isConfig(config: unknown): config is Config {
+  const { environments, rollout } = (config ?? {}) as Config;
+  return Array.isArray(environments) && typeof rollout === 'object';
+}
+
+function Made({ runId, config }: { runId: string; config: Config }) {
+  const from = { run: runId, checkpoint: null };
+  return (
+    <div className={styles.made}>
+      <Differences config={config} />
+      <p className={styles.links}>
+        <a className="button" href={formatRoute({ page: 'new', from })}>
+          <Icon name="settings" size={14} /> Duplicate with changes
+        </a>
+        <a className="button" href={formatRoute({ page: 'new', from, study: true })}>
+          <Icon name="vary" size={14} /> Vary in a study
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function Differences({ config }: { config: Config }) {
+  const name = String(config.preset);
+  const preset = useApp(({ presets }) => presets?.find(({ id }) => id === name));
+  const base = useAnswer('presets.config', preset ? { preset: name } : null, 0).value?.config;
+  const form = useAnswer('configs.form', {}, 0).value;
+  const rows = useMemo(
+    () => (form && base ? differing(form, base as Config, config) : null),
+    [form, base, config],
+  );
+  if (!preset || !rows) return null;
+  if (rows.length === 0)
+    return (
+      <p className="muted">
+        As the preset {preset.title}, {preset.algorithm} has it.
+      </p>
+    );
+  return (
+    <table className={`table ${styles.table}`}>
+      <caption>
+        What differs from {preset.title}, {preset.algorithm}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Setting</th>
+          <th scope="col">Preset</th>
+          <th scope="col">This run</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ title, theirs, ours }) => (
+          <tr key={title}>
+            <th scope="row">{title}</th>
+            <td>{theirs}</td>
+            <td>{ours}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Settings of the form that a run has otherwise than its preset, in words. Where its model lies differs on every machine. */
+function differing(form: ConfigForm, base: Config, config: Config) {
+  const theirs = flatten(base);
+  const ours: Settings = Object.fromEntries(flatten(config));
+  const words = (value: SettingValue | undefined, choices: Parameters<typeof inWords>[1]) => {
+    const text = inWords(value, choices);
+    return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  };
+  return placeSections(form, config)
+    .flatMap((section) => section.fields)
+    .filter(({ at }) => at !== 'start.model' && ours[at] !== undefined && !isSame(ours[at], theirs.get(at)))
+    .map((field) => ({
+      title: field.title,
+      theirs: words(theirs.get(field.at), field),
+      ours: words(ours[field.at], field),
+    }));
 }

@@ -23,7 +23,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
     <div className="marks">
       <div className="marks-line">
         <IconButton
-          icon="start"
+          icon="star"
           label={starred ? 'Take the star away' : 'Mark with a star'}
           pressed={starred}
           onClick={() => mark({ starred: !starred })}

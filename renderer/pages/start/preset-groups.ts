@@ -1,40 +1,27 @@
 import type { PresetCard } from '../../../core/contract/contract.ts';
-import { environmentOf } from '../../environments/registry.ts';
-
-const several = { title: 'Several environments', tagline: 'One policy learns them together.' };
-
-/** What the Start page puts above a group. */
-export const headingOf = (environment: string | null): { title: string; tagline: string } =>
-  environment === null ? several : environmentOf(environment);
 
 /** The presets of one task, at least one: baselines last. */
 export type TaskPresets = [PresetCard, ...PresetCard[]];
 
-export interface PresetGroup {
-  /** Its type; null: several are learned together. */
-  environment: string | null;
-  tasks: TaskPresets[];
-}
-
 /** Made to collapse, so that one sees the Echo Trap. */
 export const isTrap = ({ id }: Pick<PresetCard, 'id'>): boolean => id.endsWith('-trap');
 
-/** The presets by environment and task, both in the order of their first preset. */
-export function groupPresets(cards: readonly PresetCard[]): PresetGroup[] {
+/** The presets by task, in the order of their first one. */
+export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   return Array.from(
-    Map.groupBy(cards, ({ environments: [first, ...others] }) =>
-      first && others.length === 0 ? first.type : null,
-    ),
-    ([environment, ofEnvironment]) => ({
-      environment,
-      tasks: Array.from(
-        Map.groupBy(ofEnvironment, ({ task }) => task).values(),
-        (ofTask) => ofTask.toSorted((a, b) => Number(a.baseline) - Number(b.baseline)) as TaskPresets,
-      ),
-    }),
+    Map.groupBy(cards, ({ task }) => task).values(),
+    (ofTask) => ofTask.toSorted((a, b) => Number(a.baseline) - Number(b.baseline)) as TaskPresets,
   );
 }
 
 /** The preset that the task's short name means. */
 export const defaultOf = (presets: TaskPresets): PresetCard =>
   presets.find(({ alias }) => alias !== null) ?? presets[0];
+
+/** The preset of a task that has the algorithm chosen for the page; else its default. */
+export const presetOf = (presets: TaskPresets, algorithm: string | null): PresetCard =>
+  presets.find((preset) => preset.algorithm === algorithm) ?? defaultOf(presets);
+
+/** What the page can choose from: the algorithms of its first task, whose default is the page's. */
+export const algorithmsOf = (tasks: readonly TaskPresets[]): PresetCard[] =>
+  tasks[0] ? [...tasks[0]].map((preset) => preset) : [];

@@ -1,17 +1,147 @@
-import { useEffect, useState } from 'react';
+import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
 import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { ErrorNote, IconButton, StatusBadge } from '../../components/basics.tsx';
+import { roughly } from '../../components/about-time.tsx';
+import { ErrorNote, IconButton } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { queueOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import styles from './queue-panel.module.css';
+import { useQueueTimes } from './use-queue-times.ts';
 
-/** The runs that wait for their device, next first. */
+/** The runs that wait for their device, next first: put in order by dragging, or with Alt and the arrow keys. */
 export function QueuePanel() {
-  const api = useApi();
   const waiting = queueOf(useApp((state) => state.runs));
+  const problem = useQueueProblem(waiting.map(({ id }) => id).join());
+  const move = useMove();
+  const times = useQueueTimes(waiting);
+  const held = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
+  const [dragged, drag] = useState<string | null>(null);
+  if (waiting.length === 0) return null;
+  return (
+    <section aria-labelledby="queue">
+      <div className="section-head">
+        <h2 id="queue">Queue</h2>
+        <p className="muted">
+          One run at a time on each device. Drag to change the order, or press Alt with ↑ or ↓.
+        </p>
+      </div>
+      {problem && <ErrorNote error={problem} kind="warning" />}
+      <ol className={`panel ${styles.queue}`}>
+        {waiting.map((run, index) => (
+          <Waiting
+            key={run.id}
+            run={run}
+            last={index === waiting.length - 1}
+            startsIn={times[index] ?? null}
+            held={held}
+            move={move}
+            dragged={dragged === run.id}
+            onDrag={drag}
+            onDrop={() => dragged && dragged !== run.id && void move(dragged, index + 1)}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface WaitingProps {
+  run: RunSummary;
+  last: boolean;
+  /** Seconds; null where that isn't known. */
+  startsIn: number | null;
+  /** A run on the device is paused. */
+  held: boolean;
+  move: (runId: string, position: number) => Promise<void>;
+  dragged: boolean;
+  onDrag: (runId: string | null) => void;
+  onDrop: () => void;
+}
+
+function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: WaitingProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [over, setOver] = useState(false);
+  const position = run.queuePosition!;
+
+  function onKeyDown(event: KeyboardEvent<HTMLLIElement>): void {
+    const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
+    if (!event.altKey || step === 0) return;
+    event.preventDefault();
+    if (position + step >= 1 && !(last && step > 0)) void move(run.id, position + step);
+  }
+  const onDragOver = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  return (
+    <li
+      className={styles.waiting}
+      draggable
+      data-dragged={dragged || undefined}
+      data-over={over || undefined}
+      onKeyDown={onKeyDown}
+      onDragStart={() => onDrag(run.id)}
+      onDragEnd={() => onDrag(null)}
+      onDragOver={onDragOver}
+      onDragLeave={() => setOver(false)}
+      onDrop={() => {
+        setOver(false);
+        onDrop();
+      }}
+    >
+      <span className={styles.grip}>
+        <Icon name="grip" size={14} />
+      </span>
+      <span className={styles.position}>{position}</span>
+      <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+      <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
+      <span className={styles.facts}>
+        {startsIn === null ? (held ? 'waits for a paused run' : 'start not known yet') : startWords(startsIn)}
+      </span>
+      <span className={styles.buttons}>
+        <IconButton
+          icon="up"
+          label={`Move ${run.name} up`}
+          disabled={position === 1}
+          onClick={() => void move(run.id, position - 1)}
+        />
+        <IconButton
+          icon="down"
+          label={`Move ${run.name} down`}
+          disabled={last}
+          onClick={() => void move(run.id, position + 1)}
+        />
+        <IconButton
+          icon="close"
+          label={`Take ${run.name} out of the queue`}
+          onClick={() => api.call('queue.remove', { runId: run.id }).catch(report)}
+        />
+      </span>
+    </li>
+  );
+}
+
+const startWords = (seconds: number) =>
+  seconds < 20 ? 'starts next' : `starts in ${roughly(seconds)} (${timeOfDay(seconds)})`;
+
+const timeOfDay = (seconds: number) =>
+  new Date(Date.now() + seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+
+function useMove(): (runId: string, position: number) => Promise<void> {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  return async (runId, position) => {
+    await api.call('queue.move', { runId, position }).catch(report);
+  };
+}
+
+/** What keeps the queue from going on. `ids`: of those that wait. */
+function useQueueProblem(ids: string): ApiError | null {
+  const api = useApi();
   const [problem, setProblem] = useState<ApiError | null>(null);
-  const ids = waiting.map(({ id }) => id).join();
   useEffect(() => api.on('queue', (queue) => setProblem(queue.problem)), [api]);
   useEffect(() => {
     let shown = true;
@@ -25,52 +155,5 @@ export function QueuePanel() {
       shown = false;
     };
   }, [api, ids]);
-  if (waiting.length === 0) return null;
-  return (
-    <section aria-labelledby="queue">
-      <div className="section-head">
-        <h2 id="queue">Queue</h2>
-        <p className="muted">One run at a time; the next one starts when the device is free.</p>
-      </div>
-      {problem && <ErrorNote error={problem} kind="warning" />}
-      <ol className="panel queue">
-        {waiting.map((run) => (
-          <Waiting key={run.id} run={run} last={run.queuePosition === waiting.length} />
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function Waiting({ run, last }: { run: RunSummary; last: boolean }) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const position = run.queuePosition!;
-  const move = (to: number) => api.call('queue.move', { runId: run.id, position: to }).catch(report);
-  return (
-    <li>
-      <span className="queue-position faint">{position}</span>
-      <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
-      <span className="faint">{run.preset}</span>
-      <span className="spacer" />
-      <StatusBadge status={run.status} />
-      <IconButton
-        icon="up"
-        label={`Move ${run.name} up`}
-        disabled={position === 1}
-        onClick={() => move(position - 1)}
-      />
-      <IconButton
-        icon="down"
-        label={`Move ${run.name} down`}
-        disabled={last}
-        onClick={() => move(position + 1)}
-      />
-      <IconButton
-        icon="close"
-        label={`Take ${run.name} out of the queue`}
-        onClick={() => api.call('queue.remove', { runId: run.id }).catch(report)}
-      />
-    </li>
-  );
+  return problem;
 }

@@ -15,23 +15,12 @@ const reactions = {
 };
 
 /** What is done at a warning without asking. */
-export function ReactionChoice({
-  title,
-  value,
-  choose,
-}: {
-  /** Of the run that is to be made. */
-  title: string;
-  value: Reaction;
-  choose: (reaction: Reaction) => void;
-}) {
+export function ReactionChoice({ value, choose }: { value: Reaction; choose: (reaction: Reaction) => void }) {
   const effect = useId();
   return (
     <div className={styles.reaction}>
       <label>
-        <span>
-          When the Echo Trap shows<span className="visually-hidden"> in {title}</span>:
-        </span>
+        When the Echo Trap shows
         <select
           value={value}
           aria-describedby={value === 'notify' ? undefined : effect}

@@ -1,17 +1,20 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp, useListedRuns } from '../../stores/app-store.ts';
+import styles from './recent-runs.module.css';
 
 const shown = 8;
 
+/** The newest runs; all of them stand in the sidebar. */
 export function RecentRuns() {
   const { runs, archived } = useListedRuns();
   const { showArchived, toggleArchived } = useApp();
   if (!runs || runs.length + archived === 0) return null;
-  const now = Date.now();
+  const listed = runs.slice(0, shown);
   return (
     <section aria-labelledby="recent-runs">
       <div className="section-head">
@@ -22,65 +25,86 @@ export function RecentRuns() {
           </Button>
         )}
       </div>
-      <div className="panel table-panel">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col">Status</th>
-              <th scope="col">Progress</th>
-              <th scope="col" className="numeric">
-                Evaluated
-              </th>
-              <th scope="col" className="numeric">
-                Rollout
-              </th>
-              <th scope="col" className="numeric">
-                Took
-              </th>
-              <th scope="col">Made</th>
-            </tr>
-          </thead>
-          <tbody>
-            {runs.slice(0, shown).map((run) => {
-              const { evaluation, rollout } = successOf(run);
-              return (
-                <tr key={run.id}>
-                  <th scope="row">
-                    <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
-                    {run.marks.starred && <Icon name="start" size={12} />}
-                    <span className="faint table-sub">{run.preset}</span>
-                    {run.marks.tags.map((tag) => (
-                      <span key={tag} className="tag">
-                        {tag}
-                      </span>
-                    ))}
-                  </th>
-                  <td>
-                    <StatusBadge status={run.status} stalled={run.stalled !== null} />
-                  </td>
-                  <td className="table-progress">
-                    <Progress
-                      value={run.iteration / run.iterations}
-                      label={`Progress of ${run.name}`}
-                      status={run.status}
-                    />
-                    <span className="faint">
-                      {run.iteration} / {run.iterations}
-                    </span>
-                  </td>
-                  <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
-                  <td className="numeric">{rollout === undefined ? '–' : percent(rollout)}</td>
-                  <td className="numeric">
-                    {run.startedAt === null ? '–' : duration(((run.endedAt ?? now) - run.startedAt) / 1000)}
-                  </td>
-                  <td className="faint">{ago(run.createdAt, now)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      {listed.length === 0 ? <p className="muted">All runs are archived.</p> : <RunTable runs={listed} />}
     </section>
+  );
+}
+
+function RunTable({ runs }: { runs: readonly RunSummary[] }) {
+  const now = Date.now();
+  return (
+    <div className="panel table-panel">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Status</th>
+            <th scope="col">Progress</th>
+            <th scope="col" className="numeric">
+              Success
+            </th>
+            <th scope="col" className="numeric">
+              In training
+            </th>
+            <th scope="col" className="numeric">
+              Took
+            </th>
+            <th scope="col">Made</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <Row key={run.id} run={run} now={now} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ run, now }: { run: RunSummary; now: number }) {
+  const algorithm = useApp(({ presets }) => presets?.find(({ id }) => id === run.preset)?.algorithm);
+  const { evaluation, rollout } = successOf(run);
+  return (
+    <tr>
+      <th scope="row" className={styles.run}>
+        <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+        {run.marks.starred && (
+          <span className={styles.star}>
+            <Icon name="star" size={12} />
+            <span className="visually-hidden">Starred</span>
+          </span>
+        )}
+        {algorithm && <span className={styles.algorithm}>{algorithm}</span>}
+        {run.marks.tags.length > 0 && (
+          <span className={styles.tags}>
+            {run.marks.tags.map((tag) => (
+              <span key={tag} className="tag">
+                {tag}
+              </span>
+            ))}
+          </span>
+        )}
+      </th>
+      <td>
+        <StatusBadge status={run.status} stalled={run.stalled !== null} />
+      </td>
+      <td className="table-progress">
+        <Progress
+          value={run.iteration / run.iterations}
+          label={`Progress of ${run.name}`}
+          status={run.status}
+        />
+        <span className="faint">
+          {run.iteration} / {run.iterations}
+        </span>
+      </td>
+      <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
+      <td className="numeric">{rollout === undefined ? '–' : percent(rollout)}</td>
+      <td className="numeric">
+        {run.startedAt === null ? '–' : duration(((run.endedAt ?? now) - run.startedAt) / 1000)}
+      </td>
+      <td className="faint">{ago(run.createdAt, now)}</td>
+    </tr>
   );
 }

@@ -1,73 +1,108 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
+import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { isDeviceTaken } from '../../components/run-facts.ts';
+import { useStartRun } from '../../components/start-run.tsx';
+import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { ModelSection } from './model-section.tsx';
-import { groupPresets, headingOf, isTrap } from './preset-groups.ts';
+import { Hero } from './hero.tsx';
+import { PageChoices } from './page-choices.tsx';
+import { PresetCard } from './preset-card.tsx';
+import { defaultOf, groupByTask, isTrap, presetOf, type TaskPresets } from './preset-groups.ts';
+import { PublishedModels } from './published-models.tsx';
 import { QueuePanel } from './queue-panel.tsx';
+import type { Reaction } from './reaction-choice.tsx';
 import { RecentRuns } from './recent-runs.tsx';
-import { TaskCard } from './task-card.tsx';
-import { TrainerNotice } from './trainer-notice.tsx';
+import styles from './start-page.module.css';
+import { buildingText, TrainerNotice } from './trainer-notice.tsx';
+import { usePresets } from './use-presets.ts';
 
 export function StartPage() {
-  const presets = useApp((state) => state.presets);
+  const presets = usePresets();
   const system = useApp((state) => state.system);
-  const problem = system?.trainer.problem;
-  const own = (presets ?? []).filter(({ model }) => model === null);
-  const starters = own.filter((card) => !isTrap(card));
-  const traps = own.filter(isTrap);
-  const published = (presets ?? []).flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   useEffect(() => {
     document.title = 'Start · StarPO Studio';
   }, []);
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>Start a run</h1>
-        <p className="muted">
-          Train a small language-model agent by multi-turn reinforcement learning and watch it learn.
-        </p>
+    <div className={`page ${styles.page}`}>
+      <header className={styles.head}>
+        <div>
+          <h1>Start a run</h1>
+          <p className="muted">
+            Train a small language-model agent by multi-turn reinforcement learning and watch it learn.
+          </p>
+        </div>
+        <a className="button" href={formatRoute({ page: 'new', from: { preset: null }, importing: true })}>
+          <Icon name="import" size={14} /> Import a configuration
+        </a>
       </header>
       <TrainerNotice trainer={system?.trainer} />
       {presets === null && <Empty title="Loading presets…" />}
       {presets?.length === 0 && (
         <Empty title="No presets">The installation has none. Run the set-up again.</Empty>
       )}
-      <div className="preset-groups">
-        {groupPresets(starters).map(({ environment, tasks }) => (
-          <section key={environment} aria-labelledby={`group-${environment}`}>
-            <div className="section-head">
-              <h2 id={`group-${environment}`}>{headingOf(environment).title}</h2>
-              <p className="muted">{headingOf(environment).tagline}</p>
-            </div>
-            <div className="preset-grid">
-              {tasks.map((ofTask) => (
-                <TaskCard key={ofTask[0].task} presets={ofTask} blocked={Boolean(problem)} />
-              ))}
-            </div>
-          </section>
-        ))}
-      </div>
-      {traps.length > 0 && (
-        <section aria-labelledby="group-traps">
-          <div className="section-head">
-            <h2 id="group-traps">See the Echo Trap</h2>
-            <p className="muted">
-              Made to collapse within minutes: watch the signs, be warned before the reward falls, and rescue
-              the run.
-            </p>
-          </div>
-          <div className="preset-grid">
-            {traps.map((card) => (
-              <TaskCard key={card.id} presets={[card]} blocked={Boolean(problem)} />
-            ))}
-          </div>
-        </section>
-      )}
-      {published.length > 0 && <ModelSection cards={published} blocked={Boolean(problem)} />}
-      <QueuePanel />
-      <RecentRuns />
+      {presets && presets.length > 0 && <Presets presets={presets} />}
       <SystemLine />
     </div>
+  );
+}
+
+function Presets({ presets }: { presets: readonly Card[] }) {
+  const run = useStartRun();
+  const system = useApp((state) => state.system);
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const [algorithm, choose] = useState<string | null>(null);
+  const [reaction, chooseReaction] = useState<Reaction>('notify');
+  const own = presets.filter(({ model }) => model === null);
+  const traps = own.filter(isTrap);
+  const [first, ...others] = groupByTask(own.filter((card) => !isTrap(card)));
+  const published = presets.flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
+  const blocked = Boolean(system?.trainer.problem);
+  const set: Settings = reaction === 'notify' ? {} : { reaction };
+  const of = (ofTask: TaskPresets) => presetOf(ofTask, algorithm);
+  const shared = { run, blocked, set };
+  return (
+    <>
+      {first && (
+        <PageChoices
+          algorithms={first}
+          chosen={algorithm === null ? defaultOf(first) : of(first)}
+          choose={choose}
+          reaction={reaction}
+          chooseReaction={chooseReaction}
+        />
+      )}
+      <div className={styles.lead} data-alone={traps.length === 0 || undefined}>
+        {first && (
+          <Hero
+            {...shared}
+            key={of(first).id}
+            card={of(first)}
+            published={published.filter(
+              (card) => card.title === of(first).title && card.algorithm === of(first).algorithm,
+            )}
+            building={buildingText(system?.trainer)}
+            taken={taken}
+          />
+        )}
+        {traps.map((card) => (
+          <PresetCard key={card.id} {...shared} card={card} />
+        ))}
+      </div>
+      <div className={styles.cards}>
+        {others.map((ofTask) => (
+          <PresetCard key={ofTask[0].task} {...shared} card={of(ofTask)} />
+        ))}
+      </div>
+      <p className={styles.said} role="status">
+        {run.said}
+      </p>
+      <QueuePanel />
+      <RecentRuns />
+      {published.length > 0 && <PublishedModels {...shared} cards={published} algorithm={algorithm} />}
+      {run.question}
+    </>
   );
 }
 

@@ -1,22 +1,36 @@
+import { useEffect } from 'react';
 import type { StudySummary } from '../../../core/contract/contract.ts';
 import { Empty, Progress } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
 import { formatRoute } from '../../router.ts';
 import { stateWords } from './state-words.ts';
+import styles from './studies-page.module.css';
+import { useBaseWords } from './use-base-words.ts';
 import { useStudies } from './use-studies.ts';
+
+const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true });
 
 export function StudiesPage() {
   const studies = useStudies();
+  useEffect(() => {
+    document.title = 'Studies · StarPO Studio';
+  }, []);
   return (
     <div className="page">
-      <header className="section-head">
-        <h1>Studies</h1>
-        <p className="muted">Settings that differ in what is studied, each trained by several seeds.</p>
+      <header className={styles.head}>
+        <div>
+          <h1>Studies</h1>
+          <p className="muted">The same run with other settings, each trained with several seeds.</p>
+        </div>
+        <a className="button" data-kind="primary" href={newStudy}>
+          <Icon name="plus" size={14} /> New study
+        </a>
       </header>
       {studies?.length === 0 && (
         <Empty title="No studies yet">
           <p>
-            <code>starpo study new FILE</code> makes one of a file that names points and seeds.
+            A study trains every combination of the values that you choose, and compares what they come to.
           </p>
         </Empty>
       )}
@@ -43,26 +57,44 @@ function StudyList({ studies }: { studies: StudySummary[] }) {
           </tr>
         </thead>
         <tbody>
-          {studies.map(({ id, name, base, state, runs, points, seeds, created }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={formatRoute({ page: 'study', studyId: id })}>{name}</a>
-                <span className="faint table-sub">{base}</span>
-              </th>
-              <td>{stateWords[state]}</td>
-              <td className="table-progress">
-                <Progress value={runs.completed / runs.total} label={`Progress of ${name}`} />
-                <span className="faint">
-                  {runs.completed} / {runs.total}
-                </span>
-              </td>
-              <td>{points.join(', ')}</td>
-              <td className="numeric">{seeds.length}</td>
-              <td className="faint">{ago(created, now)}</td>
-            </tr>
+          {studies.map((study) => (
+            <Row key={study.id} study={study} now={now} />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Points whose names are shown. */
+const shown = 3;
+
+function Row({ study, now }: { study: StudySummary; now: number }) {
+  const { id, name, base, state, runs, points, seeds, created } = study;
+  const words = useBaseWords(base);
+  const others = points.length - shown;
+  return (
+    <tr>
+      <th scope="row" className={styles.name}>
+        <a href={formatRoute({ page: 'study', studyId: id })}>{name}</a>
+        <span className={styles.base}>{words}</span>
+      </th>
+      <td>
+        {stateWords[state]}
+        {runs.failed > 0 && <span className={styles.failed}>{runs.failed} failed</span>}
+      </td>
+      <td className="table-progress">
+        <Progress value={runs.completed / runs.total} label={`Progress of ${name}`} />
+        <span className="faint">
+          {runs.completed} / {runs.total}
+        </span>
+      </td>
+      <td className={styles.points}>
+        {points.slice(0, shown).join('; ')}
+        {others > 0 && `; and ${others} more`}
+      </td>
+      <td className="numeric">{seeds.length}</td>
+      <td className="faint">{ago(created, now)}</td>
+    </tr>
   );
 }

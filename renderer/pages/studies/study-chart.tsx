@@ -16,9 +16,9 @@ export function StudyChart({ rows, environment }: { rows: readonly StudyRow[]; e
   return (
     <figure className={`panel ${styles.chart}`}>
       <figcaption>
-        Success in {environment}: <span className={styles.before}>before</span> and{' '}
-        <span className={styles.after}>after training</span>, mean and 95 % interval over seeds; a dot for
-        each run
+        Success in {environment}: <span className={`${styles.key} ${styles.before}`} aria-hidden="true" />{' '}
+        before and <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training,
+        mean and 95 % interval over seeds; a dot for each run
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={chartText(rows)}>
         {ticks.map((share) => (

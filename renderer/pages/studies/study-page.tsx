@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
@@ -8,6 +8,7 @@ import { stateWords } from './state-words.ts';
 import { StudyChart } from './study-chart.tsx';
 import styles from './study-page.module.css';
 import { StudyTable } from './study-table.tsx';
+import { useBaseWords } from './use-base-words.ts';
 import { useStudy } from './use-studies.ts';
 
 export function StudyPage({ studyId }: { studyId: string }) {
@@ -26,6 +27,10 @@ export function StudyPage({ studyId }: { studyId: string }) {
 
 function Known({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
+  const words = useBaseWords(base);
+  useEffect(() => {
+    document.title = `${name} · StarPO Studio`;
+  }, [name]);
   return (
     <>
       <header className={styles.head}>
@@ -34,7 +39,7 @@ function Known({ study: { summary, table } }: { study: Study }) {
           <p className="muted">
             {stateWords[state]}: {runs.completed} of {runs.total} runs complete
             {runs.active > 0 && `, ${runs.active} queued or trained`}
-            {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {base}.
+            {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {words}.
           </p>
         </div>
         <CompareRuns rows={table} />

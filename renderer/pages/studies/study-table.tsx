@@ -1,11 +1,18 @@
-import type { Estimate, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
+import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { statusWords } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { inWords } from '../new/draft.ts';
 import styles from './study-table.module.css';
 
 /** What each point has come to: means over complete runs with 95 % intervals over seeds, and the runs themselves. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
+  const form = useAnswer('configs.form', {}, 0).value;
+  const fields = form
+    ? [...form.sections, form.environment, ...Object.values(form.types)].flatMap((section) => section.fields)
+    : [];
   return (
     <div className="panel table-panel">
       <table className="table" aria-label="Points">
@@ -32,11 +39,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             <tr key={name}>
               <th scope="row">
                 {name}
-                <span className={`faint ${styles.changes}`}>
-                  {Object.entries(set)
-                    .map(([key, value]) => `${key}=${value}`)
-                    .join(' ')}
-                </span>
+                <span className={styles.changes}>{changesInWords(set, fields)}</span>
               </th>
               <td>
                 <span className={styles.seeds}>
@@ -44,6 +47,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
                     <Seed key={cell.seed} cell={cell} />
                   ))}
                 </span>
+                <Forks cells={cells} />
               </td>
               <td className="numeric">
                 {sum(cells.map(({ iteration }) => iteration))} /{' '}
@@ -57,6 +61,37 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** `Clip above 0.28`; a key that the form doesn't offer is called as it is. */
+function changesInWords(set: Settings, fields: readonly FormField[]): string {
+  return Object.entries(set)
+    .map(([path, value]) => {
+      const field = fields.find(
+        (each) => each.path === path.replace(/^environments\.[^.]+/, 'environments[]'),
+      );
+      return field ? `${field.title} ${inWords(value, field)}` : `${path} ${value}`;
+    })
+    .join(', ');
+}
+
+/** Runs that went on from a run of the study, as after a roll-back: they aren't the study's, and don't count in its table. */
+function Forks({ cells }: { cells: readonly StudyCell[] }) {
+  const runs = useApp((state) => state.runs) ?? [];
+  const ids = cells.map(({ runId }) => runId);
+  const forks = runs.filter(({ parent, study }) => parent && ids.includes(parent.run) && !study);
+  if (forks.length === 0) return null;
+  return (
+    <span className={styles.forks}>
+      Not counted:{' '}
+      {forks.map(({ id, name, parent }) => (
+        <a key={id} href={formatRoute({ page: 'run', runId: id })}>
+          {name}
+          {parent && parent.iteration > 0 && `, from iteration ${parent.iteration}`}
+        </a>
+      ))}
+    </span>
   );
 }
 

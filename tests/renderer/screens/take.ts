@@ -22,6 +22,13 @@ await takeAll(busyStudio, (runs) => [
   ['start-baseline', '/start', chooseBaselines],
   ['start-published-no-gpu', '/start', scrollToPublished],
   ['start-queue', '/start', scrollToQueue],
+  ['start-asked', '/start', askToQueue],
+  ['new', '/new/starter-frozen-lake?rollout.groups=8'],
+  ['new-sections', '/new/starter-mixed-starpo-s', openSections],
+  ['new-prompts', '/new/starter-mixed-starpo-s', scrollToPrompts],
+  ['new-import', '/new/starter-frozen-lake', openImport],
+  ['new-study', '/studies/new/starter-frozen-lake', varySome],
+  ['new-fork', `/new/run/${runs.lake}/20`],
   ['run', `/run/${runs.lake}`],
   ['run-zoomed', `/run/${runs.lake}`, zoomAndPoint],
   ['run-panels', `/run/${runs.lake}`, openPanels],
@@ -82,7 +89,7 @@ await takeAll(
 process.env.FAKE_TRAINER_GPU = String(85e9);
 await takeAll(equippedStudio, (runs) => [
   ['start-published', '/start', scrollToPublished],
-  ['start-published-config', '/start', openPresetConfig],
+  ['new-published', '/new/qwen2.5-3b-sokoban-starpo-s'],
   ['run-memory', `/run/${runs.planned}`, openMemory],
 ]);
 await browser.close();
@@ -211,25 +218,49 @@ async function openMemory(page: Page): Promise<void> {
 }
 
 async function scrollToPublished(page: Page): Promise<void> {
-  await page.locator('.model-section h2').evaluate((heading) => heading.scrollIntoView());
-}
-
-/** Of the largest model, whose parts don't all fit. */
-async function openPresetConfig(page: Page): Promise<void> {
-  await page.getByRole('button', { name: '3B', exact: true }).click();
-  await page.getByRole('button', { name: 'Look at the configuration' }).first().click();
-  await page.locator('.model-section .config').scrollIntoViewIfNeeded();
+  const heading = page.getByRole('button', { name: /^Qwen2.5 on a GPU/ });
+  if ((await heading.getAttribute('aria-expanded')) === 'false') await heading.click();
+  await heading.evaluate((element) => element.scrollIntoView());
 }
 
 /** By the keyboard: the arrows move through the choice of an algorithm. */
 async function chooseBaselines(page: Page): Promise<void> {
-  for (const task of ['FrozenLake', 'Sokoban']) {
-    await page
-      .getByRole('article', { name: task, exact: true })
-      .getByRole('radio', { checked: true })
-      .focus();
-    await page.keyboard.press('ArrowUp');
-  }
+  await page.getByRole('radio', { checked: true }).focus();
+  await page.keyboard.press('ArrowUp');
+}
+
+async function openSections(page: Page): Promise<void> {
+  for (const name of [/^Environment/, /^Policy loss/])
+    await page.getByRole('button', { name }).first().click();
+  await page.getByLabel('Mini-batch', { exact: true }).fill('-1');
+  await page.getByText('To be mended').waitFor();
+}
+
+async function varySome(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Vary Learning rate in a study' }).click();
+  await page
+    .getByRole('region', { name: 'Study' })
+    .getByLabel('Learning rate', { exact: true })
+    .fill('1e-4, 3e-4, 1e-3');
+  await page.getByText(/9 runs/).waitFor();
+}
+
+async function scrollToPrompts(page: Page): Promise<void> {
+  await page
+    .getByRole('heading', { name: 'What the model reads' })
+    .evaluate((heading) => heading.scrollIntoView());
+}
+
+async function openImport(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Import…' }).click();
+}
+
+/** Another run is being trained: it asks. */
+async function askToQueue(page: Page): Promise<void> {
+  await page
+    .getByRole('button', { name: /^Start Bandit/ })
+    .first()
+    .click();
 }
 
 async function writeNote(page: Page): Promise<void> {
@@ -239,6 +270,5 @@ async function writeNote(page: Page): Promise<void> {
 }
 
 async function scrollToQueue(page: Page): Promise<void> {
-  await page.locator('#queue').scrollIntoViewIfNeeded();
-  await page.locator('.system-line').scrollIntoViewIfNeeded();
+  await page.locator('#queue').evaluate((heading) => heading.scrollIntoView());
 }

@@ -1,52 +1,95 @@
 import { useId, useState } from 'react';
-import type { ModelCard, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
+import type { PresetCard as Card, ModelCard, Settings, SystemInfo } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { number } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import type { StartRun } from '../../components/start-run.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { groupPresets } from './preset-groups.ts';
-import { TaskCard } from './task-card.tsx';
+import { PresetCard } from './preset-card.tsx';
+import { groupByTask, presetOf } from './preset-groups.ts';
+import styles from './published-models.module.css';
 import { type ChosenModel, useModel } from './use-model.ts';
 
-type Card = PresetCard & { model: ModelCard };
+type PublishedCard = Card & { model: ModelCard };
 
-/** The presets that begin from a published model, which the person has to bring, and need a GPU. `cards`: at least one. */
-export function ModelSection({ cards, blocked }: { cards: readonly Card[]; blocked: boolean }) {
+interface PublishedModelsProps {
+  /** At least one. */
+  cards: readonly PublishedCard[];
+  algorithm: string | null;
+  run: StartRun;
+  blocked: boolean;
+  set: Settings;
+}
+
+/** The presets that begin from a published model, which the person has to bring, and need a GPU: one row where there is none. */
+export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
   const system = useApp((state) => state.system);
+  const gpu = system?.devices.find(({ id, available }) => id.startsWith('cuda') && available) ?? null;
+  const [folded, fold] = useState<boolean | null>(null);
+  const open = folded === null ? gpu !== null : !folded;
   const models = [...new Map(cards.map(({ model }) => [model.name, model])).values()];
+  return (
+    <section aria-labelledby="published-models" className={`panel ${styles.section}`}>
+      <h2 id="published-models" className={styles.head}>
+        <button type="button" aria-expanded={open} onClick={() => fold(open)}>
+          <Icon name="chevron" size={12} />
+          Qwen2.5 on a GPU
+          <span className="faint">
+            {gpu ? `${models.length} models, the RAGEN paper’s own experiments` : noGpuWords(system)}
+          </span>
+        </button>
+      </h2>
+      {open && (
+        <Opened
+          {...rest}
+          cards={cards}
+          models={models}
+          gpuMemory={gpu?.memory_bytes ?? null}
+          hasGpu={gpu !== null}
+        />
+      )}
+    </section>
+  );
+}
+
+const noGpuWords = (system: SystemInfo | null) =>
+  system ? 'The RAGEN paper’s own experiments. No GPU was found here.' : 'The RAGEN paper’s own experiments';
+
+interface OpenedProps extends PublishedModelsProps {
+  models: readonly ModelCard[];
+  hasGpu: boolean;
+  gpuMemory: number | null;
+}
+
+function Opened({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemory }: OpenedProps) {
+  const system = useApp((state) => state.system);
   const [name, choose] = useState(models[0]!.name);
   const chosen = models.find((model) => model.name === name) ?? models[0]!;
   const model = useModel(chosen.name);
-  const gpu = system?.devices.find(({ id, available }) => id.startsWith('cuda') && available) ?? null;
-  const ready = gpu !== null && model.state?.problem === null;
-  const tasks = groupPresets(cards.filter((card) => card.model.name === chosen.name)).flatMap(
-    (group) => group.tasks,
-  );
+  const ready = hasGpu && model.state?.problem === null;
+  const tasks = groupByTask(cards.filter((card) => card.model.name === chosen.name));
+  const all = model.folder === '' ? set : { ...set, 'start.model': model.folder };
   return (
-    <section aria-labelledby="published-models" className="model-section">
-      <div className="section-head">
-        <h2 id="published-models">Qwen2.5 on a GPU</h2>
-        <p className="muted">
-          The RAGEN paper’s own experiments: 8 levels of 16 episodes an iteration, replies of up to 400
-          tokens.
-        </p>
-      </div>
-      {system && !gpu && <NoGpu system={system} />}
-      <div className="panel model-bar">
+    <div className={styles.body}>
+      <p className="muted">8 levels of 16 episodes an iteration, replies of up to 400 tokens.</p>
+      {system && !hasGpu && <NoGpu system={system} />}
+      <div className={styles.bar}>
         <ModelChoice models={models} chosen={chosen} choose={choose} />
         <ModelFolder card={chosen} model={model} />
       </div>
-      <div className="preset-grid">
+      <div className={styles.cards}>
         {tasks.map((presets) => (
-          <TaskCard
+          <PresetCard
             key={presets[0].task}
-            presets={presets}
+            card={presetOf(presets, algorithm)}
+            run={run}
             blocked={blocked || !ready}
-            set={model.folder === '' ? {} : { 'start.model': model.folder }}
-            deviceMemory={gpu?.memory_bytes ?? null}
+            set={all}
+            deviceMemory={gpuMemory}
           />
         ))}
       </div>
-    </section>
+    </div>
   );
 }
 
@@ -64,13 +107,12 @@ function NoGpu({ system }: { system: SystemInfo }) {
     />
   );
 }
-
 function ModelChoice({
   models,
   chosen,
   choose,
 }: {
-  models: ModelCard[];
+  models: readonly ModelCard[];
   chosen: ModelCard;
   choose: (name: string) => void;
 }) {
@@ -102,10 +144,10 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
         aria-describedby={`${id}-state`}
       />
-      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Look at the model folder again">
+      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Look again at the model folder">
         Look again
       </Button>
-      <div id={`${id}-state`} className="model-state" role="status">
+      <div id={`${id}-state`} className={styles.state} role="status">
         {state === null && <p className="faint">Looking at {card.name}…</p>}
         {state?.problem === null && (
           <p>

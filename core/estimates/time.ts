@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { basename, join } from 'node:path';
+import type { TimeEstimate } from '../contract/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { listRuns, type RunRow } from '../history/runs-table.ts';
+import { preparedValue } from '../history/statements.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import { isLocal } from '../runs/liveness.ts';
+import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
+
+/** Newest runs that a pace is taken from, and the iterations of each. */
+const mostRuns = 5;
+const window = 20;
+/** Fewer say little: the first one is slower. */
+const fewestIterations = 3;
+
+/** How much slower than the typical figures this machine is, by a run. */
+interface Measured {
+  types: string;
+  ratio: number;
+}
+
+/**
+ * How long a run would take on this machine: by its earlier runs of the same model on the same kind of device, those in the same environments first; where there are none, and the model is the
+ * starter on a processor, by typical figures.
+ */
+export class TimeEstimates {
+  private readonly home: string;
+  private readonly database: HistoryDatabase;
+  private readonly cores = cpus().length;
+  private readonly configs = new Map<string, RunConfig | null>();
+
+  constructor({ home, database }: { home: string; database: HistoryDatabase }) {
+    this.home = home;
+    this.database = database;
+  }
+
+  /** For many configurations at once the runs are looked at once: `of` of what this gives. */
+  now(): (config: RunConfig) => TimeEstimate | null {
+    const measured = new Map<string, Measured[]>();
+    return (config) => {
+      const kind = kindOf(config);
+      const known = measured.get(kind) ?? this.measure(kind);
+      measured.set(kind, known);
+      return this.estimate(config, known);
+    };
+  }
+
+  private estimate(config: RunConfig, measured: readonly Measured[]): TimeEstimate | null {
+    const first = config.start.run === '' ? 0 : config.start.checkpoint;
+    const iterations = Math.max(0, config.iterations - first);
+    const work = iterations * iterationSeconds(config) + evaluationSeconds(config);
+    if (work === 0) return null;
+    const alike = measured.filter(({ types }) => types === typesOf(config));
+    const chosen = (alike.length > 0 ? alike : measured).slice(0, mostRuns);
+    const typical = work / speedup(config.threads, this.cores);
+    if (chosen.length > 0)
+      return {
+        seconds: typical * median(chosen.map(({ ratio }) => ratio)),
+        basis: 'measured',
+        runs: chosen.length,
+      };
+    return isStarter(config) && config.device === 'cpu'
+      ? { seconds: typical, basis: 'typical', runs: 0 }
+      : null;
+  }
+
+  /** Newest first. */
+  private measure(kind: string): Measured[] {
+    const found: Measured[] = [];
+    for (const row of listRuns(this.database)) {
+      if (found.length >= 4 * mostRuns) break;
+      const ratio = isLocal(row) && row.iteration >= fewestIterations ? this.ratioOf(row, kind) : null;
+      if (ratio) found.push(ratio);
+    }
+    return found;
+  }
+
+  private ratioOf(row: RunRow, kind: string): Measured | null {
+    const config = this.configOf(row.id);
+    if (!config || kindOf(config) !== kind) return null;
+    const seconds = preparedValue<[string, string, number], number>(
+      this.database,
+      'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT ?',
+    ).all(row.id, 'time/iteration', window);
+    const typical = iterationSeconds(config) / speedup(config.threads, this.cores);
+    if (seconds.length < fewestIterations || typical === 0) return null;
+    return { types: typesOf(config), ratio: median(seconds) / typical };
+  }
+
+  /** run.json never changes. */
+  private configOf(runId: string): RunConfig | null {
+    const known = this.configs.get(runId);
+    if (known !== undefined) return known;
+    let config: RunConfig | null = null;
+    try {
+      config = validateConfig(
+        JSON.parse(readFileSync(join(runFolder(this.home, runId), runFiles.config), 'utf8')),
+      );
+    } catch {}
+    this.configs.set(runId, config);
+    return config;
+  }
+}
+
+/** Runs whose speed says something of each other's: a checkpoint of a run is of that run's own size, which its folder doesn't say. */
+function kindOf(config: RunConfig): string {
+  const device = config.device === 'cpu' ? 'cpu' : 'gpu';
+  const model = isStarter(config) ? 'starter' : basename(config.start.model);
+  return `${device} ${model} ${config.precision}`;
+}
+
+const isStarter = ({ preset, start }: RunConfig) =>
+  preset.startsWith('starter') && (basename(start.model) === 'starter' || start.run !== '');
+
+const typesOf = ({ environments }: RunConfig) => environments.map(({ type }) => type).join();
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1]!;
+}

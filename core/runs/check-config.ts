@@ -1,0 +1,98 @@
+import type { ConfigCheck, ConfigProblem } from '../contract/contract.ts';
+import { asFailure, type Failure } from '../contract/failure.ts';
+import type { TimeEstimates } from '../estimates/time.ts';
+import { inTitles, titleOf } from '../run-config/form.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { applySettings, type Setting } from '../run-config/settings.ts';
+import { keyPaths, type Tree } from '../run-config/tree.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
+import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
+import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
+
+/** What would keep `createRun` from making a run of a configuration, setting by setting, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
+export async function checkConfig(
+  { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
+  { set = {}, ...source }: NewRun,
+): Promise<ConfigCheck> {
+  const given = 'config' in source ? asGiven(source.config) : originOf(home, source).config;
+  const { config, problems } = applyEach(given, set);
+  problems.push(
+    ...findProblems(config)
+      .filter(({ path }) => !problems.some((known) => known.path === path))
+      .map(({ path, words, hint }) => ({ ...inWords(path, words), hint })),
+  );
+  if (problems.length > 0) return { problems, warnings: [], idle: [], time: null };
+  try {
+    const whole = validateConfig(config);
+    const { warnings, idle } = await trainer.validate(whole);
+    return {
+      problems,
+      warnings: warnings.map(inTitles),
+      idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: inTitles(reason) })),
+      time: times.now()(whole),
+    };
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.code !== 'config_invalid') throw error;
+    return { problems: [asProblem(failure, config)], warnings: [], idle: [], time: null };
+  }
+}
+
+/** A whole configuration may have any number of faults, which are to be told one by one. Throws `config_version_unsupported`. */
+function asGiven(config: Record<string, unknown>): RunConfig {
+  refuseNewer(config);
+  return upgradeConfig(config).config as RunConfig;
+}
+
+/** Every change that can be made, and what is wrong with the others. */
+function applyEach(
+  given: RunConfig,
+  set: Record<string, Setting>,
+): { config: RunConfig; problems: ConfigProblem[] } {
+  const problems: ConfigProblem[] = [];
+  let config = given;
+  for (const [path, value] of Object.entries(set)) {
+    try {
+      config = applySettings(config, { [path]: value });
+    } catch (error) {
+      const { code, message, hint } = asFailure(error);
+      const [, wanted] = / is not (.*)$/.exec(message) ?? [];
+      problems.push({ code, path, message: wanted ? `${titleOf(path)} must be ${wanted}` : message, hint });
+    }
+  }
+  return { config, problems };
+}
+
+function inWords(path: string, words: string): Omit<ConfigProblem, 'hint'> {
+  const name = path === '' ? 'The configuration' : titleOf(path);
+  return { code: 'config_invalid', path: path || null, message: `${name} ${words}` };
+}
+
+/** What the trainer says begins with a key where it is about one. */
+function asProblem({ code, message, hint }: Failure, config: RunConfig): ConfigProblem {
+  const paths = keyPaths(config as unknown as Tree);
+  const [named = ''] = /^[\w.[\]-]+/.exec(message) ?? [];
+  const path = byIndex(dotted(named.replace(/[:.]$/, '')), config);
+  if (!paths.includes(path))
+    return { code, path: null, message: inTitles(sentence(message)), hint: sentence(inTitles(hint)) };
+  const rest = message.slice(named.length).replace(/^:?\s*/, '');
+  const separator = /^(must|is|has|needs|can|isn|and|names?)\b/.test(rest) ? ' ' : ': ';
+  return {
+    code,
+    path,
+    message: `${titleOf(path)}${separator}${inTitles(rest)}`,
+    hint: sentence(inTitles(hint)),
+  };
+}
+
+/** `environments[0].noise` as settings name it. */
+const dotted = (path: string) => path.replace(/\[(\d+)\]/g, '.$1');
+
+/** `environments.frozen-lake.prompt.first` too. */
+function byIndex(path: string, { environments }: RunConfig): string {
+  const [head, label, ...rest] = path.split('.');
+  const index = environments.findIndex((environment) => environment.label === label);
+  return head === 'environments' && index >= 0 ? ['environments', index, ...rest].join('.') : path;
+}
+
+const sentence = (text: string) => (text ? `${text[0]!.toUpperCase()}${text.slice(1)}` : text);

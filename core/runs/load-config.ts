@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoadedConfig, RunSource } from '../contract/contract.ts';
+import { findPreset } from '../run-config/presets.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
+import { checkpointPath, runFiles, runFolder, trainerState } from '../run-directory/names.ts';
+import { originOf } from './create-run.ts';
+import type { Runs } from './runs.ts';
+
+/** What a form begins with. Throws as `createRun` does where there is nothing to begin with. */
+export function loadConfig(
+  { home, runs }: { home: string; runs: Pick<Runs, 'get'> },
+  source: RunSource,
+): LoadedConfig {
+  const config = { ...originOf(home, source).config };
+  if ('preset' in source)
+    return { config, title: titleOfPreset(source.preset), notes: [], optimizerKept: null };
+  if ('config' in source)
+    return {
+      config,
+      title: 'an imported configuration',
+      notes: upgradeConfig(source.config).notes,
+      optimizerKept: null,
+    };
+  const folder = runFolder(home, source.run);
+  const { name } = runs.get(source.run);
+  const { notes } = upgradeConfig(JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
+  if (source.checkpoint === undefined) return { config, title: name, notes, optimizerKept: null };
+  const state = join(folder, checkpointPath(source.checkpoint), trainerState);
+  return {
+    config,
+    title: `${name}, iteration ${source.checkpoint}`,
+    notes,
+    optimizerKept: existsSync(state),
+  };
+}
+
+function titleOfPreset(name: string): string {
+  const { title, model, algorithm } = findPreset(name);
+  return `${title}${model ? `, ${model.title}` : ''}, ${algorithm}`;
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import type { PromptPreview } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
+import { deviceMemoryParts, totalBytes } from '../models/device-memory.ts';
+import { type ModelShape, publishedModels } from '../models/published.ts';
+import { inTitles } from '../run-config/form.ts';
+import type { Preset } from '../run-config/presets.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { applySettings } from '../run-config/settings.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { type CreateRunParts, type NewRun, originOf, ownModel } from './create-run.ts';
+
+export interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'> {
+  trainer: Pick<Trainer, 'preview' | 'inspect' | 'devices'>;
+}
+
+/** Shown of each environment. */
+const samples = 3;
+/** What is wrong with the machine rather than with what is asked for. */
+const machineCodes = ['trainer_missing', 'trainer_unusable'];
+
+/**
+ * The first conversations of a run, exactly as its policy would read them, and the memory that it would take; makes nothing. A model that isn't there or doesn't do is told as
+ * the preview's problem. Throws `config_invalid`, or where there is no trainer to ask.
+ */
+export async function previewConfig(
+  parts: PreviewParts,
+  { set = {}, ...source }: NewRun,
+): Promise<PromptPreview> {
+  const { config: given, preset } = originOf(parts.home, source);
+  const config = validateConfig(applySettings(given, set));
+  const own = preset !== null && config.start.model === given.start.model ? preset : null;
+  const limits = { replyTokens: config.rollout.max_response_tokens, context: config.rollout.context };
+  try {
+    config.start.model = own ? ownModel(own, parts.home, parts.resources) : resolve(config.start.model);
+    const { prompts, memory } = await parts.trainer.preview(config, samples);
+    return {
+      ...{ ...limits, environments: prompts, problem: null, memoryProblem: memory.problem },
+      memory: memory.plan
+        ? { ...memory.plan, bytes: memory.plan.total_bytes, available: memory.plan.free_bytes }
+        : await gpuMemory(parts, config, own),
+    };
+  } catch (error) {
+    const { code, message, hint } = asFailure(error);
+    if (machineCodes.includes(code)) throw error;
+    const problem = { code, message: inTitles(message), hint: inTitles(hint) };
+    const memory = await gpuMemory(parts, config, own).catch(() => null);
+    return { ...limits, environments: [], problem, memory, memoryProblem: null };
+  }
+}
+
+/** By the formulas of the trainer's own plan, which it makes only when it takes the memory. Null for a processor, and where the model's shape isn't known. */
+async function gpuMemory(
+  { trainer }: PreviewParts,
+  config: RunConfig,
+  preset: Preset | null,
+): Promise<PromptPreview['memory']> {
+  if (config.device === 'cpu') return null;
+  const shape = await shapeOf(trainer, config, preset);
+  if (!shape) return null;
+  const { devices } = await trainer.devices();
+  const gpus = devices.filter(({ id, available }) => available && id.startsWith('cuda'));
+  const gpu = config.device.includes(':') ? gpus.find(({ id }) => id === config.device) : gpus[0];
+  const parts = deviceMemoryParts(config, shape);
+  return {
+    device: gpu?.id ?? config.device,
+    bytes: totalBytes(parts),
+    available: gpu?.memory_bytes ?? null,
+    parts,
+  };
+}
+
+/** A published model's is known, wherever its folder is. */
+async function shapeOf(
+  trainer: PreviewParts['trainer'],
+  config: RunConfig,
+  preset: Preset | null,
+): Promise<ModelShape | null> {
+  const published = publishedModels.find(({ name }) => name === preset?.model?.name);
+  if (published) return published.shape;
+  return (await trainer.inspect(config.start.model)).shape ?? null;
+}

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunSummary } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { checkpointPath, runFolder, trainerState } from '../run-directory/names.ts';
+import { checkpointsOf } from './checkpoints.ts';
+import type { NewRun } from './create-run.ts';
+
+/**
+ * What gives a complete run more iterations: run.json is never changed, so a fork goes on from its last checkpoint and counts on. With the checkpoint's optimiser state, and
+ * a constant learning rate, it is to the bit what the run itself would have become. Throws `run_not_completed` or `checkpoint_missing`.
+ */
+export function moreOf(home: string, run: RunSummary, more: number): NewRun & { keepOptimizer: boolean } {
+  if (run.status !== 'completed')
+    throw new Failure(
+      'run_not_completed',
+      `${run.name} has not done all of its iterations.`,
+      'Resume it; more iterations can be added once it is complete.',
+    );
+  const folder = runFolder(home, run.id);
+  const checkpoint = checkpointsOf(folder).at(-1);
+  if (checkpoint === undefined)
+    throw new Failure(
+      'checkpoint_missing',
+      `${run.name} has no checkpoint to go on from.`,
+      'Start a new run from its preset.',
+    );
+  const keepOptimizer = existsSync(join(folder, checkpointPath(checkpoint), trainerState));
+  return { run: run.id, checkpoint, keepOptimizer, set: { iterations: run.iterations + more } };
+}

@@ -1,0 +1,51 @@
+import type { PresetCard } from '../contract/contract.ts';
+import type { Core } from '../index.ts';
+import { configForm } from '../run-config/form.ts';
+import { presets } from '../run-config/presets.ts';
+import { checkConfig } from '../runs/check-config.ts';
+import { loadConfig } from '../runs/load-config.ts';
+import { previewConfig } from '../runs/preview-config.ts';
+import { moreOf } from '../runs/train-more.ts';
+import type { Handlers } from './handlers.ts';
+
+/** What a run is made from: presets, the form of its configuration, and a complete run that is to go on. */
+export function configurationHandlers(
+  core: Core,
+): Pick<
+  Handlers,
+  'presets.list' | 'configs.form' | 'configs.load' | 'configs.check' | 'configs.preview' | 'runs.trainMore'
+> {
+  return {
+    'presets.list': () => presetCards(core),
+    'configs.form': () => configForm,
+    'configs.load': (source) => loadConfig(core, source),
+    'configs.check': (newRun) => checkConfig(core, newRun),
+    'configs.preview': (newRun) => previewConfig(core, newRun),
+    'runs.trainMore': async ({ runId, iterations, start, queue }) => {
+      if (start && !queue) core.trainer.require();
+      const more = moreOf(core.home, core.runs.get(runId), iterations);
+      const made = await core.runs.create(more);
+      if (queue) core.queue.add(made);
+      else if (start) await core.runs.start(made);
+      return { runId: made, optimizerKept: more.keepOptimizer };
+    },
+  };
+}
+
+function presetCards({ times }: Core): PresetCard[] {
+  const estimate = times.now();
+  return presets
+    .filter((preset) => !preset.hidden)
+    .map(({ config, hidden: _, ...card }) => ({
+      ...card,
+      environments: config.environments.map(({ type, config }) => ({ type, config })),
+      iterations: config.iterations,
+      first: {
+        iterations: config.iterations,
+        seed: config.seed,
+        'optimizer.learning_rate': config.optimizer.learning_rate,
+        'rollout.groups': config.rollout.groups,
+      },
+      time: estimate(config),
+    }));
+}

@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+
+/** What is wrong with a procedure's input, in words that go on after the name of what is wrong: `must be 1 or more`. */
+export function issueInWords(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'too_small':
+      return `must ${extent(issue.origin, Number(issue.minimum), 'or more')}`;
+    case 'too_big':
+      return `must ${extent(issue.origin, Number(issue.maximum), 'or less')}`;
+    case 'invalid_type':
+      return `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `takes no ${issue.keys.join(', ')}`;
+    default:
+      return /^must /.test(issue.message) ? issue.message : `can't be taken: ${issue.message}`;
+  }
+}
+
+function extent(origin: string, bound: number, or: string): string {
+  if (origin === 'string') return `have ${bound} ${bound === 1 ? 'character' : 'characters'} ${or}`;
+  if (origin === 'array') return `have ${bound} ${bound === 1 ? 'entry' : 'entries'} ${or}`;
+  return `be ${bound} ${or}`;
+}
+
+const kinds: Record<string, string> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};

@@ -1,0 +1,39 @@
+import type { TimeEstimate } from '../../core/contract/contract.ts';
+import { useApp } from '../stores/app-store.ts';
+
+/** `about 4 min`, `about 2.5 h`: an estimate has no seconds. */
+export function roughly(seconds: number): string {
+  if (seconds < 55) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s`;
+  if (seconds < 90 * 60) return `about ${Math.max(1, Math.round(seconds / 60))} min`;
+  const hours = seconds / 3600;
+  return hours < 48
+    ? `about ${Number(hours.toFixed(hours < 10 ? 1 : 0))} h`
+    : `about ${Math.round(hours / 24)} d`;
+}
+
+/** What an estimate rests on, in a sentence. */
+export function basisWords({ basis, runs }: TimeEstimate, cores: number | null): string {
+  if (basis === 'measured')
+    return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;
+  const of = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  return `A typical figure${of}; measured once a run has been trained here.`;
+}
+
+/** How long a run takes on this machine, and by what that is known. */
+export function AboutTime({
+  time,
+  words = 'on this machine',
+}: {
+  time: TimeEstimate | null;
+  words?: string;
+}) {
+  const cores = useApp(({ system }) => system?.cores ?? null);
+  if (!time) return <span className="faint">time not known here yet</span>;
+  const basis = basisWords(time, cores);
+  return (
+    <span title={basis}>
+      {roughly(time.seconds)} {words}
+      <span className="visually-hidden">. {basis}</span>
+    </span>
+  );
+}

@@ -1,0 +1,115 @@
+import { useId, useState } from 'react';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { navigate } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+import { Button } from './basics.tsx';
+import { Dialog } from './dialog.tsx';
+import { isDeviceTaken } from './run-facts.ts';
+import styles from './train-more.module.css';
+
+/** For a complete run's header: asks how many iterations more, and opens the run that goes on. */
+export function TrainMore({ run }: { run: RunSummary }) {
+  const [open, setOpen] = useState(false);
+  if (run.status !== 'completed') return null;
+  return (
+    <>
+      <Button icon="play" onClick={() => setOpen(true)}>
+        Train more…
+      </Button>
+      <TrainMoreDialog run={run} open={open} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+/** The question alone, for a menu. */
+export function TrainMoreDialog({
+  run,
+  open,
+  onClose,
+}: {
+  run: RunSummary;
+  open: boolean;
+  onClose: () => void;
+}) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const id = useId();
+  const [text, setText] = useState(String(Math.max(1, Math.round(run.iterations / 2))));
+  const [busy, setBusy] = useState(false);
+  const more = Number(text);
+  const valid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
+
+  async function go(queue: boolean): Promise<void> {
+    setBusy(true);
+    try {
+      const { runId } = await api.call('runs.trainMore', {
+        runId: run.id,
+        iterations: more,
+        start: !queue,
+        queue,
+      });
+      onClose();
+      navigate({ page: 'run', runId });
+    } catch (cause) {
+      report(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Train more"
+      description={
+        <>
+          A new run goes on from the last checkpoint of {run.name}. The run itself stays as it is, and its
+          curves are shown behind the new ones.
+        </>
+      }
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          {taken && (
+            <Button icon="play" disabled={busy || !valid} onClick={() => go(false)}>
+              Start now
+            </Button>
+          )}
+          <Button
+            kind="primary"
+            icon={taken ? 'queue' : 'play'}
+            disabled={busy || !valid}
+            onClick={() => go(taken)}
+          >
+            {taken ? 'Add to queue' : 'Start'}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.more}>
+        <label htmlFor={id}>More iterations</label>
+        <input
+          id={id}
+          className={styles.count}
+          inputMode="numeric"
+          value={text}
+          aria-invalid={!valid}
+          aria-describedby={`${id}-sum`}
+          onChange={({ target }) => setText(target.value.trim())}
+          onKeyDown={({ key }) => key === 'Enter' && valid && !busy && go(taken)}
+        />
+        <span id={`${id}-sum`} className={valid ? 'faint' : styles.wrong}>
+          {valid
+            ? `${run.iterations} + ${more} = ${run.iterations + more} iterations`
+            : 'Give a whole number of 1 or more.'}
+        </span>
+      </div>
+      {taken && (
+        <p className="muted">Another run is being trained or waits. Side by side, both take longer.</p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,227 @@
+import { type KeyboardEvent, useMemo, useState } from 'react';
+import type { ConfigForm, RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { useStartRun } from '../../components/start-run.tsx';
+import type { NewFrom } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { edited, environmentsOf, flatten, isPrompt, type PlacedField, placeSections } from './draft.ts';
+import styles from './editor.module.css';
+import { FieldRow } from './field-row.tsx';
+import { FormSections } from './form-sections.tsx';
+import type { Imported } from './new-page.tsx';
+import { Origin } from './origin.tsx';
+import { PromptPreview } from './prompt-preview.tsx';
+import { StudyPanel } from './study-panel.tsx';
+import { Summary } from './summary.tsx';
+import { Transfer } from './transfer.tsx';
+import type { Variation } from './variation.ts';
+
+interface EditorProps {
+  form: ConfigForm;
+  from: NewFrom;
+  begin: Imported;
+  imported: boolean;
+  /** Of the checkpoint that it goes on from; null where it goes on from none. */
+  optimizerKept: boolean | null;
+  title: string;
+  startsAsStudy: boolean;
+  importing: boolean;
+  onImport: (imported: Imported) => void;
+}
+
+/** The form with what core says of it: problems, settings that can't act, time, memory, and the conversations that the model would read. */
+export function Editor({
+  form,
+  from,
+  begin,
+  imported,
+  optimizerKept,
+  title,
+  startsAsStudy,
+  importing,
+  onImport,
+}: EditorProps) {
+  const run = useStartRun();
+  const devices = useApp((state) => state.system?.devices);
+  const [edits, setEdits] = useState<Settings>(begin.edits);
+  const [keepOptimizer, setKeepOptimizer] = useState(optimizerKept === true);
+  const [variation, setVariation] = useState<Variation>({});
+  const [study, setStudy] = useState(startsAsStudy);
+  const base = begin.config;
+  const source: RunSource =
+    'checkpoint' in begin.source && begin.source.checkpoint !== undefined
+      ? { ...begin.source, keepOptimizer }
+      : begin.source;
+
+  const sections = useMemo(() => placeSections(form, base), [form, base]);
+  const fields = useMemo(() => sections.flatMap((section) => section.fields), [sections]);
+  const values = useMemo(() => flatten(base), [base]);
+  const check = useAnswer('configs.check', { ...source, set: edits }, 250);
+  const problems = check.value?.problems ?? [];
+  const sound = check.fresh && check.value !== null && problems.length === 0;
+  const preview = useAnswer('configs.preview', sound ? { ...source, set: edits } : null, 150);
+  const idle = new Map(check.value?.idle.map(({ path, reason }) => [path, reason]));
+
+  const change = (path: string, value: SettingValue) =>
+    setEdits((now) => edited({ base, edits: now }, path, value));
+  const reset = (path: string) => setEdits(({ [path]: _, ...others }) => others);
+  const vary = (field: PlacedField) => {
+    setStudy(true);
+    setVariation(({ [field.at]: varied, ...others }) =>
+      varied ? others : { ...others, [field.at]: [edits[field.at] ?? values.get(field.at)!] },
+    );
+  };
+  const deviceChoices = [
+    { value: 'cpu', title: 'Processor' },
+    { value: 'auto', title: 'A GPU, or the processor where there is none' },
+    { value: 'cuda', title: 'First GPU that can be used' },
+    ...(devices ?? [])
+      .filter(({ id }) => id.startsWith('cuda'))
+      .map(({ id, name }) => ({ value: id, title: `${id}: ${name}` })),
+  ];
+  const choicesOf = ({ at, choices }: PlacedField, value: SettingValue) => {
+    if (at !== 'device') return choices;
+    return deviceChoices.some((choice) => choice.value === value)
+      ? deviceChoices
+      : [...deviceChoices, { value: String(value), title: String(value) }];
+  };
+  const row = (field: PlacedField) => {
+    const value = edits[field.at] ?? values.get(field.at);
+    const own = values.get(field.at);
+    if (value === undefined || own === undefined) return null;
+    const canVary = field.at !== 'seed' && field.type !== 'text';
+    return (
+      <FieldRow
+        key={field.at}
+        field={field}
+        value={value}
+        base={own}
+        changed={field.at in edits}
+        problem={problems.find(({ path }) => path === field.at)?.message ?? null}
+        idle={idle.get(field.at) ?? null}
+        choices={choicesOf(field, value)}
+        onChange={(typed) => change(field.at, typed)}
+        onReset={() => reset(field.at)}
+        varied={canVary ? field.at in variation : null}
+        onVary={() => vary(field)}
+      >
+        {field.at === 'start.model' && <ModelNote value={value} from={from} base={own} />}
+      </FieldRow>
+    );
+  };
+
+  const wish = {
+    source,
+    set: edits,
+    title: environmentsOf(base)
+      .map(({ label }) => label)
+      .join(' and '),
+  };
+  const ready = problems.length === 0 && check.error === null;
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || study || !ready) return;
+    event.preventDefault();
+    run.start(wish);
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a short cut for what a button does too
+    <div className={`page ${styles.page}`} onKeyDown={onKeyDown}>
+      <header className={styles.head}>
+        <div>
+          <h1>{title}</h1>
+          <Origin
+            from={from}
+            imported={imported}
+            title={begin.title}
+            study={startsAsStudy}
+            optimizerKept={optimizerKept}
+            keepOptimizer={keepOptimizer}
+            setKeepOptimizer={setKeepOptimizer}
+          />
+        </div>
+        <Transfer base={base} edits={edits} importing={importing} onImport={onImport} />
+      </header>
+      {begin.notes.map((note) => (
+        <p key={note} className={styles.note}>
+          {note[0]!.toUpperCase() + note.slice(1)}.
+        </p>
+      ))}
+      <div className={styles.columns}>
+        <div className={styles.main}>
+          {study && (
+            <StudyPanel
+              source={source}
+              edits={edits}
+              fields={fields}
+              variation={variation}
+              setVariation={setVariation}
+              title={begin.title}
+              environments={environmentsOf(base).map(({ label }) => label)}
+              ready={ready}
+              onClose={() => {
+                setVariation({});
+                setStudy(false);
+              }}
+            />
+          )}
+          <FormSections
+            sections={sections.map((section) => ({
+              ...section,
+              fields: section.fields.filter((field) => !isPrompt(field)),
+            }))}
+            first={form.first}
+            edits={edits}
+            problems={problems}
+            row={row}
+          />
+          <PromptPreview
+            preview={preview}
+            sound={sound}
+            fieldsOf={(index) =>
+              fields.filter((field) => isPrompt(field) && field.at.startsWith(`environments.${index}.`))
+            }
+            row={row}
+          />
+        </div>
+        <Summary
+          check={check}
+          preview={preview}
+          fields={fields}
+          values={values}
+          edits={edits}
+          reset={reset}
+          resetAll={() => setEdits({})}
+          run={run}
+          wish={wish}
+          study={study}
+          onStudy={() => setStudy(true)}
+        />
+      </div>
+      {run.question}
+    </div>
+  );
+}
+
+/** What a model's name means that is no folder. */
+function ModelNote({ value, base, from }: { value: SettingValue; base: SettingValue; from: NewFrom }) {
+  const model = useApp(({ presets }) => presets?.find((preset) => preset.model?.name === value)?.model);
+  if (value === base && 'run' in from)
+    return (
+      <p className={styles.model}>
+        {from.checkpoint === null
+          ? 'What that run began with.'
+          : `Its checkpoint of iteration ${from.checkpoint}.`}
+      </p>
+    );
+  if (value === 'starter')
+    return (
+      <p className={styles.model}>The starter policy of 1 million parameters, which comes with the app.</p>
+    );
+  if (!model) return null;
+  return (
+    <p className={styles.model}>
+      {model.title} ({model.licence}), wherever it is found on this machine; or name its folder.
+    </p>
+  );
+}

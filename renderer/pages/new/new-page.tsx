@@ -1,0 +1,81 @@
+import { useEffect, useState } from 'react';
+import type { RunSource, Settings } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Empty, ErrorNote } from '../../components/basics.tsx';
+import type { NewFrom } from '../../router.ts';
+import type { Config } from './draft.ts';
+import { Editor } from './editor.tsx';
+
+/** The preset that the form begins with where none is named. */
+const usual = 'starter-frozen-lake-starpo-s';
+
+/** A configuration that was taken in from a file or a text. */
+export interface Imported {
+  source: RunSource;
+  config: Config;
+  edits: Settings;
+  title: string;
+  notes: string[];
+}
+
+interface NewPageProps {
+  from: NewFrom;
+  /** Changes that the address brings. */
+  set: Settings;
+  study: boolean;
+  /** It asks for a configuration first. */
+  importing: boolean;
+}
+
+/** A new run, or a study's runs: the whole configuration as a form. Another address is another form. */
+export function NewPage({ from, set, study, importing }: NewPageProps) {
+  const [imported, take] = useState<Imported | null>(null);
+  const [count, setCount] = useState(0);
+  const form = useAnswer('configs.form', {}, 0);
+  const source = sourceOf(from);
+  const loaded = useAnswer('configs.load', source, 0);
+  const title = study ? 'New study' : 'New run';
+  useEffect(() => {
+    document.title = `${title} · StarPO Studio`;
+  }, [title]);
+  const error = form.error ?? loaded.error;
+  if (error)
+    return (
+      <div className="page">
+        <h1>{title}</h1>
+        <ErrorNote error={error} />
+      </div>
+    );
+  if (!form.value || !loaded.value)
+    return (
+      <div className="page">
+        <h1>{title}</h1>
+        <Empty title="Loading the configuration…" />
+      </div>
+    );
+  const { config, notes, optimizerKept, title: origin } = loaded.value;
+  const begin: Imported = imported ?? { source, config, edits: set, title: origin, notes };
+  return (
+    <Editor
+      key={count}
+      form={form.value}
+      from={from}
+      begin={begin}
+      imported={imported !== null}
+      optimizerKept={imported ? null : optimizerKept}
+      title={title}
+      startsAsStudy={study}
+      importing={importing && imported === null}
+      onImport={(taken) => {
+        take(taken);
+        setCount(count + 1);
+      }}
+    />
+  );
+}
+
+function sourceOf(from: NewFrom): RunSource {
+  if ('preset' in from) return { preset: from.preset ?? usual };
+  if (from.checkpoint === null) return { run: from.run };
+  return { run: from.run, checkpoint: from.checkpoint, keepOptimizer: false };
+}

@@ -1,0 +1,111 @@
+import { useId } from 'react';
+import { useAnswer } from '../../api/use-answer.ts';
+import { type NewFrom, navigate } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { groupByTask } from '../start/preset-groups.ts';
+import styles from './origin.module.css';
+
+interface OriginProps {
+  from: NewFrom;
+  imported: boolean;
+  title: string;
+  study: boolean;
+  optimizerKept: boolean | null;
+  keepOptimizer: boolean;
+  setKeepOptimizer: (keep: boolean) => void;
+}
+
+/** What the run is made from, and the choice of another. */
+export function Origin(props: OriginProps) {
+  const { from, imported, title } = props;
+  if (imported) return <p className={styles.origin}>Made from {title}</p>;
+  return 'preset' in from ? (
+    <PresetChoice {...props} />
+  ) : (
+    <RunChoice {...props} run={from.run} checkpoint={from.checkpoint} />
+  );
+}
+
+function PresetChoice({ from, study }: OriginProps) {
+  const presets = useApp((state) => state.presets) ?? [];
+  const id = useId();
+  const named = 'preset' in from ? from.preset : null;
+  const chosen = presets.find((preset) => preset.id === named || preset.alias === named) ?? presets[0];
+  return (
+    <div className={styles.origin}>
+      <label htmlFor={id}>Made from</label>
+      <select
+        id={id}
+        value={chosen?.id ?? ''}
+        onChange={({ target }) =>
+          navigate({ page: 'new', from: { preset: target.value }, ...(study && { study: true }) })
+        }
+      >
+        {groupByTask(presets).map((tasks) => (
+          <optgroup
+            key={tasks[0].task}
+            label={tasks[0].model ? `${tasks[0].title}, ${tasks[0].model.title}` : tasks[0].title}
+          >
+            {tasks.map((preset) => (
+              <option key={preset.id} value={preset.id}>
+                {preset.title}
+                {preset.model ? `, ${preset.model.title}` : ''}, {preset.algorithm}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function RunChoice({
+  run,
+  checkpoint,
+  study,
+  title,
+  optimizerKept,
+  keepOptimizer,
+  setKeepOptimizer,
+}: OriginProps & { run: string; checkpoint: number | null }) {
+  const id = useId();
+  const name = useApp(({ runs }) => runs?.find((each) => each.id === run)?.name) ?? title;
+  const choices = useAnswer('evaluations.choices', { runId: run }, 0);
+  const checkpoints = choices.value?.checkpoints ?? [];
+  const listed =
+    checkpoint === null || checkpoints.includes(checkpoint) ? checkpoints : [...checkpoints, checkpoint];
+  const go = (value: string) =>
+    navigate({
+      page: 'new',
+      from: { run, checkpoint: value === '' ? null : Number(value) },
+      ...(study && { study: true }),
+    });
+  return (
+    <div className={styles.origin}>
+      <span>Made from {name}:</span>
+      <label htmlFor={id} className="visually-hidden">
+        Begin with
+      </label>
+      <select id={id} value={checkpoint ?? ''} onChange={({ target }) => go(target.value)}>
+        <option value="">its configuration, from the beginning</option>
+        {listed.map((iteration) => (
+          <option key={iteration} value={iteration}>
+            going on from its checkpoint of iteration {iteration}
+          </option>
+        ))}
+      </select>
+      {checkpoint !== null && (
+        <label className={styles.keep}>
+          <input
+            type="checkbox"
+            checked={keepOptimizer}
+            disabled={!optimizerKept}
+            onChange={({ target }) => setKeepOptimizer(target.checked)}
+          />
+          Keep the optimiser’s state
+          {!optimizerKept && <span className="faint">(this checkpoint has lost it)</span>}
+        </label>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { type ReactNode, useState } from 'react';
+import type { Output } from '../../../core/contract/contract.ts';
+import type { Answer } from '../../api/use-answer.ts';
+import { ErrorNote } from '../../components/basics.tsx';
+import type { PlacedField } from './draft.ts';
+import styles from './prompt-preview.module.css';
+
+type Preview = Output<'configs.preview'>;
+
+interface PromptPreviewProps {
+  preview: Answer<Preview>;
+  /** The configuration has no problems, so that there is something to show. */
+  sound: boolean;
+  /** Its parts that can be edited, by the number of the environment. */
+  fieldsOf: (environment: number) => PlacedField[];
+  row: (field: PlacedField) => ReactNode;
+}
+
+const roleWords: Record<string, string> = {
+  system: 'System',
+  user: 'Environment',
+  assistant: 'The reply begins with',
+};
+
+/** The first conversation of a few levels, exactly as the model reads it, and its parts that can be edited. */
+export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewProps) {
+  const [chosen, choose] = useState(0);
+  const [level, chooseLevel] = useState(0);
+  const shown = preview.value;
+  const environment = shown?.environments[chosen] ?? shown?.environments[0];
+  return (
+    <section className={`panel ${styles.preview}`} aria-labelledby="prompts">
+      <header className={styles.head}>
+        <h2 id="prompts">What the model reads</h2>
+        {shown && shown.environments.length > 1 && (
+          <Choice
+            label="Environment"
+            options={shown.environments.map(({ label }) => label)}
+            chosen={chosen}
+            choose={choose}
+          />
+        )}
+        {environment && environment.samples.length > 1 && (
+          <Choice
+            label="Level"
+            options={environment.samples.map(({ seed }) => `Level ${seed}`)}
+            chosen={level}
+            choose={chooseLevel}
+          />
+        )}
+      </header>
+      <div className={styles.conversation} aria-busy={sound && !preview.fresh}>
+        {!sound && !shown && <p className="muted">Shown once nothing is wrong with the configuration.</p>}
+        {shown?.problem && <p className="muted">Shown once the model can be used.</p>}
+        {environment?.problem && <ErrorNote error={environment.problem} kind="warning" />}
+        {shown && environment && <Sample preview={shown} environment={environment} level={level} />}
+      </div>
+      <div className={styles.fields}>{fieldsOf(chosen).map(row)}</div>
+    </section>
+  );
+}
+
+interface SampleProps {
+  preview: Preview;
+  environment: Preview['environments'][number];
+  level: number;
+}
+
+function Sample({
+  preview: { replyTokens, context },
+  environment: { samples, problem },
+  level,
+}: SampleProps) {
+  const sample = samples[level] ?? samples[0];
+  if (!sample)
+    return problem ? null : (
+      <p className="muted">No group plays it: its share of the groups comes to none.</p>
+    );
+  return (
+    <>
+      <ol className={styles.messages}>
+        {sample.messages.map(({ role, content }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
+          <li key={index} data-role={role}>
+            <span className={styles.role}>{roleWords[role] ?? role}</span>
+            <pre>{content}</pre>
+          </li>
+        ))}
+      </ol>
+      <p className={styles.tokens}>
+        {sample.tokens} tokens. With a reply of the full {replyTokens} tokens, {sample.tokens + replyTokens}{' '}
+        of the episode’s {context}.
+      </p>
+    </>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  options: readonly string[];
+  chosen: number;
+  choose: (index: number) => void;
+}
+
+function Choice({ label, options, chosen, choose }: ChoiceProps) {
+  return (
+    <fieldset className="segments" aria-label={label}>
+      {options.map((option, index) => (
+        <button key={option} type="button" aria-pressed={index === chosen} onClick={() => choose(index)}>
+          {option}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,284 @@
+import { useEffect, useId, useState } from 'react';
+import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import { useApi } from '../../api/context.ts';
+import { roughly } from '../../components/about-time.tsx';
+import { Button, IconButton } from '../../components/basics.tsx';
+import { navigate } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import type { PlacedField } from './draft.ts';
+import styles from './study-panel.module.css';
+import { pointsOf, readSeeds, readValues, runCount, type Variation } from './variation.ts';
+
+interface StudyPanelProps {
+  source: RunSource;
+  edits: Settings;
+  fields: readonly PlacedField[];
+  variation: Variation;
+  setVariation: (variation: Variation) => void;
+  /** Of what its runs are made from. */
+  title: string;
+  /** Labels; the study judges success in one. */
+  environments: readonly string[];
+  /** Nothing is wrong with the configuration that is varied. */
+  ready: boolean;
+  onClose: () => void;
+}
+
+/** Most points that are looked at ahead; each is a question to the trainer. */
+const mostLooked = 40;
+
+/** What a study varies, by which seeds, and how many runs that makes. */
+export function StudyPanel(props: StudyPanelProps) {
+  const { source, edits, fields, variation, setVariation, title, environments, ready, onClose } = props;
+  const api = useApi();
+  const id = useId();
+  const [name, setName] = useState<string | null>(null);
+  const [seedText, setSeedText] = useState('1, 2, 3');
+  const [environment, setEnvironment] = useState(environments[0]!);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const varied = Object.keys(variation).flatMap((path) => fields.find(({ at }) => at === path) ?? []);
+  const points = pointsOf(variation, fields);
+  const seeds = readSeeds(seedText);
+  const runs = runCount(points, seeds);
+  const look = usePoints(source, edits, points, ready);
+  const usual = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
+  const called = (name ?? usual).trim().slice(0, 80);
+  const possible = ready && runs > 0 && runs <= 2000 && called !== '' && !busy && look.problem === null;
+
+  async function make(start: boolean): Promise<void> {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const study = await api.call('studies.create', {
+        ...{ name: called, base: source, set: edits, points, seeds: seeds!, environment, start },
+      });
+      navigate({ page: 'study', studyId: study.id });
+    } catch (cause) {
+      setProblem(asFailure(cause).message);
+      setBusy(false);
+    }
+  }
+  const remove = (path: string) => {
+    const { [path]: _, ...others } = variation;
+    setVariation(others);
+  };
+
+  return (
+    <section className={`panel ${styles.study}`} aria-labelledby="study">
+      <header className={styles.head}>
+        <h2 id="study">Study</h2>
+        <p className="muted">
+          Trains every combination of the values with every seed, one run after the other.
+        </p>
+        <IconButton icon="close" label="Make a single run instead" onClick={onClose} />
+      </header>
+      <div className={styles.fields}>
+        <label>
+          <span>Name</span>
+          <input value={name ?? usual} maxLength={80} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <label>
+          <span>Seeds</span>
+          <input
+            value={seedText}
+            aria-invalid={seeds === null}
+            aria-describedby={`${id}-seeds`}
+            onChange={({ target }) => setSeedText(target.value)}
+          />
+        </label>
+        {environments.length > 1 && (
+          <label>
+            <span>Success in</span>
+            <select value={environment} onChange={({ target }) => setEnvironment(target.value)}>
+              {environments.map((label) => (
+                <option key={label}>{label}</option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      <p id={`${id}-seeds`} className={seeds === null ? styles.wrong : 'visually-hidden'}>
+        {seeds === null ? 'Give whole numbers, as in 1, 2, 3 or 1-5.' : `${seeds.length} seeds`}
+      </p>
+      {varied.map((field) => (
+        <VariedField
+          key={field.at}
+          field={field}
+          values={variation[field.at]!}
+          onChange={(values) => setVariation({ ...variation, [field.at]: values })}
+          onRemove={() => remove(field.at)}
+        />
+      ))}
+      <AddField
+        fields={fields.filter(({ at, type }) => !(at in variation) && at !== 'seed' && type !== 'text')}
+        onAdd={(field) => setVariation({ ...variation, [field.at]: [] })}
+      />
+      <footer className={styles.foot}>
+        <p role="status">
+          <strong>
+            {points.length} {points.length === 1 ? 'point' : 'points'} × {seeds?.length ?? 0}{' '}
+            {seeds?.length === 1 ? 'seed' : 'seeds'} = {runs} {runs === 1 ? 'run' : 'runs'}
+          </strong>
+          {look.seconds !== null &&
+            seeds &&
+            runs > 0 &&
+            `, ${roughly(look.seconds * seeds.length)} on this machine`}
+          {runs > 2000 && '. A study has at most 2000.'}
+        </p>
+        <span className="spacer" />
+        <Button disabled={!possible} onClick={() => void make(false)}>
+          Make it
+        </Button>
+        <Button kind="primary" icon="play" disabled={!possible} onClick={() => void make(true)}>
+          Make and start it
+        </Button>
+      </footer>
+      {(problem ?? look.problem) && (
+        <p className={styles.wrong} role="alert">
+          {problem ?? look.problem}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface VariedFieldProps {
+  field: PlacedField;
+  values: readonly SettingValue[];
+  onChange: (values: SettingValue[]) => void;
+  onRemove: () => void;
+}
+
+/** The values of one setting: ticked where it has choices, else typed with commas. */
+function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
+  const id = useId();
+  const [text, setText] = useState(values.join(', '));
+  const choices = field.type === 'boolean' ? onOff : field.choices;
+  const tick = (value: string, on: boolean) =>
+    onChange(
+      choices
+        .map((choice) => choice.value)
+        .filter((each) => (each === value ? on : values.map(String).includes(each))),
+    );
+  return (
+    <div className={styles.varied}>
+      <label htmlFor={choices.length > 0 ? undefined : id} id={`${id}-title`}>
+        {field.title}
+      </label>
+      {choices.length > 0 ? (
+        <fieldset className={styles.ticks} aria-labelledby={`${id}-title`}>
+          {choices.map(({ value, title }) => (
+            <label key={value}>
+              <input
+                type="checkbox"
+                checked={values.map(String).includes(value)}
+                onChange={({ target }) => tick(value, target.checked)}
+              />
+              {title}
+            </label>
+          ))}
+        </fieldset>
+      ) : (
+        <input
+          id={id}
+          value={text}
+          placeholder="Values with commas between them"
+          autoComplete="off"
+          onChange={({ target }) => {
+            setText(target.value);
+            onChange(readValues(target.value));
+          }}
+        />
+      )}
+      <IconButton icon="close" label={`Don’t vary ${field.title}`} onClick={onRemove} />
+    </div>
+  );
+}
+
+const onOff = [
+  { value: 'true', title: 'On' },
+  { value: 'false', title: 'Off' },
+];
+
+function AddField({
+  fields,
+  onAdd,
+}: {
+  fields: readonly PlacedField[];
+  onAdd: (field: PlacedField) => void;
+}) {
+  return (
+    <label className={styles.add}>
+      <span>Vary</span>
+      <select
+        value=""
+        onChange={({ target }) => {
+          const field = fields.find(({ at }) => at === target.value);
+          if (field) onAdd(field);
+        }}
+      >
+        <option value="" disabled>
+          Choose a setting…
+        </option>
+        {fields.map((field) => (
+          <option key={field.at} value={field.at}>
+            {field.title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface PointsLook {
+  /** Of all points with one seed; null where it isn't known of each. */
+  seconds: number | null;
+  problem: string | null;
+}
+
+/** What core says of the points: what is wrong with the first that can't be trained, and how long all take. */
+function usePoints(
+  source: RunSource,
+  edits: Settings,
+  points: readonly StudyPoint[],
+  ready: boolean,
+): PointsLook {
+  const api = useApi();
+  const open = useApp((state) => state.connection === 'open');
+  const question = JSON.stringify({ source, edits, points });
+  const [known, setKnown] = useState<PointsLook & { question: string }>({
+    question: '',
+    seconds: null,
+    problem: null,
+  });
+  useEffect(() => {
+    const asked = JSON.parse(question) as { source: RunSource; edits: Settings; points: StudyPoint[] };
+    if (!ready || !open || asked.points.length === 0 || asked.points.length > mostLooked) return;
+    let wanted = true;
+    async function ask(): Promise<void> {
+      let seconds: number | null = 0;
+      for (const { name, set } of asked.points) {
+        if (!wanted) return;
+        const { problems, time } = await api.call('configs.check', {
+          ...asked.source,
+          set: { ...asked.edits, ...set },
+        });
+        const [first] = problems;
+        if (first) {
+          if (wanted) setKnown({ question, seconds: null, problem: `${name}: ${first.message}` });
+          return;
+        }
+        seconds = seconds === null || !time ? null : seconds + time.seconds;
+      }
+      if (wanted) setKnown({ question, seconds, problem: null });
+    }
+    const timer = setTimeout(() => ask().catch(() => {}), 400);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [api, open, ready, question]);
+  return known.question === question ? known : { seconds: null, problem: null };
+}

@@ -1,0 +1,199 @@
+import type { ReactNode } from 'react';
+import type { Output, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import type { Answer } from '../../api/use-answer.ts';
+import { AboutTime } from '../../components/about-time.tsx';
+import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
+import { gigabytes } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { isDeviceTaken } from '../../components/run-facts.ts';
+import type { RunWish, StartRun } from '../../components/start-run.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import { buildingText } from '../start/trainer-notice.tsx';
+import { inWords, type PlacedField } from './draft.ts';
+import styles from './summary.module.css';
+
+interface SummaryProps {
+  check: Answer<Output<'configs.check'>>;
+  preview: Answer<Output<'configs.preview'>>;
+  fields: readonly PlacedField[];
+  values: ReadonlyMap<string, SettingValue>;
+  edits: Settings;
+  reset: (path: string) => void;
+  resetAll: () => void;
+  run: StartRun;
+  wish: RunWish;
+  /** The form makes a study, which starts its own runs. */
+  study: boolean;
+  onStudy: () => void;
+}
+
+/** Beside the form: start it, what it takes, what is wrong, and what is changed. */
+export function Summary(props: SummaryProps) {
+  const { check, preview, run, wish, study, onStudy } = props;
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const trainer = useApp(({ system }) => system?.trainer);
+  const problems = check.value?.problems ?? [];
+  const blocked =
+    Boolean(trainer?.problem) || problems.length > 0 || check.error !== null || run.busy !== null;
+  return (
+    <aside className={styles.summary} aria-label="Start">
+      <section className={`panel ${styles.box}`}>
+        {!study && (
+          <div className={styles.start}>
+            <button
+              type="button"
+              className="button"
+              data-kind="primary"
+              disabled={blocked}
+              aria-keyshortcuts="Control+Enter Meta+Enter"
+              onClick={() => run.start(wish)}
+            >
+              <Icon name="play" size={16} />
+              {run.busy?.how === 'start' ? 'Starting…' : (buildingText(trainer) ?? 'Start')}
+            </button>
+            <Button icon="queue" disabled={blocked} onClick={() => run.queue(wish)}>
+              Add to queue
+            </Button>
+          </div>
+        )}
+        <p className={styles.said} role="status">
+          {run.said}
+        </p>
+        <dl className={styles.facts}>
+          <Fact title={study ? 'Each run' : 'Time'}>
+            {check.value && problems.length === 0 ? (
+              <AboutTime time={check.value.time} />
+            ) : (
+              <span className="faint">…</span>
+            )}
+          </Fact>
+          <Fact title="Memory">
+            <Memory preview={preview} />
+          </Fact>
+        </dl>
+        {taken && !study && (
+          <p className="muted">
+            Another run is being trained or waits: Start asks whether to queue this one.
+          </p>
+        )}
+        {!study && (
+          <Button kind="quiet" icon="vary" onClick={onStudy}>
+            Make a study of it
+          </Button>
+        )}
+      </section>
+      <Problems {...props} />
+      <Changes {...props} />
+    </aside>
+  );
+}
+
+function Fact({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Memory({ preview: { value, error } }: { preview: Answer<Output<'configs.preview'>> }) {
+  if (value?.memoryProblem)
+    return (
+      <span className={styles.wrong}>
+        {value.memoryProblem.message}. {value.memoryProblem.hint}
+      </span>
+    );
+  const memory = value?.memory;
+  if (!memory) return <span className="faint">{error || value ? 'not known yet' : '…'}</span>;
+  const { bytes, available, device } = memory;
+  const place = device === 'cpu' ? 'free on this machine' : `of ${device}`;
+  const tight = available !== null && bytes > available;
+  return (
+    <>
+      <span className={tight ? styles.wrong : undefined}>
+        {gigabytes(bytes)}
+        {available !== null && (
+          <span className="faint">
+            {' '}
+            of {gigabytes(available)} {place}
+          </span>
+        )}
+      </span>
+      {available !== null && (
+        <meter
+          className={styles.meter}
+          min={0}
+          max={available}
+          high={available * 0.9}
+          value={Math.min(bytes, available)}
+          aria-label={`Memory: ${gigabytes(bytes)} of ${gigabytes(available)}`}
+        />
+      )}
+    </>
+  );
+}
+
+/** What keeps the run from being made, then what is allowed but rarely meant. */
+function Problems({ check, preview }: SummaryProps) {
+  const { problems = [], warnings = [] } = check.value ?? {};
+  const other = check.error ?? preview.error ?? preview.value?.problem;
+  if (problems.length + warnings.length === 0 && !other) return null;
+  return (
+    <section className={`panel ${styles.box}`} aria-labelledby="problems">
+      <h2 id="problems">{problems.length > 0 || other ? 'To be mended' : 'To be considered'}</h2>
+      <div role="status">
+        <ul className={styles.list}>
+          {problems.map(({ path, message, hint }) => (
+            <li key={`${path} ${message}`} className={styles.wrong}>
+              {message}
+              {/^Did you mean/.test(hint) && <span className="muted"> {hint}</span>}
+            </li>
+          ))}
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      </div>
+      {other && <ErrorNote error={other} kind={check.error ? 'error' : 'warning'} />}
+    </section>
+  );
+}
+
+function Changes({ fields, values, edits, reset, resetAll }: SummaryProps) {
+  const changed = Object.entries(edits);
+  return (
+    <section className={`panel ${styles.box}`} aria-labelledby="changes">
+      <div className={styles.head}>
+        <h2 id="changes">{changed.length === 0 ? 'Nothing changed' : `${changed.length} changed`}</h2>
+        {changed.length > 1 && (
+          <Button kind="quiet" onClick={resetAll}>
+            Reset all
+          </Button>
+        )}
+      </div>
+      {changed.length > 0 && (
+        <ul className={styles.changes}>
+          {changed.map(([path, value]) => {
+            const field = fields.find(({ at }) => at === path);
+            const title = field?.title ?? path;
+            const long = field?.type === 'text';
+            return (
+              <li key={path}>
+                <span>
+                  {title}
+                  {!long && field && (
+                    <span className={styles.change}>
+                      <del>{inWords(values.get(path), field)}</del> → <ins>{inWords(value, field)}</ins>
+                    </span>
+                  )}
+                </span>
+                <IconButton icon="reset" label={`Reset ${title}`} onClick={() => reset(path)} />
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,204 @@
+import { useRef, useState } from 'react';
+import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import type { Api } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { Button } from '../../components/basics.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { applied, type Config, differences } from './draft.ts';
+import type { Imported } from './new-page.tsx';
+import styles from './transfer.module.css';
+
+interface TransferProps {
+  base: Config;
+  edits: Settings;
+  /** It asks for a configuration at once. */
+  importing: boolean;
+  onImport: (imported: Imported) => void;
+}
+
+/** The configuration as JSON, out and in. */
+export function Transfer({ base, edits, importing, onImport }: TransferProps) {
+  const [open, setOpen] = useState<'in' | 'out' | null>(importing ? 'in' : null);
+  const close = () => setOpen(null);
+  return (
+    <div className={styles.buttons}>
+      <Button icon="import" onClick={() => setOpen('in')}>
+        Import…
+      </Button>
+      <Button icon="export" onClick={() => setOpen('out')}>
+        Export…
+      </Button>
+      {open === 'in' && <Import onClose={close} onImport={onImport} />}
+      {open === 'out' && (
+        <Export text={`${JSON.stringify(applied({ base, edits }), null, 2)}\n`} onClose={close} />
+      )}
+    </div>
+  );
+}
+
+function Export({ text, onClose }: { text: string; onClose: () => void }) {
+  const [said, setSaid] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied.');
+    } catch {
+      field.current?.select();
+      setSaid('Press Ctrl+C to copy what is selected.');
+    }
+  }
+  function save(): void {
+    const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = 'run.json';
+    link.click();
+    URL.revokeObjectURL(address);
+    setSaid('Saved as run.json.');
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Export the configuration"
+      description="The whole run.json, with your changes. It can be imported here, or given to starpo with --config."
+      actions={
+        <>
+          <span className={styles.said} role="status">
+            {said}
+          </span>
+          <Button onClick={onClose}>Close</Button>
+          <Button onClick={() => void copy()}>Copy</Button>
+          <Button kind="primary" icon="export" onClick={save}>
+            Save as a file
+          </Button>
+        </>
+      }
+    >
+      <textarea ref={field} className={styles.text} readOnly rows={14} value={text} aria-label="run.json" />
+    </Dialog>
+  );
+}
+
+function Import({ onClose, onImport }: { onClose: () => void; onImport: TransferProps['onImport'] }) {
+  const api = useApi();
+  const [text, setText] = useState('');
+  const [problems, setProblems] = useState<Pick<ConfigProblem, 'message' | 'hint'>[]>([]);
+  const [busy, setBusy] = useState(false);
+  const picker = useRef<HTMLInputElement>(null);
+
+  async function use(): Promise<void> {
+    setBusy(true);
+    setProblems([]);
+    try {
+      const result = await readConfig(api, text);
+      if (Array.isArray(result)) setProblems(result);
+      else {
+        onImport(result);
+        onClose();
+      }
+    } catch (cause) {
+      setProblems([asFailure(cause).toApiError()]);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Import a configuration"
+      description="A run.json of this or an earlier version, chosen as a file or pasted."
+      actions={
+        <>
+          <Button icon="import" onClick={() => picker.current?.click()}>
+            Choose a file…
+          </Button>
+          <span className="spacer" />
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" disabled={busy || text.trim() === ''} onClick={() => void use()}>
+            Use it
+          </Button>
+        </>
+      }
+    >
+      <input
+        ref={picker}
+        type="file"
+        accept=".json,application/json"
+        className="visually-hidden"
+        tabIndex={-1}
+        aria-label="run.json"
+        onChange={async ({ target }) => {
+          const file = target.files?.[0];
+          target.value = '';
+          if (file && file.size > largest) setProblems([tooLarge]);
+          else if (file) setText(await file.text());
+        }}
+      />
+      <textarea
+        className={styles.text}
+        rows={12}
+        value={text}
+        placeholder="{ … }"
+        spellCheck={false}
+        aria-label="Configuration as JSON"
+        onChange={({ target }) => setText(target.value)}
+      />
+      {problems.length > 0 && (
+        <div role="alert">
+          <ul className={styles.problems}>
+            {problems.map(({ message, hint }) => (
+              <li key={message}>
+                {message} <span className="muted">{hint}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** Bytes; a run.json has some thousands. */
+const largest = 4_000_000;
+const tooLarge = { message: 'The file is too large for a configuration.', hint: 'Choose a run.json.' };
+
+/** What a text holds as a configuration to begin with, or all that is wrong with it. */
+async function readConfig(
+  api: Api,
+  text: string,
+): Promise<Imported | Pick<ConfigProblem, 'message' | 'hint'>[]> {
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ message: `This is no JSON: ${reason}.`, hint: '' }];
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    return [{ message: 'This is no configuration.', hint: 'A run.json is an object: { … }.' }];
+  const whole = config as Config;
+  const { problems } = await api.call('configs.check', { config: whole });
+  if (problems.length > 0) return problems;
+  const loaded = await api.call('configs.load', { config: whole });
+  return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
+}
+
+/** Where it is a preset's but for some values, these are its changes. */
+async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): Promise<Imported | null> {
+  const preset = String(loaded.config.preset);
+  const base = await api.call('configs.load', { preset }).catch(() => null);
+  const edits = base && differences(base.config, loaded.config);
+  return (
+    edits && {
+      source: { preset },
+      config: base.config,
+      edits,
+      title: `${base.title}, with imported changes`,
+      notes: loaded.notes,
+    }
+  );
+}

@@ -1,0 +1,61 @@
+import type { SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
+import { inWords, type PlacedField } from './draft.ts';
+
+/** What a study varies: by path, the values as they were typed. */
+export type Variation = Record<string, readonly SettingValue[]>;
+
+/** Longest name of a point. */
+const longest = 64;
+/** Longest title of a choice in it; a longer one is called as run.json has it. */
+const brief = 18;
+
+/** `1e-4, 3e-4` as values, each once. */
+export const readValues = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[,;\n]/)
+      .map((piece) => piece.trim())
+      .filter(Boolean),
+  ),
+];
+
+/** `1, 2, 5-8` as seeds, each once; null where it is none of that. */
+export function readSeeds(text: string): number[] | null {
+  const seeds = new Set<number>();
+  for (const piece of readValues(text)) {
+    const [, from, to = from] = /^(\d{1,10})(?:\s*-\s*(\d{1,10}))?$/.exec(piece) ?? [];
+    if (from === undefined || Number(to) < Number(from) || Number(to) - Number(from) > 99) return null;
+    for (let seed = Number(from); seed <= Number(to); seed++) seeds.add(seed);
+  }
+  return seeds.size > 0 && seeds.size <= 100 && [...seeds].every((seed) => seed <= 0xffffffff)
+    ? [...seeds]
+    : null;
+}
+
+/** Every combination of the values, named by them. */
+export function pointsOf(variation: Variation, fields: readonly PlacedField[]): StudyPoint[] {
+  let sets: Record<string, SettingValue>[] = [{}];
+  for (const [path, values] of Object.entries(variation))
+    sets = sets.flatMap((set) => values.map((value) => ({ ...set, [path]: value })));
+  const names = sets.map((set) => nameOf(set, fields));
+  return sets.map((set, index) => {
+    const name = names[index]!;
+    const plain = name.length <= longest && names.indexOf(name) === names.lastIndexOf(name);
+    return { name: plain ? name : `point ${index + 1}`, set };
+  });
+}
+
+function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[]): string {
+  return Object.entries(set)
+    .map(([path, value]) => {
+      const field = fields.find(({ at }) => at === path);
+      if (!field) return `${path} ${value}`;
+      const words = inWords(value, field);
+      return `${field.title} ${words.length <= brief ? words : String(value).replaceAll('_', ' ')}`;
+    })
+    .join(', ');
+}
+
+/** How many runs a study has. */
+export const runCount = (points: readonly StudyPoint[], seeds: readonly number[] | null): number =>
+  points.length * (seeds?.length ?? 0);

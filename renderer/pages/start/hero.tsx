@@ -1,0 +1,128 @@
+import { type FormEvent, useState } from 'react';
+import type { PresetCard, Settings } from '../../../core/contract/contract.ts';
+import { AboutTime } from '../../components/about-time.tsx';
+import { Button } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import type { StartRun } from '../../components/start-run.tsx';
+import { formatRoute, navigate } from '../../router.ts';
+import styles from './hero.module.css';
+import { Illustration } from './illustration.tsx';
+import { texts, unbroken } from './preset-card.tsx';
+
+const first = [
+  { path: 'iterations', title: 'Iterations' },
+  { path: 'seed', title: 'Seed' },
+  { path: 'optimizer.learning_rate', title: 'Learning rate' },
+  { path: 'rollout.groups', title: 'Groups' },
+] as const;
+
+interface HeroProps {
+  card: PresetCard;
+  /** The same task and algorithm with published models. */
+  published: readonly PresetCard[];
+  run: StartRun;
+  blocked: boolean;
+  /** What the button says while the trainer is being built. */
+  building: string | null;
+  /** Settings that hold for the page. */
+  set: Settings;
+  taken: boolean;
+}
+
+/** The preset to begin with, with the few settings that matter first. */
+export function Hero({ card, published, run, blocked, building, set, taken }: HeroProps) {
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const changed = Object.fromEntries(
+    Object.entries(typed).filter(([path, text]) => text !== String(card.first[path] ?? '')),
+  );
+  const wish = { source: { preset: card.id }, set: { ...set, ...changed }, title: card.title };
+  const busy = run.busy?.title === card.title ? run.busy.how : null;
+  const place = { from: { preset: card.id }, set: texts(wish.set) };
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    run.start(wish);
+  }
+
+  return (
+    <article className={`panel ${styles.hero}`} aria-labelledby="hero">
+      <div className={styles.picture}>
+        <Illustration environments={card.environments} />
+      </div>
+      <form className={styles.body} onSubmit={submit}>
+        <div>
+          <h2 id="hero">Watch it learn: {card.title}</h2>
+          <p className={styles.summary}>{card.summary}</p>
+          <p className={styles.aim}>
+            <span className="faint">Aims at</span> {unbroken(card.expects)}
+          </p>
+        </div>
+        <div className={styles.settings}>
+          {first.map(({ path, title }) => (
+            <label key={path}>
+              <span>{title}</span>
+              <input
+                className={styles.value}
+                inputMode="decimal"
+                autoComplete="off"
+                value={typed[path] ?? String(card.first[path] ?? '')}
+                data-changed={path in changed || undefined}
+                onChange={({ target }) => setTyped({ ...typed, [path]: target.value.trim() })}
+              />
+            </label>
+          ))}
+          {published.length > 0 && (
+            <label className={styles.model}>
+              <span>Model</span>
+              <select
+                className={styles.value}
+                value={card.id}
+                onChange={({ target }) =>
+                  navigate({ page: 'new', from: { preset: target.value }, set: texts(set) })
+                }
+              >
+                <option value={card.id}>Starter, 1M</option>
+                {published.map(({ id, model }) => (
+                  <option key={id} value={id}>
+                    {model?.title}, on a GPU…
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+        <div className={styles.foot}>
+          <button
+            type="submit"
+            className={`button ${styles.start}`}
+            data-kind="primary"
+            disabled={run.busy !== null || blocked}
+            aria-label={`Start ${card.title}, ${card.algorithm}`}
+          >
+            <Icon name="play" size={16} />
+            {busy === 'start' ? 'Starting…' : (building ?? 'Start')}
+          </button>
+          {taken && (
+            <Button
+              icon="queue"
+              onClick={() => run.queue(wish)}
+              disabled={run.busy !== null || blocked}
+              label={`Add to queue: ${card.title}, ${card.algorithm}`}
+            >
+              Add to queue
+            </Button>
+          )}
+          <a className="button" href={formatRoute({ page: 'new', ...place })}>
+            <Icon name="settings" size={14} /> Configure
+          </a>
+          <a className="button" href={formatRoute({ page: 'new', ...place, study: true })}>
+            <Icon name="study" size={14} /> Make a study
+          </a>
+          <span className={styles.time}>
+            <AboutTime time={card.time} />
+          </span>
+        </div>
+      </form>
+    </article>
+  );
+}

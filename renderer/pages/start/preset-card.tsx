@@ -1,0 +1,89 @@
+import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
+import { AboutTime } from '../../components/about-time.tsx';
+import { Button } from '../../components/basics.tsx';
+import { gigabytes } from '../../components/format.ts';
+import type { StartRun } from '../../components/start-run.tsx';
+import { formatRoute } from '../../router.ts';
+import { Illustration } from './illustration.tsx';
+import styles from './preset-card.module.css';
+import { isTrap } from './preset-groups.ts';
+
+interface PresetCardProps {
+  card: Card;
+  run: StartRun;
+  /** Nothing can be started now. */
+  blocked: boolean;
+  /** Settings that differ from the preset's. */
+  set: Settings;
+  /** Bytes of the GPU that it would run on; null where there is none, or it isn't known. */
+  deviceMemory?: number | null;
+}
+
+/** A preset in short: started with one click, or taken into the form. */
+export function PresetCard({ card, run, blocked, set, deviceMemory = null }: PresetCardProps) {
+  const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
+  const trap = isTrap(card);
+  // The task of a preset that is made to collapse has another card.
+  const heading = `task-${trap ? card.id : card.task}`;
+  const wish = { source: { preset: card.id }, set, title };
+  return (
+    <article className={`panel ${styles.card}`} aria-labelledby={heading}>
+      <div className={styles.head}>
+        <div className={styles.picture}>
+          <Illustration environments={card.environments} />
+        </div>
+        <div>
+          <h3 id={heading}>
+            {card.title}
+            {card.model && <span className="visually-hidden">, {card.model.title}</span>}
+          </h3>
+          {trap && <span className="badge">Made to collapse</span>}
+          <p className={styles.time}>
+            {card.iterations} iterations, <AboutTime time={card.time} words="" />
+          </p>
+        </div>
+      </div>
+      <p className={styles.summary}>{card.summary}</p>
+      <p className={styles.aim}>
+        <span className="faint">Aims at</span> {unbroken(card.expects)}
+      </p>
+      {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
+      <div className={styles.foot}>
+        <Button
+          icon="play"
+          onClick={() => run.start(wish)}
+          disabled={run.busy !== null || blocked}
+          label={`Start ${title}, ${card.algorithm}`}
+        >
+          {run.busy?.title === title && run.busy.how === 'start' ? 'Starting…' : 'Start'}
+        </Button>
+        <a
+          className="button"
+          data-kind="quiet"
+          href={formatRoute({ page: 'new', from: { preset: card.id }, set: texts(set) })}
+          aria-label={`Configure ${title}, ${card.algorithm}`}
+        >
+          Configure
+        </a>
+      </div>
+    </article>
+  );
+}
+
+/** A number and its per cent sign stay on one line. */
+export const unbroken = (text: string): string => text.replaceAll(' %', '\u00a0%');
+
+/** As an address holds them. */
+export const texts = (set: Settings): Record<string, string> =>
+  Object.fromEntries(Object.entries(set).map(([path, value]) => [path, String(value)]));
+
+/** About what it takes of a GPU's memory, and whether the one here has that. */
+function DeviceNeed({ bytes, available }: { bytes: number; available: number | null }) {
+  const small = available !== null && available < bytes;
+  return (
+    <p className={styles.need} data-small={small || undefined}>
+      <span className="faint">Needs</span> about {Math.ceil(bytes / 1e9)} GB of GPU memory
+      {small && `, and the one here has ${gigabytes(available)}`}
+    </p>
+  );
+}

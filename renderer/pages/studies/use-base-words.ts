@@ -1,0 +1,12 @@
+import { useApp } from '../../stores/app-store.ts';
+
+/** What a study's runs are made from, as people call it: core names a preset, a run, or a run's checkpoint (`run@iteration`). */
+export function useBaseWords(base: string): string {
+  const preset = useApp(({ presets }) => presets?.find(({ id, alias }) => id === base || alias === base));
+  const [runId, iteration] = base.split('@');
+  const run = useApp(({ runs }) => runs?.find(({ id }) => id === runId)?.name);
+  if (preset) return `${preset.title}${preset.model ? `, ${preset.model.title}` : ''}, ${preset.algorithm}`;
+  if (base === 'configuration') return 'a configuration';
+  const name = run ?? runId!;
+  return iteration === undefined ? name : `${name}, iteration ${iteration}`;
+}

@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { procedures, type Settings } from '../../core/contract/contract.ts';
+import type { Core } from '../../core/index.ts';
+import description from '../../core/run-config/description.json' with { type: 'json' };
+import { configForm, inTitles, titleOf } from '../../core/run-config/form.ts';
+import { kept } from '../../core/run-config/form-words.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
+import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
+import { issueInWords } from '../../core/server/input-words.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+describe('the form', () => {
+  test('offers every key that a person may set, once, in words', () => {
+    const offered = [...configForm.sections, configForm.environment].flatMap(({ fields }) => fields);
+    const paths = offered.map(({ path }) => path);
+    expect([...paths, ...kept].sort()).toEqual(description.fields.map(({ path }) => path).sort());
+    for (const { title, help, choices } of offered) {
+      expect(title).toMatch(/^[\p{Lu}βε]/u);
+      expect(help).not.toMatch(/[`[\]]|: see|; see/);
+      for (const choice of choices) expect(choice.title).not.toContain('_');
+    }
+    for (const [type, fields] of Object.entries(description.environments))
+      expect(configForm.types[type]?.fields.map(({ path }) => path)).toEqual(
+        fields.map(({ path }) => `environments[].config.${path}`),
+      );
+    expect(configForm.first.every((path) => paths.includes(path))).toBe(true);
+  });
+
+  test('says what the trainer says of keys by their titles', () => {
+    expect(titleOf('environments.0.config.size')).toBe('Size');
+    expect(titleOf('start.sha256')).toBe('start.sha256');
+    expect(inTitles('critic.model is none')).toBe('“Critic” is “None”');
+    expect(inTitles('rollout.groups: optimizer.learning_rate is 0: the policy stays as it is')).toBe(
+      '“Groups”: “Learning rate” is 0: the policy stays as it is',
+    );
+    expect(inTitles('environments[1].max_turns is 1')).toBe('“Turns” is 1');
+  });
+});
+
+describe('configurations', { timeout: 60_000 }, () => {
+  const preset = 'starter-frozen-lake';
+  const small = {
+    iterations: 4,
+    'rollout.groups': 2,
+    'rollout.group_size': 4,
+    'policy_loss.mini_batch': 4,
+    'evaluation.levels': 16,
+    'checkpoint.every': 2,
+  };
+  let world: World;
+  let core: Core;
+  let api: Handlers;
+  beforeAll(async () => {
+    world = new World();
+    core = await world.core();
+    api = createHandlers(core);
+  });
+  afterEach(() => void vi.unstubAllEnvs());
+  afterAll(() => world.close());
+  const said = async (set: Settings) =>
+    (await api['configs.check']({ preset, set })).problems.map(({ path, message }) => [path, message]);
+
+  test('all that is wrong is said at once, each by its setting, as a person would', async () => {
+    expect(
+      await said({
+        iterations: '0',
+        'rollout.groups': 'many',
+        'policy_loss.clip_high': '-1',
+        'environments.0.config.size': '40',
+        'rollout.think': 'perhaps',
+        'rollout.grups': '3',
+      }),
+    ).toEqual([
+      ['rollout.groups', 'Groups must be a number'],
+      ['rollout.think', 'Think before acting must be true or false'],
+      ['rollout.grups', 'rollout.grups: there is no such key'],
+      ['iterations', 'Iterations must be 1 or more'],
+      ['policy_loss.clip_high', 'Clip above must be 0 or more'],
+      ['environments.0.config.size', 'Size must be 32 or less'],
+    ]);
+    expect(await said({ iterations: '40' })).toEqual([]);
+  });
+
+  test("a whole configuration's faults are said one by one too; a newer one is refused", async () => {
+    const { config } = findPreset(preset);
+    const { seed: _, ...others } = structuredClone(config);
+    const broken = { ...others, iteration: 1, iterations: 0 };
+    const { problems } = await api['configs.check']({ config: broken });
+    expect(problems.map(({ message }) => message)).toEqual([
+      'Seed is missing',
+      'Iterations must be 1 or more',
+      'iteration is no setting',
+    ]);
+    expect(problems[2]?.hint).toBe('Did you mean iterations?');
+    await expect(async () =>
+      api['configs.check']({ config: { ...config, version: 99 } }),
+    ).rejects.toMatchObject({
+      code: 'config_version_unsupported',
+    });
+  });
+
+  test("a preset's exported configuration begins from the preset's model again", async () => {
+    const { config } = await api['configs.load']({ preset });
+    const { runId } = await api['runs.create']({ config, set: small, start: false });
+    expect(await core.runs.config(runId)).toMatchObject({
+      start: { model: join(world.resources, 'starter') },
+    });
+  });
+
+  test('a first conversation needs the model, and says so as a problem of its own', async () => {
+    const shown = await api['configs.preview']({ preset });
+    expect(shown).toMatchObject({ problem: null, context: 768, replyTokens: 96 });
+    expect(shown.environments[0]?.samples.map(({ seed }) => seed)).toEqual([10000, 10001, 10002]);
+    vi.stubEnv('HF_HUB_CACHE', '/nowhere');
+    const missing = await api['configs.preview']({ preset: 'qwen2.5-0.5b-sokoban-starpo-s' });
+    expect(missing).toMatchObject({ environments: [], problem: { code: 'model_missing' } });
+    expect(missing.memory?.bytes).toBeGreaterThan(10e9);
+    expect(missing.problem?.hint).toContain('“Model folder”');
+  });
+
+  test('the time is a typical figure until runs of this machine were measured, and follows the settings', async () => {
+    const timeOf = async (set: Settings) => (await api['configs.check']({ preset, set })).time;
+    const before = (await timeOf({}))!;
+    expect(before).toMatchObject({ basis: 'typical', runs: 0 });
+    expect((await timeOf({ iterations: 240, 'evaluation.every': 0 }))!.seconds).toBeGreaterThan(
+      1.8 * before.seconds,
+    );
+    const published = await api['configs.check']({ preset: 'qwen2.5-0.5b-sokoban-starpo-s' });
+    expect(published.time).toBeNull();
+
+    const { runId } = await api['runs.create']({ preset, set: small, start: true });
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    // The fake trainer says 1.5 s for each iteration of eight episodes, of which there are 32 times as many in the preset.
+    const measured = (await timeOf({ ...small, 'evaluation.every': 0, 'evaluation.levels': 1 }))!;
+    expect(measured).toMatchObject({ basis: 'measured', runs: 1 });
+    expect(measured.seconds).toBeGreaterThan(6);
+    expect(measured.seconds).toBeLessThan(6.5);
+    const cards = await api['presets.list']({});
+    expect(cards.find(({ alias }) => alias === preset)?.time?.basis).toBe('measured');
+
+    // A run that came from another machine says nothing of this one.
+    const other = new World();
+    world.copyRunsTo(other);
+    const journal = join(other.home, 'runs', runId, 'events.jsonl');
+    writeFileSync(journal, readFileSync(journal, 'utf8').replaceAll(/"host":"[^"]*"/g, '"host":"elsewhere"'));
+    const elsewhere = createHandlers(await other.core());
+    expect((await elsewhere['configs.check']({ preset })).time?.basis).toBe('typical');
+    await other.close();
+  });
+
+  test('a complete run gets more iterations as a run that goes on from its last checkpoint', async () => {
+    const { runId } = await api['runs.create']({ preset, set: small, start: true });
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    const more = await api['runs.trainMore']({ runId, iterations: 3, start: true });
+    const run = await untilRun(core, more.runId, ({ status }) => status === 'completed');
+    expect(run).toMatchObject({ iteration: 7, iterations: 7, parent: { run: runId, iteration: 4 } });
+    expect(more.optimizerKept).toBe(false);
+
+    const folder = join(core.runs.folder(runId), 'checkpoints/000004');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'trainer-state.safetensors'), '');
+    const kept = await api['runs.trainMore']({ runId, iterations: 3, start: false });
+    expect(kept.optimizerKept).toBe(true);
+    expect(await core.runs.config(kept.runId)).toMatchObject({
+      iterations: 7,
+      start: { keep_optimizer: true },
+    });
+    await expect(async () =>
+      api['runs.trainMore']({ runId: kept.runId, iterations: 3, start: false }),
+    ).rejects.toMatchObject({ code: 'run_not_completed' });
+  });
+});
+
+test('what is wrong with a call is said as a person would', () => {
+  const said = (name: keyof typeof procedures, input: unknown) =>
+    procedures[name].input
+      .safeParse(input)
+      .error!.issues.map((issue) => `${issue.path.join('.')} ${issueInWords(issue)}`);
+  expect(said('runs.trainMore', { runId: 'a', iterations: 0, start: 'yes' })).toEqual([
+    'iterations must be 1 or more',
+    'start must be true or false',
+  ]);
+  expect(said('runs.trainMore', { runId: 'a', iterations: 1.5, start: true })).toEqual([
+    'iterations must be a whole number',
+  ]);
+  expect(said('studies.create', { name: '', base: { preset: 'a' }, points: [], seeds: [1] })).toEqual([
+    'name must have 1 character or more',
+    'points must have 1 entry or more',
+  ]);
+});

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readEpisode } from '../../core/run-directory/rollouts.ts';
+import { checkConfig } from '../../core/runs/check-config.ts';
+import { previewConfig } from '../../core/runs/preview-config.ts';
+import { Trainer } from '../../core/trainer/trainer.ts';
+import { newTinyRun } from './tiny-run.ts';
+import { trainer as executable, readJournal, temporaryHome, train } from './trainer-process.ts';
+
+const trainer = new Trainer([executable]);
+const resources = join(import.meta.dirname, '../../resources');
+
+test('what is shown before a run is what its policy then reads, and the memory is what it plans', async () => {
+  const { home, dispose } = await temporaryHome();
+  try {
+    const folder = await newTinyRun(home, {
+      iterations: 1,
+      'environments.0.prompt.system': 'Cross the lake. {{',
+      'environments.0.prompt.first': 'Turn {turn} of <|im_start|>:\n{state}\n{actions}',
+    });
+    const config = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
+    const shown = await previewConfig({ home, resources, trainer }, { config });
+    expect(await train(folder)).toBe(0);
+
+    const file = readJournal(folder).find(({ type, split }) => type === 'rollout' && split === 'train');
+    const paths = { file: String(file?.file), index: String(file?.index) };
+    const [environment] = shown.environments;
+    expect(environment?.samples).toHaveLength(3);
+    for (const [group, { seed, messages, tokens }] of environment!.samples.entries()) {
+      const id = `000001-train-${String(4 * group).padStart(4, '0')}`;
+      const episode = await readEpisode(folder, paths, id);
+      expect(episode.seed).toBe(seed);
+      const text = messages
+        .map(({ role, content }) => `<|im_start|>${role}\n${content}`)
+        .join('<|im_end|>\n');
+      expect(text).toBe(episode.prompt_text);
+      expect(tokens).toBeGreaterThan(20);
+    }
+    const plan = readJournal(folder).find(({ type }) => type === 'memory_plan');
+    expect(shown.memory).toMatchObject({ device: 'cpu', bytes: plan?.total_bytes, parts: plan?.parts });
+  } finally {
+    await dispose();
+  }
+}, 60_000);
+
+test('the rules of the trainer are said by setting, in titles', async () => {
+  const parts = { home: '/nowhere', trainer, times: { now: () => () => null } as never };
+  const said = async (set: Record<string, string>) => {
+    const { problems, idle, warnings } = await checkConfig(parts, { preset: 'starter-frozen-lake', set });
+    return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
+  };
+  expect((await said({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
+    'policy_loss.mini_batch: Mini-batch must be a multiple of “Group size”',
+  ]);
+  expect((await said({ 'critic.model': 'none' })).problems).toEqual([
+    'critic.model: Critic must be full or head: “Estimator” gae needs a critic',
+  ]);
+  expect((await said({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
+    /^environments\.0\.prompt\.first: First message: the prompt has no placeholder \{stat\}/,
+  );
+  const { idle, warnings } = await said({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
+  expect(idle).toContainEqual({
+    path: 'kl.estimator',
+    reason: '“KL coefficient” is 0: there is no divergence to estimate',
+  });
+  expect(idle).toContainEqual({
+    path: 'environments.0.noise',
+    reason: 'what an action does in this environment is not left to chance',
+  });
+  expect(warnings[0]).toContain('“Top p”');
+});
+
+test('a prompt that leaves no room for a reply is said for its environment', () => {
+  const config = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../docs/formats/examples/run.json'), 'utf8'),
+  );
+  config.start.model = join(resources, 'starter');
+  config.rollout.context = 30;
+  const answer = JSON.parse(
+    execFileSync(executable, ['preview', '-', '--levels', '1'], {
+      input: JSON.stringify(config),
+      encoding: 'utf8',
+    }),
+  );
+  expect(answer.prompts[0]).toMatchObject({ samples: [], problem: { code: 'context_too_small' } });
+});

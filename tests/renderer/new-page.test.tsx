@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { findPreset } from '../../core/run-config/presets.ts';
+import { untilRun } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+let page: Page;
+beforeEach(() => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+  vi.stubEnv('HF_HUB_CACHE', '/nowhere');
+});
+afterEach(async () => {
+  await page.close();
+  vi.unstubAllEnvs();
+});
+
+const field = (title: string) => () =>
+  page.all<HTMLLabelElement>('label').find(({ textContent }) => textContent === title)?.control as
+    | HTMLInputElement
+    | undefined;
+const summary = () => page.find('aside[aria-label="Start"]')!;
+const dialog = () => document.querySelector('[role="dialog"]');
+const inDialog = (words: string) =>
+  [...dialog()!.querySelectorAll('button')].find(({ textContent }) => textContent === words)!;
+const pick = (select: HTMLSelectElement, value: string) => {
+  select.value = value;
+  select.dispatchEvent(new Event('change', { bubbles: true }));
+};
+
+test('a setting is found, changed, refused in words, reset, and goes into the run', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-frozen-lake?iterations=20');
+  await page.shown(() => summary()?.textContent?.includes('120 → 20'));
+  const search = page.find<HTMLInputElement>('input[type="search"]')!;
+  await page.shown(() => {
+    page.press('/');
+    return document.activeElement === search;
+  });
+  page.write(search, 'clip above');
+  const clip = (await page.shown(field('Clip above')))!;
+  expect(clip.value).toBe('0.28');
+  page.write(clip, '-1');
+  await page.shown(page.saying('p', 'Clip above must be 0 or more'));
+  expect(clip.getAttribute('aria-invalid')).toBe('true');
+  const start = page.saying('aside button', /^Start$/);
+  expect(start()?.hasAttribute('disabled')).toBe(true);
+  page.write(clip, '0.3');
+  await page.shown(() => start()?.hasAttribute('disabled') === false);
+  expect(summary().textContent).toContain('0.28 → 0.3');
+
+  page.write(search, 'temperature');
+  page.write((await page.shown(field('Temperature')))!, '0.7');
+  await page.click('aside button[aria-label="Reset Temperature"]');
+  await page.shown(() => field('Temperature')()?.value === '1');
+  await page.click(start as () => HTMLElement);
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
+  expect(config).toMatchObject({
+    iterations: 20,
+    policy_loss: { clip_high: 0.3 },
+    rollout: { temperature: 1 },
+  });
+});
+
+test('the first conversations of three levels are shown, and its parts are edited', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-mixed');
+  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{state}'));
+  const levels = page.all('fieldset[aria-label="Level"] button').map(({ textContent }) => textContent);
+  expect(levels).toEqual(['Level 10000', 'Level 10001', 'Level 10002']);
+  await page.shown(
+    page.saying(
+      'section[aria-labelledby="prompts"]',
+      /20 tokens\. With a reply of the full 96 tokens, 116 of/,
+    ),
+  );
+  await page.click(page.saying('fieldset[aria-label="Environment"] button', 'bandit'));
+  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{arm_1} or {arm_2}?'));
+  page.write((await page.shown(field('First message')))!, 'Choose!');
+  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', 'Choose!'));
+});
+
+test('a whole configuration goes out as JSON and comes in again; what is wrong with one is said by setting', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-bandit?seed=7');
+  await page.click(page.saying('button', 'Export…'));
+  const text = await page.shown(() => dialog()?.querySelector('textarea')?.value);
+  expect(JSON.parse(text)).toEqual({ ...findPreset('starter-bandit').config, seed: 7 });
+  inDialog('Close').click();
+  await page.shown(() => dialog() === null);
+
+  page.open('#/new/import');
+  const area = await page.shown(() => dialog()?.querySelector('textarea'));
+  const take = async (typed: string) => {
+    page.write(area!, typed);
+    await page.shown(() => !inDialog('Use it').disabled);
+    inDialog('Use it').click();
+  };
+  await take('{ "seed": 1');
+  await page.shown(() => dialog()?.textContent?.includes('This is no JSON'));
+  const { kl: _, ...config } = findPreset('starter-sokoban').config;
+  await take(JSON.stringify({ ...config, iterations: -1, speed: 3 }));
+  const said = await page.shown(() =>
+    dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
+  );
+  expect(said).toContain('speed is no setting Did you mean seed?');
+  await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33 }));
+  await page.shown(() => dialog() === null);
+  await page.shown(page.saying('p', /^Made from Sokoban, StarPO-S \(PPO\), with imported changes$/));
+  await page.shown(() => summary().textContent?.includes('120 → 33'));
+});
+
+test('from a run: its configuration, or one of its checkpoints with what it still has', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '0');
+  page = await Page.on();
+  const { core } = page;
+  const parent = await core.runs.create({ preset: 'starter-bandit', set: { ...small, seed: 5 } });
+  await core.runs.start(parent);
+  await untilRun(core, parent, ({ status }) => status === 'completed');
+  page.open(`#/new/run/${parent}`);
+  const begin = (await page.shown(field('Begin with'))) as unknown as HTMLSelectElement;
+  await page.shown(() => begin.options.length > 2);
+  expect(field('Seed')()?.value).toBe('5');
+  pick(begin, '2');
+  await page.shown(() => location.hash === `#/new/run/${parent}/2`);
+  await page.shown(page.saying('label', /Keep the optimiser’s state\(this checkpoint has lost it\)/));
+  await page.click(() => {
+    const start = page.saying('aside button', /^Start$/)();
+    return start?.closest('aside')?.textContent?.includes('about') ? start : null;
+  });
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const fork = core.runs.list().find(({ id }) => id !== parent)!;
+  expect(fork.parent).toEqual({ run: parent, iteration: 2 });
+});
+
+test('vary makes a study: values, seeds, how many runs, and what is wrong with a point', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');
+  await page.click('button[aria-label="Vary Learning rate in a study"]');
+  const panel = 'section[aria-labelledby="study"]';
+  const values = (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!;
+  expect(values.value).toBe('0.0002');
+  page.write(values, '1e-4, 3e-4, 2');
+  await page.shown(
+    page.saying(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'),
+  );
+  page.write(values, '1e-4, 3e-4');
+  const add = page.find<HTMLSelectElement>(`${panel} [class*="add"] select`)!;
+  pick(add, 'filter.strategy');
+  await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[0]);
+  await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[1]);
+  page.write(field('Seeds')()!, '1-2');
+  await page.shown(page.saying(panel, /4 points × 2 seeds = 8 runs, about/));
+  page.write(field('Name')()!, 'Rate and filter');
+  await page.click(page.saying(`${panel} button`, 'Make it'));
+  await page.shown(() => location.hash.startsWith('#/study/rate-and-filter'));
+  await page.shown(page.saying('h1', 'Rate and filter'));
+  const [study] = page.core.studies.list();
+  expect(study).toMatchObject({ seeds: [1, 2], state: 'created' });
+  expect(study?.points).toEqual([
+    'Learning rate 1e-4, Groups trained on All',
+    'Learning rate 1e-4, Groups trained on fraction',
+    'Learning rate 3e-4, Groups trained on All',
+    'Learning rate 3e-4, Groups trained on fraction',
+  ]);
+});
+
+test('what there is nothing to make from is said', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-chess');
+  await page.shown(page.saying('.note', /There is no preset "starter-chess"/));
+});
