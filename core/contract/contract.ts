@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { libraryNotices, libraryProcedures } from './library.ts';
 import {
   type ApiError,
   alert,
@@ -17,6 +18,7 @@ import {
   runCommand,
   runId,
   runMarks,
+  runName,
   runSource,
   runStorage,
   runSummary,
@@ -32,6 +34,7 @@ import { task } from './tasks.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './library.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -53,6 +56,7 @@ const changes = true;
 
 /** Every procedure: its input and its output. */
 export const procedures = {
+  ...libraryProcedures,
   /** What this client hears of from now on, besides what it did; at first nothing. */
   'notices.subscribe': {
     input: z.object({ add: z.array(topic).max(256), remove: z.array(topic).max(256) }),
@@ -129,7 +133,7 @@ export const procedures = {
   /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
   'runs.adopt': { changes, input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
-  /** Changes what is named, leaves the rest. */
+  /** Changes what is named, leaves the rest. Throws `run_active` where a run that is trained or paused is to be archived. */
   'runs.annotate': {
     changes,
     input: z.object({
@@ -139,6 +143,7 @@ export const procedures = {
       note: noteText.optional(),
       starred: z.boolean().optional(),
       archived: z.boolean().optional(),
+      name: runName.optional(),
     }),
     output: runMarks,
   },
@@ -279,6 +284,7 @@ export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['ou
  * come to every client.
  */
 export const notices = {
+  ...libraryNotices,
   /** To be answered by `notices.heard`: so core knows that a client is there, and how much is still under way to it. */
   beat: z.object({ beat: z.number().int() }),
   /** So much was under way to this client that notices were left out: what it shows has to be asked for again. */
