@@ -1,8 +1,11 @@
 /**
- * What episodes say, to be searched: filled from rollout files in the background, and gone with them. `facets` are words that no text has, so that a filter is part of
- * the match and costs nothing.
+ * What people call runs, what those are trained by, and what episodes say, to be searched: filled from rollout files in the background, and gone with them. `facets` are
+ * words that no text has, so that a filter is part of the match and costs nothing.
  */
 export const sql = `
+ALTER TABLE runs ADD COLUMN given_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN algorithm TEXT;
+
 CREATE TABLE episodes (
   id INTEGER PRIMARY KEY,
   run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
