@@ -4,6 +4,9 @@ export type Route =
   | { page: 'start' }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
+  | { page: 'history'; part: HistoryPart }
+  /** Runs over one another; none: to be chosen there. */
+  | { page: 'compare'; runIds: readonly string[] }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
@@ -19,8 +22,12 @@ export type Route =
       thought?: { text: string; whole: boolean } | null;
     };
 
+/** All runs, what their episodes say, or those that were deleted. */
+export type HistoryPart = 'runs' | 'episodes' | 'trash';
+const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies HistoryPart[];
+
 /**
- * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/history[/episodes]` (or `/trash`), `#/compare/ID,ID,...`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
@@ -31,6 +38,10 @@ export function parseRoute(hash: string): Route {
   if (page === '' || page === 'start') return { page: 'start' };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
+  if (page === 'history' && view === undefined && historyParts.includes(runId ?? 'runs'))
+    return { page: 'history', part: (runId ?? 'runs') as HistoryPart };
+  if (page === 'compare' && view === undefined)
+    return { page: 'compare', runIds: [...new Set((runId ?? '').split(',').filter(Boolean))] };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
     const [episodeId, kind, text] = rest;
@@ -51,6 +62,9 @@ export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
+  if (route.page === 'history') return route.part === 'runs' ? '#/history' : `#/history/${route.part}`;
+  if (route.page === 'compare')
+    return ['#/compare', route.runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/');
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;

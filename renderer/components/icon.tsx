@@ -1,3 +1,27 @@
+import {
+  Check,
+  Command,
+  Copy,
+  Download,
+  Ellipsis,
+  Eye,
+  EyeOff,
+  GitCompare,
+  HardDrive,
+  History,
+  type LucideIcon,
+  Maximize2,
+  Pencil,
+  Pin,
+  PinOff,
+  Search,
+  SlidersHorizontal,
+  Tag,
+  Trash2,
+  Undo2,
+  Upload,
+} from 'lucide-react';
+
 const paths = {
   start: 'M8 1.8l1.9 4 4.3.6-3.1 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.1-3 4.3-.6z',
   play: 'M4.5 2.8v10.4l8.5-5.2z',
@@ -32,7 +56,31 @@ const paths = {
   tree: 'M1.8 8h3.4M5.2 3.5v9M5.2 3.5h3M5.2 8h3M5.2 12.5h3M10.2 3.5h4M10.2 8h4M10.2 12.5h4',
 } as const;
 
-export type IconName = keyof typeof paths;
+/** Of the set that new icons come from. */
+const ofSet = {
+  check: Check,
+  download: Download,
+  more: Ellipsis,
+  show: Eye,
+  hide: EyeOff,
+  compare: GitCompare,
+  expand: Maximize2,
+  pin: Pin,
+  unpin: PinOff,
+  search: Search,
+  options: SlidersHorizontal,
+  palette: Command,
+  copy: Copy,
+  disk: HardDrive,
+  history: History,
+  rename: Pencil,
+  tag: Tag,
+  trash: Trash2,
+  undo: Undo2,
+  upload: Upload,
+} satisfies Record<string, LucideIcon>;
+
+export type IconName = keyof typeof paths | keyof typeof ofSet;
 
 const outlined: ReadonlySet<IconName> = new Set([
   'start',
@@ -62,6 +110,10 @@ const outlined: ReadonlySet<IconName> = new Set([
 
 /** Decoration only: the control it stands in carries the words. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  if (name in ofSet) {
+    const Drawn = ofSet[name as keyof typeof ofSet];
+    return <Drawn className="icon" size={size} aria-hidden="true" />;
+  }
   const line = outlined.has(name);
   return (
     <svg
@@ -76,7 +128,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       strokeLinejoin="round"
       strokeLinecap="round"
     >
-      <path d={paths[name]} fillRule="evenodd" />
+      <path d={paths[name as keyof typeof paths]} fillRule="evenodd" />
     </svg>
   );
 }

@@ -12,6 +12,7 @@ import { ChartsView, useCharts } from '../../views/charts-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
 import { useForks, useParent } from '../../views/use-parent.ts';
 import { chartMarks } from './chart-marks.ts';
+import { CheckpointsPanel } from './checkpoints-panel.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { EvaluationCards } from './evaluation-cards.tsx';
@@ -62,6 +63,7 @@ export function RunPage() {
         <Charts run={run} />
       </ChartsView>
       {run.status !== 'created' && <EvaluationsSection run={run} />}
+      <CheckpointsPanel run={run} />
       <LogPanel />
       <MemoryPanel />
       <ConfigPanel />
