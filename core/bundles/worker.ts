@@ -23,9 +23,12 @@ function progress(done: number, total: number): void {
   say({ progress: [done, total] });
 }
 
-const job = workerData as BundleJob;
-try {
-  say({ value: job.kind === 'pack' ? await pack(job, progress) : await unpack(job, progress) });
-} catch (error) {
-  say({ error: asFailure(error).toApiError() });
+async function work(job: BundleJob): Promise<void> {
+  try {
+    say({ value: job.kind === 'pack' ? await pack(job, progress) : await unpack(job, progress) });
+  } catch (error) {
+    say({ error: asFailure(error).toApiError() });
+  }
 }
+
+void work(workerData as BundleJob);

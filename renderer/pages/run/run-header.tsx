@@ -121,12 +121,16 @@ function Next({ run }: { run: RunSummary }) {
   return (
     <fieldset className={styles.next} aria-label="What next">
       <span className={styles.label}>Next</span>
-      <Button icon="fork" onClick={() => showPart('checkpoints')}>
-        Fork from a checkpoint
-      </Button>
-      <Button icon="ok" onClick={() => showPart('evaluations')}>
-        Evaluate
-      </Button>
+      {run.task !== 'imported' && (
+        <>
+          <Button icon="fork" onClick={() => showPart('checkpoints')}>
+            Fork from a checkpoint
+          </Button>
+          <Button icon="ok" onClick={() => showPart('evaluations')}>
+            Evaluate
+          </Button>
+        </>
+      )}
       <Button icon="download" onClick={() => ask({ kind: 'export', run })}>
         Export…
       </Button>
