@@ -55,6 +55,14 @@ export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
+/** A name that fits where there is little room, whole words of it. */
+export function shortened(name: string, letters: number): string {
+  if (name.length <= letters) return name;
+  const cut = name.slice(0, letters);
+  const end = cut.lastIndexOf(' ');
+  return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
+}
+
 /** Seconds from a run's first start to its end, or until now; null before it. */
 export function tookSeconds({ startedAt, endedAt }: RunSummary, now: number): number | null {
   return startedAt === null ? null : ((endedAt ?? now) - startedAt) / 1000;

@@ -53,7 +53,7 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
     .map((group) => group.filter(({ id }) => actions[id] && !without.includes(id)))
     .filter((group) => group.length > 0);
   return (
-    <Menu.Root modal={false}>
+    <Menu.Root>
       <Menu.Trigger className="icon-button" aria-label={`More for ${run.name}`} title="More">
         <Icon name="more" />
       </Menu.Trigger>

@@ -10,7 +10,7 @@ import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { isLive, nameParts, successOf } from './run-facts.ts';
+import { isLive, nameParts, shortened, successOf } from './run-facts.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
@@ -138,6 +138,9 @@ function TrapMark({ run: { trap } }: { run: RunSummary }) {
   );
 }
 
+/** Letters of a name that two lines hold. */
+const fitting = 34;
+
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = isLive(run.status);
   const success = successOf(run).evaluation;
@@ -158,7 +161,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
             <span className="visually-hidden">Starred: </span>
           </>
         )}
-        {stem} <span className="run-link-hash">{hash}</span>
+        {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>
       </span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
       <TrapMark run={run} />

@@ -75,7 +75,7 @@ test('a run that is trained is paused, told to write a checkpoint, and stopped',
   page.open(`#/run/${runId}`);
   await page.click(page.saying('button', /^Pause$/));
   await page.shown(page.saying('.status-badge', 'Paused'));
-  await page.shown(page.saying('.run-facts', 'Paused in iteration'));
+  await page.shown(page.saying('.run-facts', /Paused (in|after) iteration/));
   await page.click(page.saying('button', /^Checkpoint$/));
   await page.shown(page.saying('.errors', /written at the end of iteration \d+, once the run is resumed/));
   await page.click(page.saying('button', /^Stop…$/));

@@ -39,9 +39,9 @@ export function EpisodeSearch() {
             onChange={({ target }) => setText(target.value)}
           />
         </label>
-        <label className={styles.search}>
+        <label>
           <span className="visually-hidden">Run</span>
-          <select value={runId} onChange={({ target }) => setRunId(target.value)}>
+          <select className={styles.select} value={runId} onChange={({ target }) => setRunId(target.value)}>
             <option value="">All runs</option>
             {runs?.map(({ id, name }) => (
               <option key={id} value={id}>

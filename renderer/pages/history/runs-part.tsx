@@ -77,6 +77,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
       <Chips
         label="Status"
         choices={countBy(listed, ({ status }) => [status])}
+        of={listed.length}
         chosen={statuses}
         words={(status: RunStatus) => statusWords[status]}
         choose={(next) => change({ statuses: next })}
@@ -84,6 +85,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
       <Chips
         label="Environment"
         choices={countBy(listed, (run) => run.environments)}
+        of={listed.length}
         chosen={environments}
         words={environmentWords}
         choose={(next) => change({ environments: next })}
@@ -91,6 +93,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
       <Chips
         label="Tag"
         choices={countBy(listed, ({ marks }) => marks.tags).slice(0, mostTags)}
+        of={listed.length}
         chosen={tags}
         words={(tag) => tag}
         choose={(next) => change({ tags: next })}
@@ -132,14 +135,16 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
 interface ChipsProps<T extends string> {
   label: string;
   choices: readonly Choice<T>[];
+  /** How many runs there are to choose from. */
+  of: number;
   chosen: readonly T[];
   words: (value: T) => string;
   choose: (chosen: T[]) => void;
 }
 
 /** One that all runs share narrows nothing down. */
-function Chips<T extends string>({ label, choices, chosen, words, choose }: ChipsProps<T>) {
-  if (choices.length < 2 && chosen.length === 0) return null;
+function Chips<T extends string>({ label, choices, of, chosen, words, choose }: ChipsProps<T>) {
+  if (choices.every(({ count }) => count === of) && chosen.length === 0) return null;
   const offered = [
     ...choices,
     ...chosen

@@ -233,8 +233,8 @@ function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
       <Cell name="success" numeric title="By the newest evaluation">
         {success === undefined ? '–' : percent(success)}
       </Cell>
-      <Cell name="started" title={new Date(run.startedAt ?? run.createdAt).toLocaleString()}>
-        {run.startedAt === null ? `made ${ago(run.createdAt, now)}` : ago(run.startedAt, now)}
+      <Cell name="started" title={startWords(run)}>
+        {run.startedAt === null ? 'not yet' : ago(run.startedAt, now)}
       </Cell>
       <Cell name="took" numeric>
         {took === null ? '–' : duration(took)}
@@ -255,7 +255,10 @@ function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
   );
 }
 
-const shownTags = 3;
+const startWords = ({ startedAt, createdAt }: RunSummary) =>
+  startedAt === null ? `Made ${new Date(createdAt).toLocaleString()}` : new Date(startedAt).toLocaleString();
+
+const shownTags = 2;
 
 function RunName({ run }: { run: RunSummary }) {
   const api = useApi();

@@ -29,7 +29,7 @@ export function TrashPart() {
     void api.call('trash.restore', { ids: [id] }).then(() => tell(`${name} is back.`), report);
   return (
     <>
-      <div className={styles.selection}>
+      <div className={styles.bar}>
         <span className="spacer">
           {runs.length === 1 ? '1 deleted run' : `${runs.length} deleted runs`}, {bytes(total)}
         </span>
@@ -62,7 +62,7 @@ export function TrashPart() {
                 <td>{left(run.until - now)}</td>
                 <td className="numeric">{bytes(run.bytes)}</td>
                 <td className="numeric">
-                  <Button icon="undo" label={`Take ${run.name} back`} onClick={() => restore(run)}>
+                  <Button icon="undo" label={`Take back ${run.name}`} onClick={() => restore(run)}>
                     Take back
                   </Button>
                 </td>

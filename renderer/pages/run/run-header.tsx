@@ -18,31 +18,34 @@ export function RunHeader({ run }: { run: RunSummary }) {
   return (
     <header className="run-head">
       <div className="run-title">
-        <h1 title={run.id}>{run.name}</h1>
-        <StatusBadge status={run.status} stalled={run.stalled !== null} />
-        <span className="spacer" />
-        <RunControls run={run} />
-        {newest && (
-          <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
-            <Icon name="tree" size={14} />
-            Thought tree
-          </a>
-        )}
-        {newest && (
-          <a
-            className="button"
-            data-kind="primary"
-            href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}
-          >
-            <Icon name="replay" size={14} />
-            Replay episodes
-          </a>
-        )}
-        <RunMenu run={run} without={besides}>
-          <RunMenuItem icon="fork" onClick={() => showPart('checkpoints')}>
-            Fork from a checkpoint…
-          </RunMenuItem>
-        </RunMenu>
+        <div className={styles.words}>
+          <h1 title={run.id}>{run.name}</h1>
+          <StatusBadge status={run.status} stalled={run.stalled !== null} />
+        </div>
+        <div className={styles.actions}>
+          <RunControls run={run} />
+          {newest && (
+            <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
+              <Icon name="tree" size={14} />
+              Thought tree
+            </a>
+          )}
+          {newest && (
+            <a
+              className="button"
+              data-kind="primary"
+              href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}
+            >
+              <Icon name="replay" size={14} />
+              Replay episodes
+            </a>
+          )}
+          <RunMenu run={run} without={besides}>
+            <RunMenuItem icon="fork" onClick={() => showPart('checkpoints')}>
+              Fork from a checkpoint…
+            </RunMenuItem>
+          </RunMenu>
+        </div>
       </div>
       <RunMarksBar run={run} />
       <div className="run-progress">
@@ -67,7 +70,6 @@ const besides = [
 function Facts({ run }: { run: RunSummary }) {
   const now = Date.now();
   const took = tookSeconds(run, now);
-  const live = isLive(run.status);
   return (
     <dl className="run-facts">
       <div>
@@ -98,9 +100,9 @@ function Facts({ run }: { run: RunSummary }) {
           <dd>{ago(run.startedAt, now)}</dd>
         </div>
       )}
-      {took !== null && (
-        <div title={live ? undefined : 'From its first start to its end, pauses included'}>
-          <dt>{live ? 'Since then' : 'Took'}</dt>
+      {took !== null && !isLive(run.status) && (
+        <div title="From its first start to its end, pauses included">
+          <dt>Took</dt>
           <dd>{duration(took)}</dd>
         </div>
       )}
@@ -178,7 +180,9 @@ function resting({ status, iteration, phase, queuePosition }: RunSummary): strin
     case 'queued':
       return queuePosition === 1 ? 'Starts when its device is free' : `Number ${queuePosition} of the queue`;
     case 'paused':
-      return `Paused in iteration ${Math.max(phase?.iteration ?? 0, Math.max(1, iteration))}`;
+      return phase && phase.iteration > iteration
+        ? `Paused in iteration ${phase.iteration}`
+        : `Paused after iteration ${iteration}`;
     case 'completed':
       return 'All iterations are done';
     case 'interrupted':
