@@ -20,7 +20,7 @@ CREATE TABLE episodes (
 ) STRICT;
 CREATE INDEX episodes_by_file ON episodes (run, iteration, split);
 
-CREATE VIRTUAL TABLE episode_text USING fts5 (text, facets, content = 'episodes', content_rowid = 'id');
+CREATE VIRTUAL TABLE episode_text USING fts5 (text, facets, content = 'episodes', content_rowid = 'id', prefix = '2 3');
 CREATE TRIGGER episode_added AFTER INSERT ON episodes BEGIN
   INSERT INTO episode_text (rowid, text, facets) VALUES (new.id, new.text, new.facets);
 END;

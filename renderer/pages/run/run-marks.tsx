@@ -20,16 +20,22 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
     api.call('runs.annotate', { runId: run.id, ...change });
   const mark = (change: Omit<Input<'runs.annotate'>, 'runId'>) => void annotate(change).catch(report);
 
-  /** The keyboard goes back to where it came from. */
-  const close = () => {
+  /** The note with which the keyboard goes back to where it came from: a saved one is told of a little later. */
+  const backAt = useRef<string | null>(null);
+  useEffect(() => {
+    if (writing || backAt.current !== note) return;
+    backAt.current = null;
+    opener.current?.focus();
+  }, [writing, note]);
+  const close = (as = note) => {
+    backAt.current = as;
     setWriting(false);
-    requestAnimationFrame(() => opener.current?.focus());
   };
   /** What was written stays in the editor where it can't be kept. */
   const save = (text: string) =>
     void annotate({ note: text }).then(() => {
       setDraft(null);
-      close();
+      close(text);
     }, report);
 
   return (
@@ -72,7 +78,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         </span>
       </div>
       {writing ? (
-        <NoteEditor text={draft ?? note} change={setDraft} save={save} leave={close} />
+        <NoteEditor text={draft ?? note} change={setDraft} save={save} leave={() => close()} />
       ) : (
         note && (
           <button
