@@ -1,3 +1,4 @@
+import type { Commander } from '../../core/contract/bridge.ts';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { Api } from '../api/api.ts';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
@@ -50,11 +51,6 @@ export function keyWords(keys: string): string[] {
   return keys
     .split('+')
     .map((key) => (key === 'Mod' ? (onMac() ? '⌘' : 'Ctrl') : key === 'Shift' && onMac() ? '⇧' : key));
-}
-
-/** What Electron's menu asks of the page, beside the rest of its bridge. */
-interface Commander {
-  onCommand(handler: (id: string) => void): () => void;
 }
 
 /** Listens to keys, and to the menu bar, until the returned function is called. */

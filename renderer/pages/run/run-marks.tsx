@@ -162,6 +162,8 @@ function NoteEditor({ text, change, save, leave }: NoteEditorProps) {
         aria-label="Note"
         // biome-ignore lint/a11y/noAutofocus: it appears because the person asked to write
         autoFocus
+        // One goes on at the end of what is there.
+        onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
         onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') leave();

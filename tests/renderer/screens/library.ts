@@ -1,4 +1,4 @@
-// Pictures of History, its questions and the palette: npm run build, then node tests/renderer/screens/library.ts FOLDER [AXE_SCRIPT] [PATTERN]
+// Pictures of History, its questions and the palette: npm run build, then node tests/renderer/screens/library.ts FOLDER [AXE_SCRIPT] [PATTERN] [WIDTH]
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,6 +10,7 @@ type Steps = (page: Page) => Promise<unknown>;
 const folder = resolve(process.argv[2] ?? 'out/screens');
 const axe = process.argv[3];
 const only = process.argv[4];
+const onlyWidth = Number(process.argv[5] ?? 0);
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
 const served = await busyStudio();
@@ -62,7 +63,10 @@ for (const [colorScheme, width, height] of [
   ['dark', 1440, 900],
   ['light', 1024, 700],
   ['dark', 1920, 1080],
+  // 1440 at a zoom of 200 %.
+  ['light', 720, 450],
 ] as const) {
+  if (onlyWidth && onlyWidth !== width) continue;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   for (const [name, address, steps] of pictures) {
     if (only && !name.match(only)) continue;
