@@ -25,7 +25,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
   const live = runs.filter(({ status }) => isLive(status));
   const goes = runs.filter((run) => !live.includes(run));
   const size = useSizeOf(goes);
-  const only = runs.length === 1 ? runs[0] : undefined;
+  const named = goes.length === 1 ? goes[0] : runs.length === 1 ? runs[0] : undefined;
 
   async function remove(): Promise<void> {
     setBusy(true);
@@ -47,7 +47,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
     <Dialog
       open
       onClose={close}
-      title={only ? `Delete ${only.name}?` : `Delete ${count(goes)}?`}
+      title={named ? `Delete ${named.name}?` : `Delete ${count(goes)}?`}
       description={`${
         size === null ? '' : `${bytes(size)} on disk. `
       }For seven days ${goes.length === 1 ? 'it' : 'they'} can be taken back from the trash in History; emptying the trash frees the space at once.`}
@@ -68,7 +68,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
       {goes.length > 1 && <Names runs={goes} />}
       {live.length > 0 && (
         <p className={styles.warning}>
-          {only
+          {runs.length === 1
             ? 'This run is being trained. Stop it first.'
             : `${count(live)} of the chosen ${live.length === 1 ? 'is' : 'are'} being trained and stay.`}
         </p>

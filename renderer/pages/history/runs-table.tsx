@@ -276,7 +276,7 @@ function RunName({ run }: { run: RunSummary }) {
       >
         <Icon name="start" size={14} />
       </button>
-      <span className={styles.names}>
+      <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
         <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
           <span className={styles.stem}>{stem}</span> {hash && <span className={styles.hash}>{hash}</span>}
         </a>
