@@ -1,19 +1,25 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { Bundles } from './bundles/bundles.ts';
 import { TimeEstimates } from './estimates/time.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
+import { EpisodeIndex } from './history/episode-index.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
 import { Reactions } from './reactions/reactions.ts';
 import { Annotations } from './runs/annotations.ts';
+import { Checkpoints } from './runs/checkpoints.ts';
+import { Cleaner } from './runs/cleaning.ts';
 import { Liveness } from './runs/liveness.ts';
 import { Queue } from './runs/queue.ts';
 import { QueueFile } from './runs/queue-file.ts';
 import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
+import { Trash } from './runs/trash.ts';
 import { type Clock, Watchdog } from './runs/watchdog.ts';
+import { Sizes } from './storage/sizes.ts';
 import { Storage } from './storage/storage.ts';
 import { Studies } from './studies/studies.ts';
 import { StudyFiles } from './studies/study-files.ts';
@@ -64,6 +70,14 @@ export interface Core {
   /** Does what policies say only in a core that was told to `react`. */
   readonly reactions: Reactions;
   readonly storage: Storage;
+  readonly sizes: Sizes;
+  readonly checkpoints: Checkpoints;
+  readonly cleaner: Cleaner;
+  /** Lets go of what was deleted long ago only in a core that was told to `work`. */
+  readonly trash: Trash;
+  readonly bundles: Bundles;
+  /** Keeps up with what is trained only in a core that was told to `work`. */
+  readonly episodeIndex: EpisodeIndex;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
   /** How long runs would take. */
@@ -105,6 +119,13 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const studies = new Studies({
     ...{ home, resources, trainer, database, files, runs, queue, supervisor, notices },
   });
+  const checkpoints = new Checkpoints({ database, runs, notices });
+  const busy = { runs, queue, evaluations, trainer, notices };
+  const trash = new Trash({ ...busy, home, supervisor, tasks, log });
+  const sizes = new Sizes({ database, home, trash });
+  const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes });
+  const bundles = new Bundles({ home, runs, supervisor, tasks, log });
+  const episodeIndex = new EpisodeIndex({ history, supervisor, log });
   const reactions = new Reactions({
     history,
     runs,
@@ -116,6 +137,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log,
   });
   const dispose = async () => {
+    await episodeIndex.close();
+    trash.close();
     reactions.close();
     await studies.close();
     queue.close();
@@ -123,6 +146,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await evaluations.close();
     await supervisor.close();
     await tasks.close();
+    await bundles.close();
     await history.close();
   };
   const takingIn = tasks.run(
@@ -137,6 +161,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const working = ready.then(() => {
     if (options.reacts) reactions.work();
     if (options.worksQueue && !history.readOnly) queue.work();
+    if (options.reacts && !history.readOnly) {
+      trash.work();
+      episodeIndex.work();
+    }
   });
   try {
     if (options.inBackground) working.catch(said);
@@ -160,6 +188,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     annotations,
     reactions,
     storage,
+    sizes,
+    checkpoints,
+    cleaner,
+    trash,
+    bundles,
+    episodeIndex,
     supervisor,
     tasks,
     times,

@@ -41,7 +41,11 @@ async function start(): Promise<void> {
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   showNotifications(ipcMain, Notification, { inFront: () => window?.isFocused() ?? false, show });
-  installMenu({ development: !app.isPackaged, macOS: process.platform === 'darwin' });
+  installMenu({
+    development: !app.isPackaged,
+    macOS: process.platform === 'darwin',
+    perform: (command) => window?.webContents.send('starpo-command', command),
+  });
   app.on('second-instance', show);
   app.on('activate', show);
   show();

@@ -1,7 +1,15 @@
 import { Menu, type MenuItemConstructorOptions } from 'electron';
+import { commandMenus } from './commands-menu.ts';
+
+interface MenuParts {
+  development: boolean;
+  macOS: boolean;
+  /** Asks the page to do a command of the app. */
+  perform(command: string): void;
+}
 
 /** The menu bar. Roles bring the platform's own labels and keys. */
-export function installMenu({ development, macOS }: { development: boolean; macOS: boolean }): void {
+export function installMenu({ development, macOS, perform }: MenuParts): void {
   const view: MenuItemConstructorOptions[] = [
     { role: 'resetZoom' },
     { role: 'zoomIn' },
@@ -13,6 +21,7 @@ export function installMenu({ development, macOS }: { development: boolean; macO
   const template: MenuItemConstructorOptions[] = [
     { role: 'fileMenu' },
     { role: 'editMenu' },
+    ...commandMenus(perform),
     { label: 'View', submenu: view },
     { role: 'windowMenu' },
   ];

@@ -7,6 +7,7 @@ interface Bridge {
   onClose(callback: () => void): () => void;
   notify(message: string): void;
   onOpen(callback: (runId: string) => void): () => void;
+  onCommand(callback: (command: string) => void): () => void;
 }
 
 const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
@@ -23,7 +24,7 @@ beforeEach(async () => {
 test('the page gets functions for strings and no object of Electron', () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
-  expect(Object.keys(bridge).sort()).toEqual(['notify', 'onClose', 'onOpen', 'receive', 'send']);
+  expect(Object.keys(bridge).sort()).toEqual(['notify', 'onClose', 'onCommand', 'onOpen', 'receive', 'send']);
 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
@@ -43,6 +44,12 @@ test('the page gets functions for strings and no object of Electron', () => {
   forget();
   ipc.emit('starpo-open', {}, 'another');
   expect(opened).toEqual([['a-run']]);
+
+  const commands: unknown[][] = [];
+  bridge.onCommand((...args) => commands.push(args))();
+  bridge.onCommand((...args) => commands.push(args));
+  ipc.emit('starpo-command', { sender: 'secret' }, 'go.history');
+  expect(commands).toEqual([['go.history']]);
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

@@ -16,4 +16,5 @@ contextBridge.exposeInMainWorld('starpo', {
   onClose: (callback: () => void) => listen('starpo-closed', () => callback()),
   notify: (message: string) => ipcRenderer.send('starpo-notify', message),
   onOpen: (callback: (runId: string) => void) => listen('starpo-open', callback),
+  onCommand: (callback: (command: string) => void) => listen('starpo-command', callback),
 });

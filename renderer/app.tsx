@@ -1,10 +1,14 @@
-import { useEffect } from 'react';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { useEffect, useRef } from 'react';
 import { useApi } from './api/context.ts';
-import { ErrorNote } from './components/basics.tsx';
+import { listenForCommands } from './commands/commands.ts';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
+import { Toasts } from './components/toasts.tsx';
+import { Dialogs } from './dialogs/dialogs.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
+import { HistoryPage } from './pages/history/history-page.tsx';
 import { NewPage } from './pages/new/new-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
@@ -13,7 +17,8 @@ import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
 import { StudyPage } from './pages/studies/study-page.tsx';
 import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
-import { formatRoute, type Route, useRoute } from './router.ts';
+import { formatRoute, parseRoute, type Route, useRoute } from './router.ts';
+import { useScrollMemory } from './scroll-memory.ts';
 import { followCore, useApp } from './stores/app-store.ts';
 import { ReplayView } from './views/replay-view.tsx';
 import { RunView } from './views/run-view.tsx';
@@ -23,22 +28,28 @@ export function App() {
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
   useEffect(() => notifyOfAlarms(api), [api]);
-  // What went wrong on one page is of no use on the next.
+  useEffect(() => listenForCommands(api, () => parseRoute(location.hash)), [api]);
+  const main = useRef<HTMLElement>(null);
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
+  useScrollMemory(main, place);
+  // What went wrong on one page is of no use on the next.
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
   useEffect(() => () => useApp.getState().dismissAll(), [place]);
   return (
-    <div className="shell">
-      <button type="button" className="skip-link" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the page
-      </button>
-      <Sidebar route={route} />
-      <main id="main" tabIndex={-1}>
-        <ConnectionNote />
-        <Page route={route} />
-      </main>
-      <Errors />
-    </div>
+    <CSPProvider disableStyleElements>
+      <div className="shell">
+        <button type="button" className="skip-link" onClick={() => document.getElementById('main')?.focus()}>
+          Skip to the page
+        </button>
+        <Sidebar route={route} />
+        <main id="main" ref={main} tabIndex={-1}>
+          <ConnectionNote />
+          <Page route={route} />
+        </main>
+        <Toasts />
+      </div>
+      <Dialogs route={route} />
+    </CSPProvider>
   );
 }
 
@@ -57,6 +68,7 @@ function Page({ route }: { route: Route }) {
         importing={route.importing === true}
       />
     );
+  if (route.page === 'history') return <HistoryPage part={route.part} />;
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.
@@ -118,16 +130,4 @@ function ConnectionNote() {
   }
   if (connection === 'signed-out') return <SignIn />;
   return null;
-}
-
-function Errors() {
-  const errors = useApp((state) => state.errors);
-  const dismiss = useApp((state) => state.dismiss);
-  return (
-    <section className="errors" aria-label="Errors">
-      {errors.map(({ key, error }) => (
-        <ErrorNote key={key} error={error} onDismiss={() => dismiss(key)} />
-      ))}
-    </section>
-  );
 }

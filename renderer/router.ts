@@ -6,6 +6,7 @@ export type Route =
   | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true; importing?: true }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
+  | { page: 'history'; part: HistoryPart }
   /** Runs over one another; none: to be chosen there. */
   | { page: 'compare'; runIds: readonly string[] }
   /** An address that means no page. */
@@ -29,11 +30,16 @@ export type NewFrom =
   /** A run's configuration alone, or one of its checkpoints. */
   | { run: string; checkpoint: number | null };
 
+/** All runs, what their episodes say, or those that were deleted. */
+export type HistoryPart = 'runs' | 'episodes' | 'trash';
+const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies HistoryPart[];
+
 /**
  * The addresses of the pages:
  * - `#/start`; nothing means it too.
  * - `#/new[/PRESET]`, `#/new/import`, `#/new/run/ID[/ITERATION]`, each with `?rollout.groups=8&...`; the same after `#/studies` for a study.
  * - `#/studies`, `#/study/ID`
+ * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
  * - `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`
  * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`
@@ -47,6 +53,8 @@ export function parseRoute(hash: string): Route {
     return parseNew(made.slice(1), query, page === 'studies') ?? { page: 'unknown', hash };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
+  if (page === 'history' && view === undefined && historyParts.includes(runId ?? 'runs'))
+    return { page: 'history', part: (runId ?? 'runs') as HistoryPart };
   if (page === 'compare' && view === undefined)
     return { page: 'compare', runIds: [...new Set((runId ?? '').split(',').filter(Boolean))] };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
@@ -95,6 +103,7 @@ export function formatRoute(route: Route): string {
   if (route.page === 'new') return formatNew(route);
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
+  if (route.page === 'history') return route.part === 'runs' ? '#/history' : `#/history/${route.part}`;
   if (route.page === 'compare')
     return ['#/compare', route.runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/');
   if (route.page === 'unknown') return route.hash;

@@ -33,3 +33,9 @@ export interface Notifier {
   /** Calls back with the run whose notification was clicked; gives the function that ends it. */
   onOpen(handler: (runId: string) => void): () => void;
 }
+
+/** What the preload offers for the menu bar. */
+export interface Commander {
+  /** Calls back with the command (commands.ts) that was chosen there; gives the function that ends it. */
+  onCommand(handler: (command: string) => void): () => void;
+}

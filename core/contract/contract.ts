@@ -3,6 +3,7 @@ import { configurationProcedures, presetCard, settings, trainMoreProcedures } fr
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { libraryNotices, libraryProcedures } from './library.ts';
 import {
   type ApiError,
   alert,
@@ -16,6 +17,7 @@ import {
   runCommand,
   runId,
   runMarks,
+  runName,
   runSource,
   runStorage,
   runSummary,
@@ -32,6 +34,7 @@ export * from './configuration.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './library.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -50,6 +53,7 @@ const changes = true;
 
 /** Every procedure: its input and its output. */
 export const procedures = {
+  ...libraryProcedures,
   /** What this client hears of from now on, besides what it did; at first nothing. */
   'notices.subscribe': {
     input: z.object({ add: z.array(topic).max(256), remove: z.array(topic).max(256) }),
@@ -126,7 +130,7 @@ export const procedures = {
   /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
   'runs.adopt': { changes, input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
-  /** Changes what is named, leaves the rest. */
+  /** Changes what is named, leaves the rest. Throws `run_active` where a run that is trained or paused is to be archived. */
   'runs.annotate': {
     changes,
     input: z.object({
@@ -136,6 +140,7 @@ export const procedures = {
       note: noteText.optional(),
       starred: z.boolean().optional(),
       archived: z.boolean().optional(),
+      name: runName.optional(),
     }),
     output: runMarks,
   },
@@ -276,6 +281,7 @@ export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['ou
  * come to every client.
  */
 export const notices = {
+  ...libraryNotices,
   /** To be answered by `notices.heard`: so core knows that a client is there, and how much is still under way to it. */
   beat: z.object({ beat: z.number().int() }),
   /** So much was under way to this client that notices were left out: what it shows has to be asked for again. */

@@ -38,6 +38,8 @@ export const tagText = z
     'must be 1 to 40 letters, digits, spaces or . _ : / + -',
   );
 export const noteText = z.string().max(10_000);
+/** What a person calls a run; empty: by its own name. */
+export const runName = z.string().regex(/^\P{Cc}{0,80}$/u, 'must be at most 80 characters, on one line');
 
 /** What people said of a run; kept in its annotations.jsonl. */
 export const runMarks = z.object({
@@ -45,6 +47,7 @@ export const runMarks = z.object({
   note: z.string(),
   starred: z.boolean(),
   archived: z.boolean(),
+  name: z.string().describe('empty: it goes by its own'),
 });
 export type RunMarks = z.infer<typeof runMarks>;
 
@@ -126,6 +129,11 @@ export const runSummary = z.object({
   /** `reinforce`, `warm_start`, or one of a newer version. */
   task: z.string(),
   environments: z.array(z.string()).describe('environment types, in order'),
+  algorithm: z.string().describe('as in `StarPO-S (PPO)`'),
+  /** What its last trainer ran on; null before there was one. */
+  machine: z
+    .object({ host: z.string(), device: z.string(), name: z.string().nullable(), threads: z.number().int() })
+    .nullable(),
   status: runStatus,
   /** Last complete iteration; before the first, 0 or that of the checkpoint that it goes on from. */
   iteration: z.number().int(),

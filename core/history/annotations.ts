@@ -26,7 +26,7 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
       const problem = unreadable ?? (damaged === 0 ? null : problemOf(damaged));
       prepared(
         database,
-        `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, start_problem = NULL
+        `UPDATE runs SET annotations_bytes = ?, annotations_problem = ?, note = '', starred = 0, archived = 0, given_name = '', start_problem = NULL
          WHERE id = ?`,
       ).run(bytes, problem, runId);
       for (const annotation of annotations) apply(database, runId, annotation);
@@ -69,6 +69,12 @@ function apply(database: HistoryDatabase, runId: string, annotation: Annotation)
     case 'archive':
       update('archived', Number(annotation.on));
       break;
+    case 'name':
+      update('given_name', annotation.name);
+      break;
+    case 'cleaned':
+      applyCleaning(database, runId, annotation);
+      break;
     case 'alert':
       applyAlert(database, runId, annotation);
       break;
@@ -81,6 +87,20 @@ function apply(database: HistoryDatabase, runId: string, annotation: Annotation)
       break;
     }
   }
+}
+
+/** Episodes that were written since, as by a resumed run, are there. */
+function applyCleaning(
+  database: HistoryDatabase,
+  runId: string,
+  { splits, seq }: Extract<Annotation, { type: 'cleaned' }>,
+): void {
+  prepared(
+    database,
+    `UPDATE rollouts SET removed = 1 WHERE run = ? AND split IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+       SELECT 1 FROM events WHERE events.run = rollouts.run AND type = 'rollout' AND seq > ?
+         AND json_extract(body, '$.iteration') = rollouts.iteration AND json_extract(body, '$.split') = rollouts.split)`,
+  ).run(runId, JSON.stringify(splits), seq);
 }
 
 type AlertAnnotation = Extract<Annotation, { type: 'alert' }>;
@@ -181,7 +201,8 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
     database,
     'SELECT tag FROM tags WHERE run = ? ORDER BY tag',
   ).all(row.id);
-  return { tags, note: row.note, starred: row.starred === 1, archived: row.archived === 1 };
+  const { note, given_name: name } = row;
+  return { tags, note, starred: row.starred === 1, archived: row.archived === 1, name };
 }
 
 /**

@@ -76,6 +76,10 @@ export class History implements HistoryWriter {
     return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
   }
 
+  async indexEpisodes(): Promise<boolean> {
+    return this.writer ? this.writer.indexEpisodes() : false;
+  }
+
   async rebuild(options: RebuildOptions = {}): Promise<RebuildReport> {
     if (this.writer) return this.writer.rebuild(options);
     throw newerHistory();

@@ -1,4 +1,4 @@
-import type { LogLine, MemoryPlan, RolloutFile, Series } from '../contract/contract.ts';
+import type { LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
 import { type EventType, eventTypes, type JournalEvent } from '../run-directory/events.ts';
 import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
@@ -162,6 +162,52 @@ export function readMemoryPlan(database: HistoryDatabase, runId: string): Memory
 export function toLogLine(event: StoredEvent): LogLine | null {
   const { line } = storedMeaning(event);
   return line ? { seq: event.seq, time: event.time, ...line } : null;
+}
+
+/** Success rates of a run's own evaluations at an iteration, in [0, 1]. */
+export function successAt(
+  database: HistoryDatabase,
+  runId: string,
+  iteration: number,
+): { label: string; rate: number }[] {
+  return prepared<[string, number], { label: string; metrics: string }>(
+    database,
+    'SELECT label, metrics FROM evaluations WHERE run = ? AND iteration = ? ORDER BY label',
+  )
+    .all(runId, iteration)
+    .flatMap(({ label, metrics }) => {
+      const rate = JSON.parse(metrics)[`evaluation/${label}/success_rate`];
+      return typeof rate === 'number' ? [{ label, rate }] : [];
+    });
+}
+
+/** Every iteration that was evaluated, oldest first, with its mean success over the environments. */
+export function checkpointResults(
+  database: HistoryDatabase,
+  runId: string,
+): { iteration: number; rate: number }[] {
+  return preparedValue<[string], number>(
+    database,
+    'SELECT DISTINCT iteration FROM evaluations WHERE run = ? ORDER BY iteration',
+  )
+    .all(runId)
+    .flatMap((iteration) => {
+      const rates = successAt(database, runId, iteration).map(({ rate }) => rate);
+      return rates.length === 0
+        ? []
+        : [{ iteration, rate: rates.reduce((sum, rate) => sum + rate, 0) / rates.length }];
+    });
+}
+
+/** What a run's last trainer ran on; null where there was none. */
+export function lastMachine(database: HistoryDatabase, runId: string): RunSummary['machine'] {
+  const body = preparedValue<[string], string>(
+    database,
+    `SELECT body FROM events WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
+  ).get(runId);
+  if (body === undefined) return null;
+  const { host, device, device_name: name = null, threads } = JSON.parse(body);
+  return { host, device, name, threads };
 }
 
 /** Time (ms) of the last event that opened a process; null where none did. */

@@ -41,6 +41,10 @@ export interface RunRow {
   start_problem: string | null;
   /** JSON: the run that it was made from and the iteration of that one's checkpoint, or null; NULL where an earlier version took the run in. */
   parent: string | null;
+  /** What a person calls it; empty: nothing else. */
+  given_name: string;
+  /** As in `StarPO-S (PPO)`; NULL where an earlier version took the run in. */
+  algorithm: string | null;
 }
 
 /** What the history needs of run.json; a newer version's other keys don't matter here. */
@@ -54,6 +58,8 @@ const head = z.looseObject({
     .looseObject({ run: z.string().regex(runIdPattern), iteration: z.number().int() })
     .nullable()
     .catch(null),
+  filter: z.looseObject({ strategy: z.string() }).optional().catch(undefined),
+  advantage: z.looseObject({ estimator: z.string() }).optional().catch(undefined),
   /** Of a run that was made elsewhere: docs/formats/imported-run.md. */
   imported: z.looseObject({ name: z.string() }).optional(),
 });
@@ -61,7 +67,7 @@ const head = z.looseObject({
 /** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
   const known = getRun(database, runId);
-  if (known && known.parent !== null) return true;
+  if (known && known.parent !== null && known.algorithm !== null) return true;
   const path = join(folder, runFiles.config);
   let config: z.infer<typeof head>;
   let created: number;
@@ -74,16 +80,20 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   const { parent } = config;
   const parentJson = JSON.stringify(parent && { run: parent.run, iteration: parent.iteration });
   if (known) {
-    prepared(database, 'UPDATE runs SET parent = ? WHERE id = ?').run(parentJson, runId);
+    prepared(database, 'UPDATE runs SET parent = ?, algorithm = ? WHERE id = ?').run(
+      parentJson,
+      algorithmOf(config),
+      runId,
+    );
     return true;
   }
   prepared(
     database,
-    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   ).run(
     runId,
-    config.imported?.name ?? defaultName(runId, config.preset),
+    ownName(runId, config),
     config.preset,
     config.task,
     JSON.stringify(config.environments.map((each) => each.type)),
@@ -91,9 +101,26 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     created,
     config.device,
     parentJson,
+    algorithmOf(config),
   );
   return true;
 }
+
+const estimators: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO' };
+
+/** What a run is trained by, in a few words. */
+function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string {
+  if (task === 'warm_start') return 'Warm start';
+  if (!filter || !advantage) return 'Not known';
+  const { estimator } = advantage;
+  return `${filter.strategy === 'none' ? 'StarPO' : 'StarPO-S'} (${estimators[estimator] ?? estimator})`;
+}
+
+/** What a run is called by itself. */
+export const ownName = (
+  runId: string,
+  { imported, preset }: { imported?: { name: string } | undefined; preset: string },
+) => imported?.name ?? defaultName(runId, preset);
 
 /** What a run is called: its preset's title and the random end of its id. */
 function defaultName(runId: string, preset: string): string {

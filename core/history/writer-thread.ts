@@ -63,6 +63,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
     takeIn: async (runId) => (await living()).call('takeIn', runId),
     takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
     trap: async (runId) => (await living()).call('trap', runId),
+    indexEpisodes: async () => (await living()).call('indexEpisodes'),
     rebuild: async (options) => (await living()).call('rebuild', '', options),
     async close() {
       await starting?.catch(() => {});

@@ -5,6 +5,7 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import { openWriter } from './database.ts';
 import { Judge } from './echo-trap.ts';
+import { indexNextRollout } from './episode-text.ts';
 import { ingestBatch } from './ingest.ts';
 import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
@@ -33,6 +34,8 @@ export interface HistoryWriter {
   takeAnnotations(runId: string): Promise<boolean>;
   /** What the Echo Trap's monitor says of a run as far as it is taken in; null where there is nothing to judge. */
   trap(runId: string): Promise<EchoTrap | null>;
+  /** Reads one file of episodes for the search; gives whether there was one to be read. */
+  indexEpisodes(): Promise<boolean>;
   /** Throws what `signal` was aborted with. */
   rebuild(options?: RebuildOptions): Promise<RebuildReport>;
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
     },
     takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
     trap: async (runId) => judge.view(runId),
+    indexEpisodes: async () => indexNextRollout(database, home),
     rebuild: (options) => rebuildHistory(database, home, judge, options),
     close: async () => void database.close(),
   };

@@ -8,12 +8,14 @@ import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
 import { listAlerts } from './commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
+import { type BundleFlags, exportBundle, importBundle } from './commands/bundle.ts';
 import { calibrate } from './commands/calibrate.ts';
 import { check } from './commands/check.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { rebuild } from './commands/history.ts';
 import { importMetrics } from './commands/import-metrics.ts';
+import { deleteRuns, emptyTrash, listTrash, renameRun, restoreRuns } from './commands/library.ts';
 import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
 import { pinCheckpoint } from './commands/pin.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
@@ -193,6 +195,7 @@ function program(): Command {
   queueCommands(root);
   studyCommands(root);
   markCommands(root);
+  libraryCommands(root);
   root
     .command('adopt')
     .description('copy a run folder from elsewhere into the data folder')
@@ -330,6 +333,56 @@ function studyCommands(root: Command): void {
     .option('--runs', 'delete the folders of its runs too')
     .option(...home)
     .action(deleteStudy);
+}
+
+function libraryCommands(root: Command): void {
+  root
+    .command('rename')
+    .description('call a run otherwise; its id stays')
+    .argument('<run>')
+    .argument('[name]', 'without one it goes by its own again')
+    .option(...home)
+    .action(renameRun);
+  root
+    .command('delete')
+    .description('move runs to the trash, from where they can be taken back for seven days')
+    .argument('<runs...>')
+    .option(...home)
+    .action(deleteRuns);
+  const trash = root.command('trash').description('deleted runs');
+  trash
+    .command('list', { isDefault: true })
+    .description('list them')
+    .option(...json)
+    .option(...home)
+    .action(listTrash);
+  trash
+    .command('restore')
+    .description('take runs back')
+    .argument('<runs...>')
+    .option(...home)
+    .action(restoreRuns);
+  trash
+    .command('empty')
+    .description('delete all of them for good')
+    .option(...home)
+    .action(emptyTrash);
+  const bundle = root.command('bundle').description('a run in one file');
+  bundle
+    .command('export')
+    .description('pack a run')
+    .argument('<run>')
+    .argument('<file>', 'a .zip that is not there yet')
+    .addOption(new Option('--checkpoints <which>').choices(['none', 'newest', 'all']).default('newest'))
+    .addOption(new Option('--episodes <which>').choices(['none', 'evaluations', 'all']).default('all'))
+    .option(...home)
+    .action((run: string, file: string, flags: BundleFlags) => exportBundle(run, file, flags));
+  bundle
+    .command('import')
+    .description('take in a run that was packed, and print its id')
+    .argument('<file>')
+    .option(...home)
+    .action(importBundle);
 }
 
 function markCommands(root: Command): void {

@@ -31,15 +31,17 @@ export class Annotations {
     await supervisor.lookAtAnnotations(runId);
   }
 
-  /** Changes what is named; what is so already makes no line. Throws `run_unknown`. */
+  /** Changes what is named; what is so already makes no line. Throws `run_unknown`, or `run_active` where a run that has a trainer is to be archived. */
   async annotate({
     runId,
     addTags = [],
     removeTags = [],
     ...changes
   }: Input<'runs.annotate'>): Promise<RunMarks> {
-    const { tags, note, starred, archived } = this.marks(runId);
+    const { tags, note, starred, archived, name } = this.marks(runId);
     const { note: text = note, starred: star = starred, archived: archive = archived } = changes;
+    const called = (changes.name ?? name).trim();
+    if (archive && !archived) this.refuseActive(runId);
     const lines: NewAnnotation[] = [];
     for (const tag of new Set(addTags))
       if (!tags.includes(tag)) lines.push({ type: 'tag', tag, present: true });
@@ -48,6 +50,7 @@ export class Annotations {
     if (text !== note) lines.push({ type: 'note', text });
     if (star !== starred) lines.push({ type: 'star', on: star });
     if (archive !== archived) lines.push({ type: 'archive', on: archive });
+    if (called !== name) lines.push({ type: 'name', name: called });
     if (lines.length > 0) await this.add(runId, ...lines);
     return this.marks(runId);
   }
@@ -90,6 +93,16 @@ export class Annotations {
       throw new Failure('input_invalid', 'A snooze needs an end.', 'Give `until`, in ms since the epoch.');
     else await this.add(runId, { type: 'alert', alert: alertId, state, until });
     return this.alerts(runId);
+  }
+
+  /** Hidden, a run whose trainer lives would use the machine unseen. */
+  private refuseActive(runId: string): void {
+    if (this.parts.supervisor.isActive(this.row(runId)))
+      throw new Failure(
+        'run_active',
+        'A run that is being trained or paused can’t be archived.',
+        'Stop it first; it can be resumed later.',
+      );
   }
 
   private row(runId: string) {

@@ -1,7 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkpointPath, runFiles } from '../run-directory/names.ts';
+import type { Checkpoint } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { successAt } from '../history/queries.ts';
+import type { Notices } from '../notices.ts';
+import { checkpointPath, pinFile, runFiles, trainerState } from '../run-directory/names.ts';
+import { folderBytes } from '../storage/measure.ts';
 import { wholeWeights } from './model-digest.ts';
+import type { Runs } from './runs.ts';
 
 /** Iterations of the checkpoints in a run directory that have their weights, oldest first. */
 export function checkpointsOf(folder: string): number[] {
@@ -12,4 +19,62 @@ export function checkpointsOf(folder: string): number[] {
     .map(Number)
     .filter((iteration) => existsSync(join(folder, checkpointPath(iteration), wholeWeights)))
     .sort((a, b) => a - b);
+}
+
+interface CheckpointsParts {
+  database: HistoryDatabase;
+  runs: Runs;
+  notices: Notices;
+}
+
+/** The checkpoints of runs, as people look at them. */
+export class Checkpoints {
+  private readonly parts: CheckpointsParts;
+
+  constructor(parts: CheckpointsParts) {
+    this.parts = parts;
+  }
+
+  /** Newest first. Throws `run_unknown`. */
+  async list(runId: string): Promise<Checkpoint[]> {
+    const { database, runs } = this.parts;
+    runs.get(runId);
+    const folder = runs.folder(runId);
+    return Promise.all(
+      checkpointsOf(folder)
+        .toReversed()
+        .map(async (iteration) => {
+          const path = join(folder, checkpointPath(iteration));
+          return {
+            iteration,
+            bytes: await folderBytes(path),
+            pinned: existsSync(join(path, pinFile)),
+            optimizer: existsSync(join(path, trainerState)),
+            success: successAt(database, runId, iteration),
+          };
+        }),
+    );
+  }
+
+  /** A living trainer does it itself, since it removes what is no longer to be kept. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
+  async pin(runId: string, iteration: number, pinned: boolean): Promise<void> {
+    const { runs, notices } = this.parts;
+    const { status } = runs.get(runId);
+    const folder = runs.folder(runId);
+    if (!checkpointsOf(folder).includes(iteration))
+      throw new Failure(
+        'checkpoint_missing',
+        `There is no checkpoint of iteration ${iteration}.`,
+        'It may have been deleted; choose another.',
+      );
+    if (status === 'running' || status === 'paused') {
+      const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
+      if (!accepted) throw new Failure('command_refused', `The trainer refused: ${message}.`, 'Try again.');
+    } else {
+      const file = join(folder, checkpointPath(iteration), pinFile);
+      if (!pinned) rmSync(file, { force: true });
+      else if (!existsSync(file)) writeFileSync(file, '', { flag: 'wx' });
+    }
+    notices.emit('checkpoints', { runId, written: null });
+  }
 }

@@ -28,6 +28,8 @@ export function publishEvents(
       const { iteration, split, episodes } = rollout;
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });
     }
+    if (event.type === 'checkpoint')
+      notices.emit('checkpoints', { runId, written: JSON.parse(event.body).iteration });
     if (rolloutRemoved) notices.emit('rolloutRemoved', { runId, ...rolloutRemoved });
     if (begins) {
       flush();

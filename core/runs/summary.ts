@@ -2,7 +2,7 @@ import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contrac
 import { lastReaction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { readTrapBrief } from '../history/echo-trap.ts';
-import { latestMetrics, recentIterationTimes } from '../history/queries.ts';
+import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
 
 /** Iterations whose pace the estimate of the remaining time goes by. */
@@ -30,10 +30,12 @@ export function toSummary(
   const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
   return {
     id: row.id,
-    name: study ? `${study.name}: ${study.point} s${study.seed}` : row.name,
+    name: row.given_name || (study ? `${study.name}: ${study.point} s${study.seed}` : row.name),
     preset: row.preset,
     task: row.task,
     environments: JSON.parse(row.environments),
+    algorithm: row.algorithm ?? 'Not known',
+    machine: lastMachine(database, row.id),
     status,
     // A run that goes on from a checkpoint counts on from there.
     iteration: Math.max(row.iteration, parent?.iteration ?? 0),

@@ -16,7 +16,9 @@ import { findPreset } from '../run-config/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
+import { checkConfig } from '../runs/create-run.ts';
 import { configurationHandlers } from './configuration-handlers.ts';
+import { libraryHandlers } from './library-handlers.ts';
 import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
@@ -29,6 +31,7 @@ const nobody: ClientState = { subscribe: () => {}, answered: () => {} };
 export function createHandlers(core: Core, session: ClientState = nobody): Handlers {
   const { database, evaluations, runs, studies, tasks } = core;
   return {
+    ...libraryHandlers(core),
     'notices.subscribe': (topics) => {
       session.subscribe(topics);
       return {};

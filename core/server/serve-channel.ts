@@ -116,7 +116,7 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
       'See core/contract/contract.ts for what it takes.',
     );
   }
-  if ('runId' in parsed.data) await core.supervisor.find(parsed.data.runId);
+  if ('runId' in parsed.data && parsed.data.runId) await core.supervisor.find(parsed.data.runId);
   const handler = handlers[name as ProcedureName] as (input: unknown) => unknown;
   return procedure.output.parse(await handler(parsed.data));
 }

@@ -35,7 +35,7 @@ export async function measureRun(folder: string): Promise<RunSizes> {
   };
 }
 
-async function folderBytes(folder: string): Promise<number> {
+export async function folderBytes(folder: string): Promise<number> {
   const entries = await list(folder);
   const sizes = await Promise.all(
     entries.map((entry) => {

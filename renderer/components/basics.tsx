@@ -117,11 +117,13 @@ export function ErrorNote({
   return (
     <div className="note" data-kind={kind} role={kind === 'error' ? 'alert' : 'status'}>
       <div className="note-body">
-        <p className="note-title">
-          {error.message} <code>{error.code}</code>
-        </p>
+        <p className="note-title">{error.message}</p>
         <p>{error.hint}</p>
         {children}
+        <details className="note-details">
+          <summary>Details</summary>
+          Code <code>{error.code}</code>
+        </details>
       </div>
       {onDismiss && <IconButton icon="close" label="Dismiss" onClick={onDismiss} />}
     </div>
@@ -130,18 +132,21 @@ export function ErrorNote({
 
 /** A collapsible section. */
 export function Panel({
+  id,
   title,
   note,
   open,
   children,
 }: {
+  /** Where others lead to it. */
+  id?: string;
   title: string;
   note?: ReactNode;
   open?: boolean;
   children: ReactNode;
 }) {
   return (
-    <details className="panel fold" open={open}>
+    <details id={id} className="panel fold" open={open}>
       <summary>
         <Icon name="chevron" size={12} />
         <h2>{title}</h2>

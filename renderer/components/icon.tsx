@@ -1,16 +1,25 @@
 import {
   Check,
+  Command,
+  Copy,
   Download,
   Ellipsis,
   Eye,
   EyeOff,
   GitCompare,
+  HardDrive,
+  History,
   type LucideIcon,
   Maximize2,
+  Pencil,
   Pin,
   PinOff,
   Search,
   SlidersHorizontal,
+  Tag,
+  Trash2,
+  Undo2,
+  Upload,
 } from 'lucide-react';
 
 const paths = {
@@ -69,6 +78,15 @@ const ofSet = {
   unpin: PinOff,
   search: Search,
   options: SlidersHorizontal,
+  palette: Command,
+  copy: Copy,
+  disk: HardDrive,
+  history: History,
+  rename: Pencil,
+  tag: Tag,
+  trash: Trash2,
+  undo: Undo2,
+  upload: Upload,
 } satisfies Record<string, LucideIcon>;
 
 export type IconName = keyof typeof paths | keyof typeof ofSet;

@@ -49,3 +49,30 @@ export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
   const waiting = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
   return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!);
 }
+
+/** A run's name and what tells it from others of the same name: the random end of its id. */
+export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
+  const hash = /-([0-9a-f]{4})$/.exec(id)?.[1] ?? '';
+  return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
+}
+
+/** A name that fits where there is little room, whole words of it. */
+export function shortened(name: string, letters: number): string {
+  if (name.length <= letters) return name;
+  const cut = name.slice(0, letters);
+  const end = cut.lastIndexOf(' ');
+  return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
+}
+
+/** Seconds from a run's first start to its end, or until now; null before it. */
+export function tookSeconds({ startedAt, endedAt }: RunSummary, now: number): number | null {
+  return startedAt === null ? null : ((endedAt ?? now) - startedAt) / 1000;
+}
+
+/** `cpu, 2 threads` or a GPU's name; as configured where no trainer has begun. */
+export function machineWords({ machine }: RunSummary): string {
+  if (!machine) return '';
+  const { device, name, threads } = machine;
+  if (device === 'cpu') return `CPU, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  return name ?? device;
+}

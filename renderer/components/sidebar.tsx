@@ -1,10 +1,16 @@
+import { useMemo } from 'react';
+import { factsOf } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { keyWords } from '../commands/commands.ts';
+import { Keys } from '../commands/keys-dialog.tsx';
+import { useDialogs } from '../dialogs/dialogs-store.ts';
 import { formatRoute, type Route } from '../router.ts';
 import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { isLive, nameParts, shortened, successOf } from './run-facts.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
@@ -16,46 +22,80 @@ const connectionWords = {
   untrusted: 'Not connected',
 } as const;
 
+const places: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
+  { page: 'start', title: 'Start', icon: 'play', route: { page: 'start' } },
+  { page: 'history', title: 'History', icon: 'history', route: { page: 'history', part: 'runs' } },
+  { page: 'studies', title: 'Studies', icon: 'study', route: { page: 'studies' } },
+];
+
+const belongsTo = (route: Route, page: Route['page']) =>
+  route.page === page || (page === 'studies' && route.page === 'study');
+
+/** Beyond that many, a list is no overview: History has them all. */
+const mostListed = 60;
+
+/** The newest, and whichever is trained, starred or open. */
+function shortList(runs: readonly RunSummary[], open: string | null): readonly RunSummary[] {
+  const matters = ({ id, status, marks }: RunSummary) =>
+    id === open || marks.starred || isLive(status) || status === 'queued';
+  return runs.filter((run, place) => place < mostListed || matters(run));
+}
+
 export function Sidebar({ route }: { route: Route }) {
   const { runs, archived } = useListedRuns();
   const { showArchived, toggleArchived } = useApp();
   const connection = useApp((state) => state.connection);
   const { theme, toggle } = useTheme();
   const openRun = 'runId' in route ? route.runId : null;
+  const listed = useMemo(() => shortList(runs ?? [], openRun), [runs, openRun]);
   return (
     <nav className="sidebar" aria-label="Main">
       <a className="brand" href="#/start">
         <img src="./favicon.svg" alt="" width="22" height="22" />
         <span className="wide">StarPO Studio</span>
       </a>
-      <a
-        className="nav-link"
-        href="#/start"
-        aria-current={route.page === 'start' ? 'page' : undefined}
-        title="Start"
+      {places.map(({ page, title, icon, route: to }) => (
+        <a
+          key={page}
+          className="nav-link"
+          href={formatRoute(to)}
+          aria-current={belongsTo(route, page) ? 'page' : undefined}
+          title={title}
+        >
+          <Icon name={icon} />
+          <span className="wide">{title}</span>
+        </a>
+      ))}
+      <button
+        type="button"
+        className="nav-link nav-search"
+        title="Find a command or a run"
+        onClick={() => useDialogs.getState().ask({ kind: 'palette' })}
       >
-        <Icon name="start" />
-        <span className="wide">Start</span>
-      </a>
-      <a
-        className="nav-link"
-        href="#/studies"
-        aria-current={route.page === 'studies' || route.page === 'study' ? 'page' : undefined}
-        title="Studies"
-      >
-        <Icon name="study" />
-        <span className="wide">Studies</span>
-      </a>
+        <Icon name="search" />
+        <span className="wide">Find</span>
+        <span className="spacer wide" />
+        <span className="wide">
+          <Keys keys={keyWords(factsOf('app.palette').keys!)} />
+        </span>
+      </button>
       <h2 className="nav-heading">
         <span className="wide">Runs</span>
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}
       </h2>
       <ul className="run-list">
-        {runs?.map((run) => (
+        {listed.map((run) => (
           <li key={run.id}>
             <RunLink run={run} current={run.id === openRun} />
           </li>
         ))}
+        {runs && runs.length > listed.length && (
+          <li>
+            <a className="nav-link" href={formatRoute({ page: 'history', part: 'runs' })}>
+              <span className="wide">All {runs.length.toLocaleString('en')} runs</span>
+            </a>
+          </li>
+        )}
       </ul>
       {archived > 0 && (
         <button
@@ -98,12 +138,13 @@ function TrapMark({ run: { trap } }: { run: RunSummary }) {
   );
 }
 
-/** Letters that are never cut off: the blank and what core puts behind a preset's title. */
-const endOfName = 5;
+/** Letters of a name that two lines hold. */
+const fitting = 34;
 
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
-  const active = run.status === 'running' || run.status === 'paused';
-  const success = run.latest['rollout/success_rate'];
+  const active = isLive(run.status);
+  const success = successOf(run).evaluation;
+  const { stem, hash } = nameParts(run);
   return (
     <a
       className="run-link"
@@ -120,8 +161,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
             <span className="visually-hidden">Starred: </span>
           </>
         )}
-        <span className="run-link-stem">{run.name.slice(0, -endOfName)}</span>
-        {run.name.slice(-endOfName)}
+        {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>
       </span>
       <span className="visually-hidden">{statusWords[run.status]}</span>
       <TrapMark run={run} />
@@ -133,6 +173,9 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
             : success === undefined
               ? statusWords[run.status]
               : percent(success, 0)}
+        {success !== undefined && !active && run.queuePosition === null && (
+          <span className="visually-hidden"> success by its newest evaluation</span>
+        )}
       </span>
       {active && (
         <span className="run-link-progress wide">

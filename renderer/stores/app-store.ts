@@ -12,13 +12,28 @@ interface AppState {
   system: SystemInfo | null;
   /** Errors the person hasn't put away yet, newest last. */
   errors: { key: number; error: ApiError }[];
+  /** What was done, newest last. */
+  told: Told[];
   /** Whether archived runs are listed too. */
   showArchived: boolean;
   toggleArchived: () => void;
   report: (cause: unknown) => void;
+  /** Says that something was done; `undo`: takes it back. */
+  tell: (text: string, undo?: () => void) => void;
   dismiss: (key: number) => void;
   dismissAll: () => void;
 }
+
+export interface Told {
+  key: number;
+  text: string;
+  undo: (() => void) | null;
+}
+
+/** More at once is a pile that nobody reads. */
+const mostShown = 3;
+/** Errors of a connection that is there again say nothing any more. */
+const ofConnection = ['not_connected', 'connection_lost', 'connection_refused'];
 
 /** Milliseconds. */
 const buildingInterval = 1000;
@@ -31,6 +46,7 @@ export const useApp = create<AppState>()((set) => ({
   presets: null,
   system: null,
   errors: [],
+  told: [],
   showArchived: false,
   toggleArchived: () => set(({ showArchived }) => ({ showArchived: !showArchived })),
   report: (cause) => {
@@ -40,10 +56,16 @@ export const useApp = create<AppState>()((set) => ({
       errors: [
         ...errors.filter((shown) => shown.error.code !== error.code || shown.error.message !== error.message),
         { key: nextKey++, error },
-      ].slice(-4),
+      ].slice(-mostShown),
     }));
   },
-  dismiss: (key) => set(({ errors }) => ({ errors: errors.filter((shown) => shown.key !== key) })),
+  tell: (text, undo) =>
+    set(({ told }) => ({ told: [...told, { key: nextKey++, text, undo: undo ?? null }].slice(-mostShown) })),
+  dismiss: (key) =>
+    set(({ errors, told }) => ({
+      errors: errors.filter((shown) => shown.key !== key),
+      told: told.filter((shown) => shown.key !== key),
+    })),
   dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));
 
@@ -106,7 +128,11 @@ export function followCore(api: Api): () => void {
     ),
     api.onState((connection) => {
       useApp.setState({ connection });
-      if (connection === 'open') refresh();
+      if (connection !== 'open') return;
+      useApp.setState(({ errors }) => ({
+        errors: errors.filter(({ error }) => !ofConnection.includes(error.code)),
+      }));
+      refresh();
     }),
   ];
   return () => {

@@ -46,7 +46,13 @@ describe('annotations', { timeout: 300_000 }, () => {
       addTags: ['b', 'a 1'],
       note: 'two\nlines',
     });
-    expect(first).toEqual({ tags: ['a 1', 'b'], note: 'two\nlines', starred: false, archived: false });
+    expect(first).toEqual({
+      tags: ['a 1', 'b'],
+      note: 'two\nlines',
+      starred: false,
+      archived: false,
+      name: '',
+    });
     await core.annotations.annotate({
       runId: 'one',
       addTags: ['b'],
@@ -61,7 +67,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       starred: true,
       archived: true,
     });
-    expect(then).toEqual({ tags: ['a 1'], note: '', starred: true, archived: true });
+    expect(then).toEqual({ tags: ['a 1'], note: '', starred: true, archived: true, name: '' });
     expect(core.runs.get('one').marks).toEqual(then);
     await expect(core.annotations.annotate({ runId: 'none' })).rejects.toMatchObject({ code: 'run_unknown' });
   });

@@ -134,7 +134,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
 
   const unknown = 'no-such-run';
   test.each<[string, unknown, string]>([
-    ['runs.delete', {}, 'procedure_unknown'],
+    ['runs.explode', {}, 'procedure_unknown'],
     ['toString', {}, 'procedure_unknown'],
     ['__proto__', {}, 'procedure_unknown'],
     ['system.info', undefined, 'input_invalid'],

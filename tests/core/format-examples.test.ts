@@ -56,6 +56,8 @@ test('the example of annotations has every type, and each line is one', () => {
   expect([...new Set(types)].sort()).toEqual([
     'alert',
     'archive',
+    'cleaned',
+    'name',
     'note',
     'reaction',
     'star',

@@ -23,7 +23,7 @@ const lines = [
   journal.log(7, 'careful'),
   journal.stopped(8, 2),
 ];
-const earlier = [1, 2, 3, 4];
+const earlier = [1, 2, 3, 4, 5];
 
 describe('a data folder of another version', { timeout: 60_000 }, () => {
   let world: World;

@@ -79,7 +79,7 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
   await screenshot('2-run');
 
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
 
   await page.getByRole('link', { name: 'Replay episodes' }).click();
@@ -94,6 +94,7 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
 
   await page.goBack();
   await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Resume' }).waitFor();

@@ -134,6 +134,7 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   expectUndisturbed(folder!);
 
   await visitor.page.getByRole('button', { name: 'Stop' }).click();
+  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   expect(second.complaints).toEqual([]);
   await closeWindow(second.shell);

@@ -35,6 +35,12 @@ async function held(iteration: number, set: object = {}): Promise<string> {
   return runId;
 }
 
+/** What stands before the page rather than in it. */
+const before = (selector: string, text: string | RegExp) => () =>
+  [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.match(text));
+const inDialog = (text: RegExp) => before('[role="dialog"] button', text);
+const inMenu = (text: string) => before('[role="menuitem"]', text);
+
 test('an unknown run shows the code and the hint', async () => {
   page = await Page.on();
   page.open('#/run/nothing');
@@ -48,7 +54,7 @@ test('a failed run shows its failure and can be resumed', async () => {
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   await core.runs.start(runId);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[role="alert"]', /disk_full.*Make room/));
+  await page.shown(page.saying('[role="alert"]', /Make room.*disk_full/));
   await page.click(page.saying('button', /^Resume$/));
   await page.shown(page.saying('.status-badge', 'Completed'));
   expect(core.runs.get(runId).iteration).toBe(4);
@@ -60,7 +66,7 @@ test('a trainer that refuses to start says why', async () => {
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   page.open(`#/run/${runId}`);
   await page.click(page.saying('button', /^Start$/));
-  await page.shown(page.saying('.errors', /model_corrupt.*Copy it again/));
+  await page.shown(page.saying('.errors', /Copy it again.*model_corrupt/));
 });
 
 test('a run that is trained is paused, told to write a checkpoint, and stopped', async () => {
@@ -69,8 +75,13 @@ test('a run that is trained is paused, told to write a checkpoint, and stopped',
   page.open(`#/run/${runId}`);
   await page.click(page.saying('button', /^Pause$/));
   await page.shown(page.saying('.status-badge', 'Paused'));
+  await page.shown(page.saying('.run-facts', /Paused (in|after) iteration/));
   await page.click(page.saying('button', /^Checkpoint$/));
-  await page.click(page.saying('button', /^Stop$/));
+  await page.shown(page.saying('.errors', /written at the end of iteration \d+, once the run is resumed/));
+  await page.click(page.saying('button', /^Stop…$/));
+  await page.click(inDialog(/^Keep training$/));
+  await page.click(page.saying('button', /^Stop…$/));
+  await page.click(inDialog(/^Stop$/));
   await page.shown(page.saying('.status-badge', 'Stopped'));
   const { checkpoints } = await page.core.evaluations.choices(runId);
   expect(checkpoints).toContain(1);
@@ -135,7 +146,9 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   await page.shown(button('Remove the tag again'));
   await page.click(page.saying('button', 'Save'));
   await page.shown(page.saying('.mark-note', 'what it is for'));
-  await page.click(page.saying('button', /^Archive$/));
+  await page.click(button(`More for ${run.name}`));
+  await page.click(inMenu('Archive'));
+  await page.shown(page.saying('.errors', `${run.name} archived.`));
   await page.shown(page.saying('.nav-archived', 'Show 1 archived'));
   expect(page.saying('.run-link', run.name)()).toBeUndefined();
   await page.click(page.saying('.nav-archived', 'Show'));
@@ -145,6 +158,7 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
     note: 'what it is for',
     starred: true,
     archived: true,
+    name: '',
   });
 });
 
@@ -164,7 +178,7 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   } as const;
   const alertId = page.core.annotations.raise(runId, alert);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('.note', /storage_budget_passed.*Delete checkpoints/));
+  await page.shown(page.saying('.note', /Delete checkpoints.*storage_budget_passed/));
   await page.shown(page.saying('.run-facts', /Disk.*of 1 kB/));
   const note = await page.shown(page.saying('.note', 'The entropy falls'));
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));

@@ -34,7 +34,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   await page.shown(() => location.hash === `#/study/${id}`);
   await page.shown(page.saying('h1', 'Clip width'));
   await page.shown(page.saying('p', /Not started: 0 of 4 runs complete/));
-  expect(page.all('circle')).toEqual([]);
+  expect(page.all('main circle')).toEqual([]);
   await page.click(page.saying('button', 'Start'));
   await page.shown(page.saying('p', /Completed: 4 of 4 runs complete/));
   expect(cells()[1]).toBe('8 / 8');

@@ -1,77 +1,145 @@
-import { useState } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
-import type { Input, RunSummary } from '../../../core/contract/contract.ts';
-import { useApi } from '../../api/context.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
-import { duration } from '../../components/format.ts';
+import { ago, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { describePhase, isDeviceTaken, isLive, isStartable, shareDone } from '../../components/run-facts.ts';
+import { describePhase, isLive, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
+import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
+import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { formatRoute } from '../../router.ts';
-import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
+import { RunControls } from './run-controls.tsx';
+import styles from './run-header.module.css';
 import { RunMarksBar } from './run-marks.tsx';
+import { showPart } from './show-part.ts';
 
 export function RunHeader({ run }: { run: RunSummary }) {
   const newest = useRun((state) => state.rollouts[0]);
   return (
     <header className="run-head">
       <div className="run-title">
-        <h1 title={run.id}>{run.name}</h1>
-        <StatusBadge status={run.status} stalled={run.stalled !== null} />
-        <code className="faint">{run.preset}</code>
-        <span className="spacer" />
-        <Controls run={run} />
-        {newest && (
-          <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
-            <Icon name="tree" size={14} />
-            Thought tree
-          </a>
-        )}
-        {newest && (
-          <a
-            className="button"
-            data-kind="primary"
-            href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}
-          >
-            <Icon name="replay" size={14} />
-            Replay episodes
-          </a>
-        )}
+        <div className={styles.words}>
+          <h1 title={run.id}>{run.name}</h1>
+          <StatusBadge status={run.status} stalled={run.stalled !== null} />
+        </div>
+        <div className={styles.actions}>
+          <RunControls run={run} />
+          {newest && (
+            <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
+              <Icon name="tree" size={14} />
+              Thought tree
+            </a>
+          )}
+          {newest && (
+            <a
+              className="button"
+              data-kind="primary"
+              href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}
+            >
+              <Icon name="replay" size={14} />
+              Replay episodes
+            </a>
+          )}
+          <RunMenu run={run} without={besides}>
+            <RunMenuItem icon="fork" onClick={() => showPart('checkpoints')}>
+              Fork from a checkpoint…
+            </RunMenuItem>
+          </RunMenu>
+        </div>
       </div>
       <RunMarksBar run={run} />
       <div className="run-progress">
         <Progress value={shareDone(run)} label="Iterations done" status={run.status} />
-        <dl className="run-facts">
-          <div>
-            <dt>Iteration</dt>
-            <dd>
-              {run.iteration} <span className="faint">of {run.iterations}</span>
-            </dd>
-          </div>
-          <div className="run-phase">
-            <dt>Phase</dt>
-            <dd>
-              {isLive(run.status) && run.phase ? (
-                <PhaseLine run={run} />
-              ) : (
-                <span className="faint">{resting(run)}</span>
-              )}
-            </dd>
-          </div>
-          <div>
-            <dt>Time left</dt>
-            <dd>
-              {run.etaSeconds === null ? (
-                <span className="faint">–</span>
-              ) : (
-                `about ${duration(run.etaSeconds)}`
-              )}
-            </dd>
-          </div>
-          <DiskFact />
-        </dl>
+        <Facts run={run} />
       </div>
+      {run.status === 'completed' && <Next run={run} />}
     </header>
+  );
+}
+
+/** What stands in the header beside the menu. */
+const besides = [
+  'run.page',
+  'run.replay',
+  'run.start',
+  'run.pause',
+  'run.stop',
+  'run.star',
+] as const satisfies Parameters<typeof RunMenu>[0]['without'];
+
+function Facts({ run }: { run: RunSummary }) {
+  const now = Date.now();
+  const took = tookSeconds(run, now);
+  return (
+    <dl className="run-facts">
+      <div>
+        <dt>Iteration</dt>
+        <dd>
+          {run.iteration} <span className="faint">of {run.iterations}</span>
+        </dd>
+      </div>
+      <div className="run-phase">
+        <dt>Phase</dt>
+        <dd>
+          {run.status === 'running' && run.phase ? (
+            <PhaseLine run={run} />
+          ) : (
+            <span className="faint">{resting(run)}</span>
+          )}
+        </dd>
+      </div>
+      {run.etaSeconds !== null && (
+        <div>
+          <dt>Time left</dt>
+          <dd>about {duration(run.etaSeconds)}</dd>
+        </div>
+      )}
+      {run.startedAt !== null && (
+        <div title={new Date(run.startedAt).toLocaleString()}>
+          <dt>Started</dt>
+          <dd>{ago(run.startedAt, now)}</dd>
+        </div>
+      )}
+      {took !== null && !isLive(run.status) && (
+        <div title="From its first start to its end, pauses included">
+          <dt>Took</dt>
+          <dd>{duration(took)}</dd>
+        </div>
+      )}
+      {run.machine && (
+        <div title={`On ${run.machine.host}`}>
+          <dt>Hardware</dt>
+          <dd>{machineWords(run)}</dd>
+        </div>
+      )}
+      <DiskFact />
+    </dl>
+  );
+}
+
+/** What people do with a run that is through. */
+function Next({ run }: { run: RunSummary }) {
+  const { ask } = useDialogs.getState();
+  return (
+    <fieldset className={styles.next} aria-label="What next">
+      <span className={styles.label}>Next</span>
+      {run.task !== 'imported' && (
+        <>
+          <Button icon="fork" onClick={() => showPart('checkpoints')}>
+            Fork from a checkpoint
+          </Button>
+          <Button icon="ok" onClick={() => showPart('evaluations')}>
+            Evaluate
+          </Button>
+        </>
+      )}
+      <Button icon="download" onClick={() => ask({ kind: 'export', run })}>
+        Export…
+      </Button>
+      <Button icon="trash" onClick={() => ask({ kind: 'delete', runs: [run] })}>
+        Delete…
+      </Button>
+    </fieldset>
   );
 }
 
@@ -105,12 +173,16 @@ function PhaseLine({ run }: { run: RunSummary }) {
   );
 }
 
-function resting({ status, iteration, queuePosition }: RunSummary): string {
+function resting({ status, iteration, phase, queuePosition }: RunSummary): string {
   switch (status) {
     case 'created':
       return 'Not started yet';
     case 'queued':
       return queuePosition === 1 ? 'Starts when its device is free' : `Number ${queuePosition} of the queue`;
+    case 'paused':
+      return phase && phase.iteration > iteration
+        ? `Paused in iteration ${phase.iteration}`
+        : `Paused after iteration ${iteration}`;
     case 'completed':
       return 'All iterations are done';
     case 'interrupted':
@@ -122,108 +194,4 @@ function resting({ status, iteration, queuePosition }: RunSummary): string {
     default:
       return 'Starting…';
   }
-}
-
-type Command = Exclude<Input<'runs.command'>['command'], 'pin' | 'unpin'>;
-
-function Controls({ run }: { run: RunSummary }) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs));
-  const [busy, setBusy] = useState<string | null>(null);
-  const [said, setSaid] = useState('');
-
-  /** One thing at a time; what was said about the last one stays until the next. */
-  async function perform(name: string, action: () => Promise<string>): Promise<void> {
-    setBusy(name);
-    setSaid('');
-    try {
-      setSaid(await action());
-    } catch (cause) {
-      report(cause);
-    } finally {
-      setBusy(null);
-    }
-  }
-  const command = (name: Command) =>
-    perform(name, async () => {
-      const { accepted, message } = await api.call('runs.command', { runId: run.id, command: name });
-      return accepted ? '' : `Not done: ${message}`;
-    });
-  const start = () =>
-    perform('start', async () => {
-      await api.call('runs.start', { runId: run.id });
-      return '';
-    });
-
-  const queue = (procedure: 'queue.add' | 'queue.remove') =>
-    perform(procedure, async () => {
-      await api.call(procedure, { runId: run.id });
-      return '';
-    });
-  const startWord = run.status === 'queued' ? 'Start now' : run.status === 'created' ? 'Start' : 'Resume';
-
-  return (
-    <fieldset className="controls" aria-label="Run">
-      <span className="faint" role="status">
-        {said}
-      </span>
-      {run.status === 'running' && (
-        <Button icon="pause" onClick={() => command('pause')} disabled={busy !== null}>
-          Pause
-        </Button>
-      )}
-      {run.status === 'paused' && (
-        <Button icon="play" onClick={() => command('resume')} disabled={busy !== null}>
-          Continue
-        </Button>
-      )}
-      {isLive(run.status) && (
-        <>
-          <Button
-            icon="checkpoint"
-            onClick={() => command('checkpoint')}
-            disabled={busy !== null}
-            title="Write a checkpoint after this iteration"
-          >
-            Checkpoint
-          </Button>
-          <Button
-            icon="stop"
-            kind="danger"
-            onClick={() => command('stop')}
-            disabled={busy !== null}
-            title="Write a checkpoint and end the trainer; the run can be resumed"
-          >
-            {busy === 'stop' ? 'Stopping…' : 'Stop'}
-          </Button>
-        </>
-      )}
-      {isStartable(run.status) && (
-        <Button
-          icon="play"
-          kind={run.status === 'created' ? 'primary' : 'plain'}
-          onClick={start}
-          disabled={busy !== null}
-        >
-          {startWord}
-        </Button>
-      )}
-      {isStartable(run.status) && run.status !== 'queued' && taken && (
-        <Button
-          icon="queue"
-          onClick={() => queue('queue.add')}
-          disabled={busy !== null}
-          title="It starts when the runs before it have ended"
-        >
-          Add to queue
-        </Button>
-      )}
-      {run.status === 'queued' && (
-        <Button icon="close" onClick={() => queue('queue.remove')} disabled={busy !== null}>
-          Leave the queue
-        </Button>
-      )}
-    </fieldset>
-  );
 }

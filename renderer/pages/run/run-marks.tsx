@@ -1,23 +1,42 @@
-import { useState } from 'react';
-import type { Input, RunSummary } from '../../../core/contract/contract.ts';
+import { useEffect, useRef, useState } from 'react';
+import { type Input, type RunSummary, tagText } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { TagHint } from '../../dialogs/run-questions.tsx';
 import { useApp } from '../../stores/app-store.ts';
 
-/** A person's own marks on a run: star, tags, note, archive. */
+/** A person's own marks on a run: star, tags, note. */
 export function RunMarksBar({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [writing, setWriting] = useState(false);
+  const [draft, setDraft] = useDraft(run.id);
+  const opener = useRef<HTMLButtonElement>(null);
   const { starred, archived, tags, note } = run.marks;
+  const unsaved = draft !== null && draft !== note;
 
   const annotate = (change: Omit<Input<'runs.annotate'>, 'runId'>) =>
     api.call('runs.annotate', { runId: run.id, ...change });
   const mark = (change: Omit<Input<'runs.annotate'>, 'runId'>) => void annotate(change).catch(report);
 
+  /** The note with which the keyboard goes back to where it came from: a saved one is told of a little later. */
+  const backAt = useRef<string | null>(null);
+  useEffect(() => {
+    if (writing || backAt.current !== note) return;
+    backAt.current = null;
+    opener.current?.focus();
+  }, [writing, note]);
+  const close = (as = note) => {
+    backAt.current = as;
+    setWriting(false);
+  };
   /** What was written stays in the editor where it can't be kept. */
-  const save = (text: string) => void annotate({ note: text }).then(() => setWriting(false), report);
+  const save = (text: string) =>
+    void annotate({ note: text }).then(() => {
+      setDraft(null);
+      close(text);
+    }, report);
 
   return (
     <div className="marks">
@@ -28,6 +47,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
           pressed={starred}
           onClick={() => mark({ starred: !starred })}
         />
+        {archived && <span className="tag">In the archive</span>}
         {tags.map((tag) => (
           <span key={tag} className="tag run-tag">
             {tag}
@@ -42,22 +62,30 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         ))}
         <NewTag add={(tag) => mark({ addTags: [tag] })} />
         {!note && !writing && (
-          <Button kind="quiet" icon="note" onClick={() => setWriting(true)}>
-            Add a note
-          </Button>
+          <button
+            ref={opener}
+            type="button"
+            className="button"
+            data-kind="quiet"
+            onClick={() => setWriting(true)}
+          >
+            <Icon name="note" size={14} />
+            {unsaved ? 'Go on with the note' : 'Add a note'}
+          </button>
         )}
-        <Button kind="quiet" icon="archive" onClick={() => mark({ archived: !archived })}>
-          {archived ? 'Take out of the archive' : 'Archive'}
-        </Button>
+        <span className="draft-note" role="status">
+          {!writing && unsaved && 'What you wrote is kept as a draft.'}
+        </span>
       </div>
       {writing ? (
-        <NoteEditor note={note} save={save} cancel={() => setWriting(false)} />
+        <NoteEditor text={draft ?? note} change={setDraft} save={save} leave={() => close()} />
       ) : (
         note && (
           <button
+            ref={opener}
             type="button"
             className="mark-note"
-            title="Change the note"
+            title={unsaved ? 'Go on with the draft' : 'Change the note'}
             onClick={() => setWriting(true)}
           >
             {note}
@@ -68,13 +96,30 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   );
 }
 
+/** Drafts by run: they outlive the page, since nobody meant to throw them away. */
+const drafts = new Map<string, string>();
+
+function useDraft(runId: string): [string | null, (text: string | null) => void] {
+  const [draft, setDraft] = useState(drafts.get(runId) ?? null);
+  useEffect(() => setDraft(drafts.get(runId) ?? null), [runId]);
+  const change = (text: string | null) => {
+    if (text === null) drafts.delete(runId);
+    else drafts.set(runId, text);
+    setDraft(text);
+  };
+  return [draft, change];
+}
+
 function NewTag({ add }: { add: (tag: string) => void }) {
   const [text, setText] = useState('');
+  const tag = text.trim();
   return (
     <form
+      className="new-tag"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim()) add(text.trim());
+        if (!tagText.safeParse(tag).success) return;
+        add(tag);
         setText('');
       }}
     >
@@ -86,39 +131,58 @@ function NewTag({ add }: { add: (tag: string) => void }) {
         aria-label="Add a tag"
         onChange={(event) => setText(event.target.value)}
       />
+      <span role="status">
+        <TagHint tag={text} />
+      </span>
     </form>
   );
 }
 
-function NoteEditor({
-  note,
-  save,
-  cancel,
-}: {
-  note: string;
+const longestNote = 10_000;
+
+interface NoteEditorProps {
+  text: string;
+  change: (text: string | null) => void;
   save: (text: string) => void;
-  cancel: () => void;
-}) {
-  const [text, setText] = useState(note);
+  /** Closes it and keeps what was written. */
+  leave: () => void;
+}
+
+function NoteEditor({ text, change, save, leave }: NoteEditorProps) {
+  const discard = () => {
+    change(null);
+    leave();
+  };
   return (
     <div className="note-editor">
       <textarea
         value={text}
-        maxLength={10_000}
+        maxLength={longestNote}
         rows={3}
         aria-label="Note"
         // biome-ignore lint/a11y/noAutofocus: it appears because the person asked to write
         autoFocus
-        onChange={(event) => setText(event.target.value)}
+        // One goes on at the end of what is there.
+        onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
+        onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') cancel();
+          if (event.key === 'Escape') leave();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            save(text.trim());
+          }
         }}
       />
       <div className="note-actions">
-        <Button kind="primary" onClick={() => save(text.trim())}>
+        <Button kind="primary" onClick={() => save(text.trim())} title="Ctrl Enter">
           Save
         </Button>
-        <Button onClick={cancel}>Cancel</Button>
+        <Button onClick={discard}>Discard</Button>
+        <span className="faint">
+          {text.length >= longestNote
+            ? `${longestNote.toLocaleString('en')} characters at most.`
+            : 'Ctrl Enter saves, Esc keeps a draft.'}
+        </span>
       </div>
     </div>
   );

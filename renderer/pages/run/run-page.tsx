@@ -5,6 +5,7 @@ import { isLive } from '../../components/run-facts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { ChartsSection } from './charts-section.tsx';
+import { CheckpointsPanel } from './checkpoints-panel.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
@@ -51,6 +52,7 @@ export function RunPage() {
       <EchoTrapPanel run={run} />
       <ChartsSection run={run} />
       {run.status !== 'created' && <EvaluationsSection run={run} />}
+      <CheckpointsPanel run={run} />
       <LogPanel />
       <MemoryPanel />
       <ConfigPanel />

@@ -113,6 +113,11 @@ export class Served {
     return id;
   }
 
+  /** A run whose journal has these lines. */
+  put(runId: string, lines: readonly string[]): void {
+    this.world.run(runId, lines);
+  }
+
   raise(runId: string, message: string): void {
     const alert = { kind: 'entropy_falling', severity: 'warning', iteration: 81, message } as const;
     const folder = join(this.world.home, 'runs', runId);

@@ -10,7 +10,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
   const evaluations = useRun((state) => state.evaluations);
   const active = evaluations.some(({ state }) => state === 'running');
   return (
-    <section className="evaluations" aria-labelledby={title}>
+    <section id="evaluations" className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
         <p className="muted">

@@ -1,0 +1,177 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
+import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { bytes } from '../contract/bytes.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { runFiles } from '../run-directory/names.ts';
+import {
+  bundleVersion,
+  invalid,
+  type Manifest,
+  manifest,
+  manifestName,
+  mayHold,
+  runPrefix,
+} from './format.ts';
+
+export interface UnpackJob {
+  /** The bundle. */
+  file: string;
+  /** The new folder that the run is put in. */
+  target: string;
+}
+
+/** A run has a few files an iteration. */
+const mostFiles = 200_000;
+const longestManifest = 1 << 20;
+/** Beyond this share of the disk's free space, nothing is unpacked. */
+const mostOfDisk = 0.9;
+
+/**
+ * Unpacks a bundle into a new folder. The bundle is text from outside: names, kinds and sizes are checked before anything is written, and sizes and checksums again while it is.
+ * Throws `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`; what was written by then is the caller's to remove.
+ */
+export async function unpack(
+  { file, target }: UnpackJob,
+  progress: (done: number, total: number) => void,
+): Promise<Manifest> {
+  const zip = await open(file);
+  try {
+    const entries = await readDirectory(zip);
+    const head = entries.find(({ fileName }) => fileName === manifestName);
+    if (!head || head.uncompressedSize > longestManifest) throw invalid(`it has no ${manifestName}`);
+    const said = readManifest(await contentOf(zip, head));
+    const files = entries.filter((entry) => entry !== head);
+    if (!files.some(({ fileName }) => fileName === runPrefix + runFiles.config))
+      throw invalid(`it has no ${runFiles.config}`);
+    const total = files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
+    await mkdir(target, { recursive: true });
+    await makeRoom(target, total);
+    let done = 0;
+    for (const entry of files) {
+      const path = join(target, entry.fileName.slice(runPrefix.length));
+      await mkdir(dirname(path), { recursive: true });
+      await extract(zip, entry, path, (count) => {
+        done += count;
+        progress(done, total);
+      });
+    }
+    return said;
+  } catch (error) {
+    throw asBundleFailure(error);
+  } finally {
+    zip.close();
+  }
+}
+
+async function open(file: string): Promise<ZipFile> {
+  try {
+    return await yauzl.openPromise(file, { lazyEntries: true, autoClose: false, strictFileNames: true });
+  } catch (error) {
+    throw invalid(`it can't be read as a zip file (${messageOf(error)})`);
+  }
+}
+
+/** Every file of it, each known to be one that a run's bundle may hold. */
+async function readDirectory(zip: ZipFile): Promise<Entry[]> {
+  if (zip.entryCount > mostFiles) throw invalid(`it holds ${zip.entryCount} files`);
+  const entries: Entry[] = [];
+  const names = new Set<string>();
+  let packed = 0;
+  for await (const entry of zip.eachEntry()) {
+    checkEntry(entry);
+    // Two that differ in case alone are one file on some systems.
+    const name = entry.fileName.toLowerCase();
+    if (names.has(name)) throw invalid(`${entry.fileName} comes twice`);
+    names.add(name);
+    packed += entry.compressedSize;
+    // Files that share the same packed bytes are how a small bundle fills a disk.
+    if (packed > zip.fileSize) throw invalid('its files overlap');
+    entries.push(entry);
+  }
+  return entries;
+}
+
+const fileKind = 0o170000;
+const plainFile = 0o100000;
+
+function checkEntry({ fileName, externalFileAttributes, ...entry }: Entry): void {
+  const shown = JSON.stringify(fileName.slice(0, 100));
+  if (
+    fileName !== manifestName &&
+    !(fileName.startsWith(runPrefix) && mayHold(fileName.slice(runPrefix.length)))
+  )
+    throw invalid(`it holds ${shown}, which isn't a run's`);
+  const kind = (externalFileAttributes >>> 16) & fileKind;
+  if (kind !== 0 && kind !== plainFile) throw invalid(`${shown} is a link or another special file`);
+  if ((entry.generalPurposeBitFlag & 1) !== 0) throw invalid(`${shown} is encrypted`);
+}
+
+function readManifest(content: Buffer): Manifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(content.toString('utf8'));
+  } catch {
+    throw invalid(`its ${manifestName} is damaged`);
+  }
+  const read = manifest.safeParse(value);
+  if (!read.success) throw invalid(`its ${manifestName} is of another kind`);
+  if (read.data.version > bundleVersion)
+    throw new Failure(
+      'bundle_version_unsupported',
+      'This bundle was made by a newer StarPO Studio.',
+      'Update StarPO Studio, then import it again.',
+    );
+  return read.data;
+}
+
+async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** yauzl ends a stream that turns out to be longer or shorter than its entry says. */
+async function extract(
+  zip: ZipFile,
+  entry: Entry,
+  path: string,
+  wrote: (bytes: number) => void,
+): Promise<void> {
+  let sum = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _, next) {
+      sum = crc32(chunk, sum);
+      wrote(chunk.length);
+      next(null, chunk);
+    },
+  });
+  const source = await zip.openReadStreamPromise(entry);
+  await pipeline(source, counted, createWriteStream(path, { flags: 'wx' }));
+  if (sum !== entry.crc32 || (await stat(path)).size !== entry.uncompressedSize)
+    throw invalid(`${entry.fileName} is damaged`);
+}
+
+async function makeRoom(folder: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (needed > mostOfDisk * bavail * bsize)
+    throw new Failure(
+      'disk_space_low',
+      `The run takes ${bytes(needed)}, and the disk has ${bytes(bavail * bsize)} left.`,
+      'Free some space first.',
+    );
+}
+
+/** What isn't the system's comes from a bundle that isn't as it should be. */
+function asBundleFailure(error: unknown): Failure {
+  const failure = asFailure(error);
+  if (failure.code !== 'internal') return failure;
+  if ((error as NodeJS.ErrnoException).syscall) throw error;
+  return invalid(messageOf(error));
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

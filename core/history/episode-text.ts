@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { episodeSummary, type FoundEpisode, type Input } from '../contract/contract.ts';
+import { runFolder } from '../run-directory/names.ts';
+import { inside, unpack } from '../run-directory/rollouts.ts';
+import type { HistoryDatabase } from './database.ts';
+import { prepared, preparedValue } from './statements.ts';
+
+/** What episodes say, for the search: migrations/0006-library.ts has the tables. */
+
+const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
+const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });
+const said = z.looseObject({
+  steps: z.array(
+    z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() }),
+  ),
+});
+
+/** Letters of one episode that can be found. */
+const longest = 20_000;
+
+interface Waiting {
+  run: string;
+  iteration: number;
+  split: string;
+  file: string;
+  index_file: string;
+}
+
+const waiting = `FROM rollouts JOIN runs ON runs.id = rollouts.run
+  LEFT JOIN indexed_rollouts AS indexed ON indexed.run = rollouts.run AND indexed.iteration = rollouts.iteration AND indexed.split = rollouts.split
+  WHERE removed = 0 AND indexed.run IS NULL`;
+
+/** Reads one rollout file that wasn't read yet, the oldest: a row's number says how new it is. Gives whether there was one. One that can't be read has nothing to be found. */
+export function indexNextRollout(database: HistoryDatabase, home: string): boolean {
+  const next = prepared<[], Waiting>(
+    database,
+    `SELECT rollouts.run, rollouts.iteration, rollouts.split, file, index_file ${waiting}
+     ORDER BY runs.created_at, rollouts.run, rollouts.iteration, rollouts.split LIMIT 1`,
+  ).get();
+  if (!next) return false;
+  const episodes = readTexts(runFolder(home, next.run), next);
+  database
+    .transaction(() => {
+      const { run, iteration, split } = next;
+      prepared(database, 'DELETE FROM episodes WHERE run = ? AND iteration = ? AND split = ?').run(
+        run,
+        iteration,
+        split,
+      );
+      prepared(
+        database,
+        'INSERT OR REPLACE INTO indexed_rollouts (run, iteration, split) VALUES (?, ?, ?)',
+      ).run(run, iteration, split);
+      const insert = prepared(
+        database,
+        `INSERT INTO episodes (run, iteration, split, episode, environment, success, reward, text, facets)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      );
+      for (const { id, environment, success, reward, text } of episodes) {
+        const facets = facetsOf({ runId: run, environment, success }).join(' ');
+        insert.run(run, iteration, split, id, environment, Number(success), reward, text, facets);
+      }
+    })
+    .immediate();
+  return true;
+}
+
+type Text = Pick<z.infer<typeof episodeSummary>, 'id' | 'environment' | 'success' | 'reward'> & {
+  text: string;
+};
+
+function readTexts(folder: string, { file, index_file }: Waiting): Text[] {
+  try {
+    const { episodes } = index.parse(JSON.parse(readFileSync(inside(folder, index_file), 'utf8')));
+    const bytes = readFileSync(inside(folder, file));
+    return episodes.flatMap(({ id, environment, success, reward, offset, length }) => {
+      const text = textOf(bytes.subarray(offset, offset + length));
+      return text === null ? [] : [{ id, environment, success, reward, text }];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Null where the episode is damaged. */
+function textOf(frame: Buffer): string | null {
+  try {
+    const { steps } = said.parse(JSON.parse(unpack(frame)));
+    const turns = steps.map(({ response, think, answer }) =>
+      think === null && answer === null ? response : [think, answer].filter(Boolean).join(' → '),
+    );
+    return turns.join('\n').slice(0, longest);
+  } catch {
+    return null;
+  }
+}
+
+type Facets = Partial<{ runId: string; environment: string; success: boolean }>;
+
+/** Words that say exactly what they stand for, whatever a name consists of. */
+function facetsOf({ runId, environment, success }: Facets): string[] {
+  const word = (kind: string, name: string) => `${kind}${Buffer.from(name).toString('hex')}`;
+  return [
+    ...(runId === undefined ? [] : [word('r', runId)]),
+    ...(environment === undefined ? [] : [word('e', environment)]),
+    ...(success === undefined ? [] : [success ? 'y1' : 'y0']),
+  ];
+}
+
+type Search = Input<'episodes.search'>;
+type Row = Omit<FoundEpisode, 'success'> & { success: 0 | 1 };
+
+/** Newest first, as many as asked for and one more where there is one. */
+export function searchEpisodes(
+  database: HistoryDatabase,
+  { text, offset = 0, limit = 50, ...filter }: Search,
+): FoundEpisode[] {
+  const words = wordsOf(text);
+  const facets = facetsOf(filter);
+  const match = [
+    ...(words.length > 0 ? [`{text} : (${words.join(' ')})`] : []),
+    ...(facets.length > 0 ? [`{facets} : (${facets.join(' ')})`] : []),
+  ].join(' AND ');
+  const columns = `episodes.run AS runId, coalesce(nullif(runs.given_name, ''), runs.name) AS run, episodes.iteration, split,
+    episode AS episodeId, environment, success, reward`;
+  const rows =
+    match === ''
+      ? prepared<[number, number], Row>(
+          database,
+          `SELECT ${columns}, substr(text, 1, 200) AS excerpt FROM episodes JOIN runs ON runs.id = episodes.run
+           ORDER BY episodes.id DESC LIMIT ? OFFSET ?`,
+        ).all(limit + 1, offset)
+      : prepared<[string, number, number], Row>(
+          database,
+          `SELECT ${columns}, snippet(episode_text, 0, char(2), char(3), '…', 28) AS excerpt
+           FROM episode_text JOIN episodes ON episodes.id = episode_text.rowid JOIN runs ON runs.id = episodes.run
+           WHERE episode_text MATCH ? ORDER BY episode_text.rowid DESC LIMIT ? OFFSET ?`,
+        ).all(match, limit + 1, offset);
+  return rows.map(({ success, ...row }) => ({ ...row, success: success === 1 }));
+}
+
+/** Words and "phrases in quotes"; the last word may go on, since it may still be typed. Whatever else is meant by it elsewhere, here it is text. */
+function wordsOf(text: string): string[] {
+  const parts = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
+  const searchable = parts.filter((part) => /[\p{L}\p{N}]/u.test(part));
+  const typing = /[\p{L}\p{N}]$/u.test(text);
+  return searchable.map((part, place) =>
+    typing && place === searchable.length - 1 ? `"${part}" *` : `"${part}"`,
+  );
+}
+
+/** Episodes that can be found, and files that are still to be read. */
+export function indexState(database: HistoryDatabase): { indexed: number; pending: number } {
+  const count = (sql: string) => preparedValue<[], number>(database, sql).get() ?? 0;
+  return {
+    indexed: count(
+      'SELECT coalesce(sum(episodes), 0) FROM rollouts JOIN indexed_rollouts USING (run, iteration, split) WHERE removed = 0',
+    ),
+    pending: count(`SELECT count(*) ${waiting}`),
+  };
+}

@@ -1,0 +1,51 @@
+import { bytes } from '../../contract/bytes.ts';
+import { Failure } from '../../contract/failure.ts';
+import { print, table } from '../output.ts';
+import { withClient } from './with-client.ts';
+
+interface Options {
+  home?: string;
+}
+
+export async function renameRun(runId: string, name = '', { home }: Options): Promise<void> {
+  const { summary } = await withClient(home, async (client) => {
+    await client.call('runs.annotate', { runId, name });
+    return client.call('runs.get', { runId });
+  });
+  print(summary.name);
+}
+
+/** Prints a line for each that is gone, and fails with the first that couldn't go. */
+export async function deleteRuns(runIds: string[], { home }: Options): Promise<void> {
+  const { deleted, refused } = await withClient(home, (client) => client.call('runs.delete', { runIds }));
+  for (const { runId, bytes: size } of deleted) print(`${runId}, ${bytes(size)}, is in the trash`);
+  const [first] = refused;
+  if (first) throw new Failure(first.error.code, `${first.runId}: ${first.error.message}`, first.error.hint);
+}
+
+export async function listTrash({ home, json }: Options & { json?: boolean }): Promise<void> {
+  const runs = await withClient(home, (client) => client.call('trash.list', {}), { repeatable: true });
+  if (json) return print(JSON.stringify(runs, null, 2));
+  if (runs.length === 0) return print('The trash is empty.');
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const rows = runs.map((run) => [run.runId, run.name, bytes(run.bytes), day(run.deletedAt), day(run.until)]);
+  print(table([['RUN', 'NAME', 'SIZE', 'DELETED', 'KEPT UNTIL'], ...rows]));
+}
+
+/** Of several of one name the one that was deleted last. */
+export async function restoreRuns(runIds: string[], { home }: Options): Promise<void> {
+  await withClient(home, async (client) => {
+    const trash = await client.call('trash.list', {});
+    const ids = runIds.map((runId) => {
+      const found = trash.find((run) => run.runId === runId);
+      if (found) return found.id;
+      throw new Failure('trash_unknown', `${runId} is not in the trash.`, '`starpo trash` lists what is.');
+    });
+    for (const runId of await client.call('trash.restore', { ids })) print(runId);
+  });
+}
+
+export async function emptyTrash({ home }: Options): Promise<void> {
+  const freed = await withClient(home, (client) => client.call('trash.empty', {}));
+  print(`${bytes(freed.bytes)} freed`);
+}

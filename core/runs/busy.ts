@@ -1,0 +1,58 @@
+import type { ApiError, Refusal } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import type { Evaluations } from '../evaluations/evaluations.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import type { Queue } from './queue.ts';
+import type { Runs } from './runs.ts';
+
+export interface BusyParts {
+  runs: Runs;
+  queue: Queue;
+  evaluations: Evaluations;
+  trainer: Pick<Trainer, 'status'>;
+}
+
+/**
+ * Makes sure that nothing is at work in a run's folder before files of it go; one that waits in the queue leaves it. Throws `run_unknown`, `run_active` or
+ * `evaluation_active`.
+ */
+export async function makeIdle(
+  { runs, queue, evaluations, trainer }: BusyParts,
+  runId: string,
+): Promise<void> {
+  if (runs.get(runId).queuePosition !== null) queue.remove(runId);
+  await queue.settled();
+  const { name, status } = runs.get(runId);
+  // A trainer that has just begun may have said nothing yet, but holds its lock.
+  const locked = await trainer.status(runs.folder(runId)).then(
+    ({ running }) => running,
+    () => false,
+  );
+  if (locked || status === 'running' || status === 'paused')
+    throw new Failure('run_active', `${name} is being trained or paused.`, 'Stop it first.');
+  if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
+    throw new Failure('evaluation_active', `${name} is being evaluated.`, 'Wait for its end, or cancel it.');
+}
+
+/** Does something to each run by itself: what can't be done to one keeps it from no other. */
+export async function eachRun(
+  runIds: readonly string[],
+  work: (runId: string) => Promise<void>,
+): Promise<Refusal[]> {
+  const refused: Refusal[] = [];
+  for (const runId of new Set(runIds)) {
+    try {
+      await work(runId);
+    } catch (error) {
+      refused.push({ runId, error: refusalOf(error) });
+    }
+  }
+  return refused;
+}
+
+/** A defect of ours is no reason to refuse. */
+function refusalOf(error: unknown): ApiError {
+  const failure = asFailure(error);
+  if (failure.code === 'internal' && !(error as NodeJS.ErrnoException).syscall) throw error;
+  return failure.toApiError();
+}

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cleaning, Refusal } from '../contract/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { checkpointResults, findRollout, listRollouts } from '../history/queries.ts';
+import { getRun } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import { checkpointPath, pinFile, trainSplit } from '../run-directory/names.ts';
+import { inside } from '../run-directory/rollouts.ts';
+import { folderBytes } from '../storage/measure.ts';
+import type { Sizes } from '../storage/sizes.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Annotations } from './annotations.ts';
+import { type BusyParts, eachRun, makeIdle } from './busy.ts';
+import { checkpointsOf } from './checkpoints.ts';
+import { neededCheckpoints } from './needs.ts';
+
+export interface CleanerParts extends BusyParts {
+  database: HistoryDatabase;
+  annotations: Annotations;
+  storage: Storage;
+  sizes: Sizes;
+  notices: Notices;
+}
+
+interface Dispensable {
+  /** Iterations whose episodes can go, with their files. */
+  episodes: { iteration: number; files: string[] }[];
+  checkpoints: number[];
+}
+
+/** Frees disk space of runs that have ended, and leaves what they can be judged, replayed and gone on from by. */
+export class Cleaner {
+  private readonly parts: CleanerParts;
+
+  constructor(parts: CleanerParts) {
+    this.parts = parts;
+  }
+
+  /** Bytes that a cleaning would free; where a run can't be cleaned, why. */
+  async look(
+    runIds: readonly string[],
+  ): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
+    const { runs } = this.parts;
+    const found = { episodes: 0, checkpoints: 0 };
+    const refused = await eachRun(runIds, async (runId) => {
+      const folder = runs.folder(runId);
+      const { episodes, checkpoints } = await this.dispensable(runId);
+      for (const { files } of episodes) found.episodes += await bytesOf(files);
+      for (const iteration of checkpoints)
+        found.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
+    });
+    return { ...found, refused };
+  }
+
+  /** Gives the bytes that were freed. */
+  async clean(
+    runIds: readonly string[],
+    { episodes, checkpoints }: Cleaning,
+  ): Promise<{ bytes: number; refused: Refusal[] }> {
+    let bytes = 0;
+    const refused = await eachRun(runIds, async (runId) => {
+      await makeIdle(this.parts, runId);
+      const dispensable = await this.dispensable(runId);
+      if (episodes) bytes += await this.removeEpisodes(runId, dispensable.episodes);
+      if (checkpoints) bytes += await this.removeCheckpoints(runId, dispensable.checkpoints);
+      this.parts.sizes.forget(runId);
+      this.parts.notices.emit('storage', { runId, storage: await this.parts.storage.of(runId) });
+    });
+    return { bytes, refused };
+  }
+
+  private async dispensable(runId: string): Promise<Dispensable> {
+    const { runs, database } = this.parts;
+    const folder = runs.folder(runId);
+    const episodes = listRollouts(database, runId)
+      .filter(({ split }) => split === trainSplit)
+      .map(({ iteration, split }) => {
+        const { file, index } = findRollout(database, runId, iteration, split)!;
+        return { iteration, files: [inside(folder, file), inside(folder, index)] };
+      });
+    const all = checkpointsOf(folder);
+    const needed = await neededCheckpoints(runs, runId);
+    const best = checkpointResults(database, runId)
+      .filter(({ iteration }) => all.includes(iteration))
+      .reduce<{ iteration: number; rate: number } | null>(
+        (top, each) => (!top || each.rate >= top.rate ? each : top),
+        null,
+      );
+    const stays = (iteration: number) =>
+      [all[0], all.at(-1), best?.iteration].includes(iteration) ||
+      needed.has(iteration) ||
+      existsSync(join(folder, checkpointPath(iteration), pinFile));
+    return { episodes, checkpoints: all.filter((iteration) => !stays(iteration)) };
+  }
+
+  /** Said before the files go, as by a trainer: whoever reads them meanwhile finds out why they are gone. */
+  private async removeEpisodes(runId: string, episodes: Dispensable['episodes']): Promise<number> {
+    if (episodes.length === 0) return 0;
+    const { annotations, database, notices } = this.parts;
+    const { last_seq: seq } = getRun(database, runId)!;
+    await annotations.add(runId, { type: 'cleaned', splits: [trainSplit], seq });
+    let freed = 0;
+    for (const { iteration, files } of episodes) {
+      notices.emit('rolloutRemoved', { runId, iteration, split: trainSplit });
+      freed += await bytesOf(files);
+      for (const file of files) await rm(file, { force: true });
+    }
+    return freed;
+  }
+
+  private async removeCheckpoints(runId: string, iterations: readonly number[]): Promise<number> {
+    let freed = 0;
+    for (const iteration of iterations) {
+      const folder = join(this.parts.runs.folder(runId), checkpointPath(iteration));
+      freed += await folderBytes(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
+    if (iterations.length > 0) this.parts.notices.emit('checkpoints', { runId, written: null });
+    return freed;
+  }
+}
+
+async function bytesOf(files: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(
+    files.map((file) =>
+      stat(file).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

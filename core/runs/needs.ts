@@ -1,0 +1,40 @@
+import { relative } from 'node:path';
+import { z } from 'zod';
+import { runFiles } from '../run-directory/names.ts';
+import { checkpointsOf } from './checkpoints.ts';
+import type { Runs } from './runs.ts';
+
+const models = z.looseObject({
+  start: z.looseObject({ model: z.string() }),
+  kl: z.looseObject({ reference: z.string(), coefficient: z.number() }),
+});
+
+/**
+ * Checkpoints of a run that others can't go on without, with the names of those: where a fork begins as long as it has no checkpoint of its own, and what it measures its
+ * divergence from.
+ */
+export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<number, string[]>> {
+  const needed = new Map<number, string[]>();
+  const folder = runs.folder(runId);
+  for (const { id, name, parent, status } of runs.list()) {
+    if (!parent || id === runId || status === 'completed') continue;
+    const config = models.safeParse(await runs.config(id).catch(() => null)).data;
+    if (!config) continue;
+    const { start, kl } = config;
+    const begun = checkpointsOf(runs.folder(id)).length > 0;
+    for (const model of [begun ? '' : start.model, kl.coefficient === 0 ? '' : kl.reference]) {
+      const iteration = checkpointIn(folder, model);
+      if (iteration !== null) needed.set(iteration, [...new Set([...(needed.get(iteration) ?? []), name])]);
+    }
+  }
+  return needed;
+}
+
+/** Null for a folder that is no checkpoint of the run. */
+function checkpointIn(folder: string, model: string): number | null {
+  if (model === '') return null;
+  const [checkpoints, name, ...rest] = relative(folder, model).split(/[\\/]/);
+  return checkpoints === runFiles.checkpoints && name && /^\d{6,7}$/.test(name) && rest.length === 0
+    ? Number(name)
+    : null;
+}

@@ -1,0 +1,90 @@
+import type { Commander } from '../../core/contract/bridge.ts';
+import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
+import type { Api } from '../api/api.ts';
+import { useDialogs } from '../dialogs/dialogs-store.ts';
+import { navigate, type Route } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+import { useTheme } from '../theme.ts';
+import { type Actions, runActions } from './run-commands.ts';
+
+/** Everything that can be done where the person is. */
+export function actionsAt(api: Api, route: Route): Actions {
+  const { ask } = useDialogs.getState();
+  const runId = 'runId' in route ? route.runId : null;
+  const run = useApp.getState().runs?.find(({ id }) => id === runId);
+  return {
+    'go.start': () => navigate({ page: 'start' }),
+    'go.history': () => navigate({ page: 'history', part: 'runs' }),
+    'go.studies': () => navigate({ page: 'studies' }),
+    'go.episodes': () => navigate({ page: 'history', part: 'episodes' }),
+    'go.trash': () => navigate({ page: 'history', part: 'trash' }),
+    ...(run && runActions(api, run)),
+    'app.import': () => ask({ kind: 'import' }),
+    'app.theme': () => useTheme.getState().toggle(),
+    'app.palette': () => ask({ kind: 'palette' }),
+    'app.keys': () => ask({ kind: 'keys' }),
+  };
+}
+
+const onMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The command whose keys were pressed. */
+export function commandOf(event: KeyboardEvent): CommandId | null {
+  const mod = onMac() ? event.metaKey : event.ctrlKey;
+  if (event.altKey || (onMac() ? event.ctrlKey : event.metaKey)) return null;
+  return (
+    commandIds.find((id) => {
+      const keys = factsOf(id).keys;
+      if (!keys) return false;
+      const parts = keys.split('+');
+      const key = parts.at(-1)!;
+      if (parts.includes('Mod') !== mod) return false;
+      // A sign such as ? may need Shift on this keyboard.
+      if (/^[a-z0-9]|^Enter$/i.test(key) && parts.includes('Shift') !== event.shiftKey) return false;
+      return event.key.toLowerCase() === key.toLowerCase();
+    }) ?? null
+  );
+}
+
+/** `Ctrl K`, on a Mac `⌘K`. */
+export function keyWords(keys: string): string[] {
+  return keys
+    .split('+')
+    .map((key) => (key === 'Mod' ? (onMac() ? '⌘' : 'Ctrl') : key === 'Shift' && onMac() ? '⇧' : key));
+}
+
+/** Listens to keys, and to the menu bar, until the returned function is called. */
+export function listenForCommands(api: Api, route: () => Route): () => void {
+  const perform = (id: CommandId) => {
+    const action = actionsAt(api, route())[id];
+    action?.();
+    return action !== undefined;
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const id = event.defaultPrevented || event.repeat ? null : commandOf(event);
+    if (!id) return;
+    const { question, close } = useDialogs.getState();
+    // A question waits for its answer; the palette's own keys put it away.
+    if (question) {
+      if (question.kind !== 'palette' || id !== 'app.palette') return;
+      event.preventDefault();
+      return close();
+    }
+    if (!factsOf(id).keys!.includes('Mod') && isWriting(event.target)) return;
+    // In a form, Mod+Enter is the form's.
+    if (id === 'run.start' && isWriting(event.target)) return;
+    if (perform(id)) event.preventDefault();
+  };
+  addEventListener('keydown', onKey);
+  const stopMenu = (window as { starpo?: Partial<Commander> }).starpo?.onCommand?.((id) => {
+    if ((commandIds as string[]).includes(id)) perform(id as CommandId);
+  });
+  return () => {
+    removeEventListener('keydown', onKey);
+    stopMenu?.();
+  };
+}
+
+const isWriting = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

@@ -1,0 +1,130 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { Dialog } from '@base-ui/react/dialog';
+import { useMemo } from 'react';
+import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { StatusDot, statusWords } from '../components/basics.tsx';
+import { percent } from '../components/format.ts';
+import { Icon } from '../components/icon.tsx';
+import { successOf } from '../components/run-facts.ts';
+import { navigate, type Route } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+import styles from './commands.module.css';
+import { actionsAt, keyWords } from './commands.ts';
+import { Keys } from './keys-dialog.tsx';
+
+interface Item {
+  id: string;
+  /** What is searched, and what it is called. */
+  label: string;
+  act: () => void;
+  command?: CommandId;
+  run?: RunSummary;
+}
+
+interface Group {
+  value: string;
+  items: Item[];
+}
+
+/** Commands and runs by a few letters of their names. */
+export function Palette({ route, close }: { route: Route; close: () => void }) {
+  const api = useApi();
+  const runs = useApp((state) => state.runs);
+  const groups = useMemo(() => groupsOf(actionsAt(api, route), runs ?? [], route), [api, route, runs]);
+  const choose = (item: Item) => {
+    close();
+    item.act();
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={styles.backdrop} />
+        <Dialog.Popup className={styles.palette} aria-label="Commands and runs">
+          <Autocomplete.Root
+            open
+            inline
+            items={groups}
+            autoHighlight="always"
+            keepHighlight
+            itemToStringValue={(item: Item) => item.label}
+          >
+            <div className={styles.search}>
+              <Icon name="search" />
+              <Autocomplete.Input
+                className={styles.input}
+                placeholder="Find a command or a run"
+                aria-label="Find a command or a run"
+              />
+            </div>
+            <Autocomplete.Empty className={styles.empty}>Nothing is called that.</Autocomplete.Empty>
+            <Autocomplete.List className={styles.list}>
+              {(group: Group) => (
+                <Autocomplete.Group key={group.value} items={group.items} className={styles.group}>
+                  <Autocomplete.GroupLabel className={styles.label}>{group.value}</Autocomplete.GroupLabel>
+                  <Autocomplete.Collection>
+                    {(item: Item) => (
+                      <Autocomplete.Item
+                        key={item.id}
+                        value={item}
+                        className={styles.item}
+                        onClick={() => choose(item)}
+                      >
+                        <Shown item={item} />
+                      </Autocomplete.Item>
+                    )}
+                  </Autocomplete.Collection>
+                </Autocomplete.Group>
+              )}
+            </Autocomplete.List>
+          </Autocomplete.Root>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Shown({ item: { label, command, run } }: { item: Item }) {
+  const keys = command && factsOf(command).keys;
+  const success = run && successOf(run).evaluation;
+  return (
+    <>
+      {run && <StatusDot status={run.status} stalled={run.stalled !== null} />}
+      <span className={styles.words}>{run ? run.name : label}</span>
+      {run && (
+        <span className={styles.detail}>
+          {statusWords[run.status]}
+          {success !== undefined && `, ${percent(success, 0)}`}
+        </span>
+      )}
+      {keys && <Keys keys={keyWords(keys)} />}
+    </>
+  );
+}
+
+const menuWords = { Go: 'Go to', Run: 'This run', App: 'App' } as const;
+
+function groupsOf(actions: ReturnType<typeof actionsAt>, runs: readonly RunSummary[], route: Route): Group[] {
+  const offered = commandIds.filter((id) => actions[id] && id !== 'app.palette');
+  const ofMenu = (menu: keyof typeof menuWords) => ({
+    value: menuWords[menu],
+    items: offered
+      .filter((id) => factsOf(id).menu === menu)
+      .map((id): Item => ({ id, label: factsOf(id).title, command: id, act: actions[id]! })),
+  });
+  const here = 'runId' in route ? route.runId : null;
+  const items = runs
+    .filter(({ id, marks }) => id !== here && !marks.archived)
+    .map(
+      (run): Item => ({
+        id: run.id,
+        label: `${run.name} ${run.id} ${run.marks.tags.join(' ')}`,
+        run,
+        act: () => navigate({ page: 'run', runId: run.id }),
+      }),
+    );
+  return [ofMenu('Run'), ofMenu('Go'), { value: 'Runs', items }, ofMenu('App')].filter(
+    (group) => group.items.length > 0,
+  );
+}

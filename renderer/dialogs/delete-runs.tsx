@@ -1,0 +1,206 @@
+import { useEffect, useState } from 'react';
+import { bytes } from '../../core/contract/bytes.ts';
+import type { Output, RunSummary } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
+import { useApi } from '../api/context.ts';
+import { Button } from '../components/basics.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { isLive } from '../components/run-facts.ts';
+import { navigate, parseRoute } from '../router.ts';
+import { useApp } from '../stores/app-store.ts';
+import styles from './dialogs.module.css';
+
+interface QuestionProps {
+  runs: readonly RunSummary[];
+  close: () => void;
+}
+
+const count = (runs: readonly unknown[]) => (runs.length === 1 ? '1 run' : `${runs.length} runs`);
+
+/** Asks, moves runs to the trash, and offers to take them back. */
+export function DeleteRuns({ runs, close }: QuestionProps) {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const [busy, setBusy] = useState(false);
+  const live = runs.filter(({ status }) => isLive(status));
+  const goes = runs.filter((run) => !live.includes(run));
+  const size = useSizeOf(goes);
+  const named = goes.length === 1 ? goes[0] : runs.length === 1 ? runs[0] : undefined;
+
+  async function remove(): Promise<void> {
+    setBusy(true);
+    try {
+      const { deleted, refused } = await api.call('runs.delete', { runIds: goes.map(({ id }) => id) });
+      for (const { error } of refused) report(new Failure(error.code, error.message, error.hint));
+      const ids = deleted.map(({ id }) => id);
+      const what = deleted.length === 1 ? deleted[0]!.name : count(deleted);
+      if (ids.length > 0)
+        tell(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
+      close();
+      leaveGone(deleted.map(({ runId }) => runId));
+    } catch (cause) {
+      report(cause);
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title={named ? `Delete ${named.name}?` : `Delete ${count(goes)}?`}
+      description={`${
+        size === null ? '' : `${bytes(size)} on disk. `
+      }For seven days ${goes.length === 1 ? 'it' : 'they'} can be taken back from the trash in History; emptying the trash frees the space at once.`}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            kind="danger"
+            icon="trash"
+            disabled={busy || goes.length === 0}
+            onClick={() => void remove()}
+          >
+            {busy ? 'Deleting…' : 'Delete'}
+          </Button>
+        </>
+      }
+    >
+      {goes.length > 1 && <Names runs={goes} />}
+      {live.length > 0 && (
+        <p className={styles.warning}>
+          {runs.length === 1
+            ? 'This run is being trained. Stop it first.'
+            : `${count(live)} of the chosen ${live.length === 1 ? 'is' : 'are'} being trained and stay.`}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+/** The page of a run that is gone shows nothing any more. */
+function leaveGone(runIds: readonly string[]): void {
+  const route = parseRoute(location.hash);
+  if ('runId' in route && runIds.includes(route.runId)) navigate({ page: 'history', part: 'runs' }, true);
+}
+
+/** Asks what of some runs is to go, and says what that frees. */
+export function CleanRuns({ runs, close }: QuestionProps) {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const [found, setFound] = useState<Output<'runs.cleanable'> | null>(null);
+  const [episodes, setEpisodes] = useState(true);
+  const [checkpoints, setCheckpoints] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const ended = runs.filter(({ status }) => !isLive(status));
+  const ids = ended.map(({ id }) => id).join(' ');
+  useEffect(() => {
+    if (ids === '') return;
+    api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setFound, useApp.getState().report);
+  }, [api, ids]);
+  const freed = (episodes ? (found?.episodes ?? 0) : 0) + (checkpoints ? (found?.checkpoints ?? 0) : 0);
+
+  async function clean(): Promise<void> {
+    setBusy(true);
+    try {
+      const done = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
+      for (const { error } of done.refused) report(new Failure(error.code, error.message, error.hint));
+      tell(`${bytes(done.bytes)} freed.`);
+      close();
+    } catch (cause) {
+      report(cause);
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title="Free disk space"
+      description={`In ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes stay.`}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="danger" disabled={busy || freed === 0} onClick={() => void clean()}>
+            {busy ? 'Deleting…' : freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
+          </Button>
+        </>
+      }
+    >
+      <label className={styles.choice}>
+        <input type="checkbox" checked={episodes} onChange={() => setEpisodes(!episodes)} />
+        <span>
+          Episodes of training {found && <span className="faint">{bytes(found.episodes)}</span>}
+          <small>They can’t be replayed or searched any more. Episodes of evaluations stay.</small>
+        </span>
+      </label>
+      <label className={styles.choice}>
+        <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
+        <span>
+          Checkpoints in between {found && <span className="faint">{bytes(found.checkpoints)}</span>}
+          <small>
+            The first, the newest, the best evaluated and pinned ones stay, and those that other runs go on
+            from.
+          </small>
+        </span>
+      </label>
+      {ended.length < runs.length && (
+        <p className={styles.warning}>Runs that are being trained are left alone.</p>
+      )}
+    </Dialog>
+  );
+}
+
+export function EmptyTrash({ close }: { close: () => void }) {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const empty = () => {
+    api.call('trash.empty', {}).then(({ bytes: freed }) => tell(`${bytes(freed)} freed.`), report);
+    close();
+  };
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title="Empty the trash?"
+      description="The runs in it are deleted for good, and their disk space is free."
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="danger" icon="trash" onClick={empty}>
+            Empty the trash
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+const shownNames = 6;
+
+function Names({ runs }: { runs: readonly RunSummary[] }) {
+  return (
+    <ul className={styles.names}>
+      {runs.slice(0, shownNames).map(({ id, name }) => (
+        <li key={id}>{name}</li>
+      ))}
+      {runs.length > shownNames && <li className="faint">and {runs.length - shownNames} more</li>}
+    </ul>
+  );
+}
+
+/** Bytes on disk; null until measured. */
+function useSizeOf(runs: readonly RunSummary[]): number | null {
+  const api = useApi();
+  const [size, setSize] = useState<number | null>(null);
+  const ids = runs.map(({ id }) => id).join(' ');
+  useEffect(() => {
+    const wanted = new Set(ids.split(' '));
+    api
+      .call('runs.sizes', {})
+      .then(({ runs: all }) =>
+        setSize(all.reduce((sum, { runId, total }) => sum + (wanted.has(runId) ? total : 0), 0)),
+      )
+      .catch(() => {});
+  }, [api, ids]);
+  return size;
+}

@@ -1,0 +1,20 @@
+import { create } from 'zustand';
+import type { RunSummary } from '../../core/contract/contract.ts';
+
+/** What a person is asked before something is done; whoever offers it, the question is the same. */
+export type Question =
+  | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
+  | { kind: 'rename' | 'stop' | 'export'; run: RunSummary }
+  | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };
+
+interface Dialogs {
+  question: Question | null;
+  ask: (question: Question) => void;
+  close: () => void;
+}
+
+export const useDialogs = create<Dialogs>()((set) => ({
+  question: null,
+  ask: (question) => set({ question }),
+  close: () => set({ question: null }),
+}));

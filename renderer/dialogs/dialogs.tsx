@@ -1,0 +1,35 @@
+import { KeysDialog } from '../commands/keys-dialog.tsx';
+import { Palette } from '../commands/palette.tsx';
+import type { Route } from '../router.ts';
+import { ExportRun, ImportRun } from './bundles.tsx';
+import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
+import { useDialogs } from './dialogs-store.ts';
+import { RenameRun, StopRun, TagRuns } from './run-questions.tsx';
+
+/** The one question that stands before the page. */
+export function Dialogs({ route }: { route: Route }) {
+  const { question, close } = useDialogs();
+  if (!question) return null;
+  switch (question.kind) {
+    case 'delete':
+      return <DeleteRuns runs={question.runs} close={close} />;
+    case 'clean':
+      return <CleanRuns runs={question.runs} close={close} />;
+    case 'empty-trash':
+      return <EmptyTrash close={close} />;
+    case 'tag':
+      return <TagRuns runs={question.runs} close={close} />;
+    case 'rename':
+      return <RenameRun run={question.run} close={close} />;
+    case 'stop':
+      return <StopRun run={question.run} close={close} />;
+    case 'export':
+      return <ExportRun run={question.run} close={close} />;
+    case 'import':
+      return <ImportRun close={close} />;
+    case 'keys':
+      return <KeysDialog close={close} />;
+    case 'palette':
+      return <Palette route={route} close={close} />;
+  }
+}

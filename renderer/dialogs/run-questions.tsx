@@ -1,0 +1,185 @@
+import { type FormEvent, useId, useState } from 'react';
+import { type RunSummary, tagText } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { Button } from '../components/basics.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { useApp } from '../stores/app-store.ts';
+import styles from './dialogs.module.css';
+
+interface OneProps {
+  run: RunSummary;
+  close: () => void;
+}
+
+const longestName = 80;
+
+/** A run's id stays; without a name of the person's it goes by its own. */
+export function RenameRun({ run, close }: OneProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const form = useId();
+  const [name, setName] = useState(run.name);
+  const save = (given: string) =>
+    void api.call('runs.annotate', { runId: run.id, name: given }).then(close, report);
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title="Rename the run"
+      actions={
+        <>
+          {run.marks.name && (
+            <Button kind="quiet" onClick={() => save('')}>
+              Use its own name
+            </Button>
+          )}
+          <Button onClick={close}>Cancel</Button>
+          <button type="submit" form={form} className="button" data-kind="primary">
+            Rename
+          </button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          if (name.trim() === '' || name.trim() === run.name) close();
+          else save(name.trim());
+        }}
+      >
+        <label className={styles.field}>
+          Name
+          <input
+            value={name}
+            maxLength={longestName}
+            spellCheck={false}
+            onFocus={(event) => event.target.select()}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <small>
+            {name.length === longestName
+              ? `${longestName} characters at most.`
+              : 'Only you see it: the run’s folder and id stay.'}
+          </small>
+        </label>
+      </form>
+    </Dialog>
+  );
+}
+
+export function StopRun({ run, close }: OneProps) {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const paused = run.status === 'paused';
+  const stop = () => {
+    api
+      .call('runs.command', { runId: run.id, command: 'stop' })
+      .then(
+        ({ accepted, message }) => tell(accepted ? `${run.name} is stopping.` : `Not stopped: ${message}.`),
+        report,
+      );
+    close();
+  };
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title={`Stop ${run.name}?`}
+      description={
+        paused
+          ? 'It writes a checkpoint and ends. It can be resumed later.'
+          : 'The iteration under way may be given up. It writes a checkpoint and ends, and can be resumed later.'
+      }
+      actions={
+        <>
+          <Button onClick={close}>Keep training</Button>
+          <Button kind="danger" icon="stop" onClick={stop}>
+            Stop
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+/** Gives tags to several runs, or takes them away. */
+export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: () => void }) {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const form = useId();
+  const [tag, setTag] = useState('');
+  const known = [...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? [])].sort();
+  const chosen = tag.trim();
+  const wrong = chosen !== '' && !tagText.safeParse(chosen).success;
+  const having = runs.filter(({ marks }) => marks.tags.includes(chosen)).length;
+  const apply = (change: { addTags: string[] } | { removeTags: string[] }, words: string) => {
+    Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, ...change }))).then(() => {
+      tell(words);
+      close();
+    }, report);
+  };
+  const what = runs.length === 1 ? runs[0]!.name : `${runs.length} runs`;
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title={`Tag ${what}`}
+      actions={
+        <>
+          {having > 0 && (
+            <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${what}.`)}>
+              Remove from {having}
+            </Button>
+          )}
+          <Button onClick={close}>Cancel</Button>
+          <button
+            type="submit"
+            form={form}
+            className="button"
+            data-kind="primary"
+            disabled={chosen === '' || wrong || having === runs.length}
+          >
+            Add the tag
+          </button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          apply({ addTags: [chosen] }, `${what} tagged “${chosen}”.`);
+        }}
+      >
+        <label className={styles.field}>
+          Tag
+          <input
+            value={tag}
+            maxLength={40}
+            list={`${form}-known`}
+            onChange={(event) => setTag(event.target.value)}
+            aria-invalid={wrong || undefined}
+          />
+          <datalist id={`${form}-known`}>
+            {known.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
+          <TagHint tag={tag} />
+        </label>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a tag may be, where it matters. */
+export function TagHint({ tag }: { tag: string }) {
+  const wrong = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
+  if (wrong)
+    return (
+      <small className={styles.wrong}>Letters, digits, spaces and . _ : / + - only, a letter first.</small>
+    );
+  if (tag.length >= 40) return <small>40 characters at most.</small>;
+  return null;
+}

@@ -1,0 +1,199 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { FoundEpisode, Output } from '../../../core/contract/contract.ts';
+import { isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, Empty } from '../../components/basics.tsx';
+import { signed } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './history.module.css';
+import { environmentWords } from './words.ts';
+
+/** Episodes that one answer has, and how long (ms) typing may pause before it is asked for. */
+const page = 50;
+const typing = 120;
+
+type Ended = 'all' | 'success' | 'failure';
+const ends: Record<Ended, string> = { all: 'All', success: 'Successes', failure: 'Failures' };
+
+/** What models thought and answered, in all runs: a word of it leads to its replay. */
+export function EpisodeSearch() {
+  const runs = useApp((state) => state.runs);
+  const [text, setText] = useState('');
+  const [runId, setRunId] = useState('');
+  const [environment, setEnvironment] = useState('');
+  const [ended, setEnded] = useState<Ended>('all');
+  const environments = useMemo(() => [...new Set(runs?.flatMap((run) => run.environments))].sort(), [runs]);
+  const { found, more, fetchMore } = useEpisodes({ text, runId, environment, ended });
+  return (
+    <>
+      <search className={styles.filters}>
+        <label className={styles.search}>
+          <Icon name="search" />
+          <input
+            type="search"
+            value={text}
+            placeholder="Words, or a “phrase in quotes”"
+            aria-label="Search what episodes say"
+            onChange={({ target }) => setText(target.value)}
+          />
+        </label>
+        <label>
+          <span className="visually-hidden">Run</span>
+          <select className={styles.select} value={runId} onChange={({ target }) => setRunId(target.value)}>
+            <option value="">All runs</option>
+            {runs?.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {environments.length > 1 && (
+          <fieldset className={styles.chips} aria-label="Environment">
+            {environments.map((type) => (
+              <button
+                key={type}
+                type="button"
+                className="toggle"
+                aria-pressed={environment === type}
+                onClick={() => setEnvironment(environment === type ? '' : type)}
+              >
+                {environmentWords(type)}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <fieldset className={styles.chips} aria-label="How they ended">
+          {(Object.keys(ends) as Ended[]).map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="toggle"
+              aria-pressed={ended === each}
+              onClick={() => setEnded(each)}
+            >
+              {ends[each]}
+            </button>
+          ))}
+        </fieldset>
+        <span className={styles.found} role="status">
+          {found && stateWords(found)}
+        </span>
+      </search>
+      {found && found.episodes.length === 0 && (
+        <div className="panel">
+          {found.indexed === 0 && found.pending === 0 ? (
+            <Empty title="No episodes yet">Once a run has played some, what they say can be searched.</Empty>
+          ) : (
+            <Empty title="No episode says that">Try fewer words, or all runs.</Empty>
+          )}
+        </div>
+      )}
+      {found && found.episodes.length > 0 && (
+        <ul className={`panel ${styles.episodes}`} aria-label="Episodes">
+          {found.episodes.map((episode) => (
+            <li key={`${episode.runId} ${episode.episodeId}`}>
+              <Episode episode={episode} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {more && (
+        <div className={styles.more}>
+          <Button onClick={fetchMore}>Show more</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function stateWords({ indexed, pending }: Pick<Output<'episodes.search'>, 'indexed' | 'pending'>): string {
+  const searched = `${indexed.toLocaleString('en')} episodes searched`;
+  if (pending === 0) return searched;
+  return `${searched}, ${pending.toLocaleString('en')} ${pending === 1 ? 'file' : 'files'} still to be read`;
+}
+
+function Episode({ episode }: { episode: FoundEpisode }) {
+  const { runId, run, iteration, split, episodeId, environment, success, reward, excerpt } = episode;
+  return (
+    <a
+      className={styles.episode}
+      data-success={success || undefined}
+      href={formatRoute({ page: 'replay', runId, episodeId })}
+    >
+      <Icon name={success ? 'ok' : 'close'} size={14} />
+      <span className={styles.excerpt}>
+        <span className="visually-hidden">{success ? 'Success: ' : 'Failure: '}</span>
+        <Marked text={excerpt} />
+      </span>
+      <span className={styles.source}>
+        {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
+        {environmentWords(environment)}, reward {signed(reward)}
+      </span>
+    </a>
+  );
+}
+
+/** Found words stand between two signs that no text has. */
+function Marked({ text }: { text: string }) {
+  return text.split('\u0002').map((part, place) => {
+    const [found = '', rest = ''] = place === 0 ? ['', part] : part.split('\u0003');
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+      <span key={place}>
+        {found && <mark>{found}</mark>}
+        {rest}
+      </span>
+    );
+  });
+}
+
+interface Wanted {
+  text: string;
+  runId: string;
+  environment: string;
+  ended: Ended;
+}
+
+/** What was found for the newest wish; what was found before stays until then. */
+function useEpisodes({ text, runId, environment, ended }: Wanted) {
+  const api = useApi();
+  const connection = useApp((state) => state.connection);
+  const [found, setFound] = useState<Output<'episodes.search'> | null>(null);
+  const wanted = useMemo(
+    () => ({
+      text,
+      limit: page,
+      ...(runId && { runId }),
+      ...(environment && { environment }),
+      ...(ended !== 'all' && { success: ended === 'success' }),
+    }),
+    [text, runId, environment, ended],
+  );
+  const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: how an error is told doesn't change
+  useEffect(() => {
+    if (connection !== 'open') return;
+    let newest = true;
+    const timer = setTimeout(() => {
+      api.call('episodes.search', wanted).then((answer) => newest && setFound(answer), fail);
+    }, typing);
+    return () => {
+      newest = false;
+      clearTimeout(timer);
+    };
+  }, [api, connection, wanted]);
+  const fetchMore = () => {
+    const offset = found?.episodes.length ?? 0;
+    api
+      .call('episodes.search', { ...wanted, offset })
+      .then(
+        (answer) =>
+          setFound((known) => known && { ...answer, episodes: [...known.episodes, ...answer.episodes] }),
+        fail,
+      );
+  };
+  return { found, more: found?.more ?? false, fetchMore };
+}

@@ -1,0 +1,150 @@
+import { create } from 'zustand';
+import type { DiskUse, RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import { statusWords } from '../../components/basics.tsx';
+import { machineWords, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
+
+/** Which runs the table shows, and in which order. */
+
+export type SortKey =
+  | 'name'
+  | 'environment'
+  | 'algorithm'
+  | 'status'
+  | 'iterations'
+  | 'success'
+  | 'started'
+  | 'took'
+  | 'device'
+  | 'disk';
+
+export interface Sort {
+  key: SortKey;
+  descending: boolean;
+}
+
+interface Filter {
+  text: string;
+  statuses: readonly RunStatus[];
+  environments: readonly string[];
+  tags: readonly string[];
+  starred: boolean;
+  archived: boolean;
+  sort: Sort;
+  change: (change: Partial<Omit<Filter, 'change' | 'clear'>>) => void;
+  clear: () => void;
+}
+
+const storageKey = 'starpo-history-sort';
+const newestFirst: Sort = { key: 'started', descending: true };
+const none = { text: '', statuses: [], environments: [], tags: [], starred: false, archived: false };
+
+/** Kept while the window is open; the order also beyond that. */
+export const useFilter = create<Filter>()((set) => ({
+  ...none,
+  sort: storedSort(),
+  change: (change) => {
+    if (change.sort) localStorage.setItem(storageKey, `${change.sort.key} ${change.sort.descending}`);
+    set(change);
+  },
+  clear: () => set(none),
+}));
+
+function storedSort(): Sort {
+  const [key, descending] = (localStorage.getItem(storageKey) ?? '').split(' ');
+  return key && key in values ? { key: key as SortKey, descending: descending === 'true' } : newestFirst;
+}
+
+export const isFiltered = (filter: Omit<Filter, 'change' | 'clear' | 'sort'>) =>
+  filter.text.trim() !== '' ||
+  filter.starred ||
+  filter.archived ||
+  filter.statuses.length + filter.environments.length + filter.tags.length > 0;
+
+/** Runs with all words that were typed, and one of the chosen of each kind. Archived ones are there when they are asked for, and then alone. */
+export function filterRuns(
+  runs: readonly RunSummary[],
+  { text, statuses, environments, tags, starred, archived }: Omit<Filter, 'change' | 'clear' | 'sort'>,
+): RunSummary[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter((run) => {
+    const { marks, status } = run;
+    if (marks.archived !== archived || (starred && !marks.starred)) return false;
+    if (statuses.length > 0 && !statuses.includes(status)) return false;
+    if (environments.length > 0 && !run.environments.some((each) => environments.includes(each)))
+      return false;
+    if (!tags.every((tag) => marks.tags.includes(tag))) return false;
+    if (words.length === 0) return true;
+    const searched = wordsOf(run);
+    return words.every((word) => searched.includes(word));
+  });
+}
+
+function wordsOf(run: RunSummary): string {
+  const { id, name, preset, environments, algorithm, status, marks } = run;
+  const texts = [
+    name,
+    id,
+    preset,
+    ...environments,
+    algorithm,
+    statusWords[status],
+    ...marks.tags,
+    marks.note,
+  ];
+  return [...texts, machineWords(run)].join(' ').toLowerCase();
+}
+
+type Value = string | number | null;
+
+/** What a column is sorted by; null stands last either way. */
+const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: number) => Value> = {
+  name: ({ name }) => name.toLowerCase(),
+  environment: ({ environments }) => environments.join(' '),
+  algorithm: ({ algorithm }) => algorithm,
+  status: ({ status }) => statusWords[status],
+  iterations: (run) => shareDone(run),
+  success: (run) => successOf(run).evaluation ?? null,
+  started: ({ startedAt, createdAt }) => startedAt ?? createdAt,
+  took: (run, _, now) => tookSeconds(run, now),
+  device: (run) => machineWords(run) || null,
+  disk: (_, disk) => disk ?? null,
+};
+
+export function sortRuns(
+  runs: readonly RunSummary[],
+  { key, descending }: Sort,
+  sizes: ReadonlyMap<string, DiskUse['runs'][number]>,
+  now: number,
+): RunSummary[] {
+  const value = (run: RunSummary) => values[key](run, sizes.get(run.id)?.total, now);
+  const order = descending ? -1 : 1;
+  return runs
+    .map((run) => ({ run, value: value(run) }))
+    .sort((a, b) => {
+      if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+      const compared =
+        typeof a.value === 'string' && typeof b.value === 'string'
+          ? a.value.localeCompare(b.value, 'en', { numeric: true })
+          : Number(a.value) - Number(b.value);
+      return compared === 0 ? b.run.createdAt - a.run.createdAt : order * compared;
+    })
+    .map(({ run }) => run);
+}
+
+export interface Choice<T extends string> {
+  value: T;
+  count: number;
+}
+
+/** How many runs each value has, most first. */
+export function countBy<T extends string>(
+  runs: readonly RunSummary[],
+  of: (run: RunSummary) => readonly T[],
+): Choice<T>[] {
+  const counts = new Map<T, number>();
+  for (const run of runs)
+    for (const value of new Set(of(run))) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+}

@@ -1,0 +1,79 @@
+import { useEffect } from 'react';
+import { bytes } from '../../../core/contract/bytes.ts';
+import { Button } from '../../components/basics.tsx';
+import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { formatRoute, type HistoryPart } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { EpisodeSearch } from './episode-search.tsx';
+import styles from './history.module.css';
+import { RunsPart } from './runs-part.tsx';
+import { TrashPart } from './trash-part.tsx';
+import { type Sizes, useSizes } from './use-sizes.ts';
+
+const parts: { part: HistoryPart; title: string }[] = [
+  { part: 'runs', title: 'Runs' },
+  { part: 'episodes', title: 'Episodes' },
+  { part: 'trash', title: 'Trash' },
+];
+
+/** Every run of the data folder, what its episodes say, and what was deleted. */
+export function HistoryPage({ part }: { part: HistoryPart }) {
+  const sizes = useSizes();
+  useEffect(() => {
+    document.title = 'History · StarPO Studio';
+  }, []);
+  return (
+    <div className={`page ${styles.page}`}>
+      <header className={styles.head}>
+        <div>
+          <h1>History</h1>
+          <DiskLine sizes={sizes} />
+        </div>
+        <div className={styles.actions}>
+          <Button icon="upload" onClick={() => useDialogs.getState().ask({ kind: 'import' })}>
+            Import a run…
+          </Button>
+          <FreeSpace />
+        </div>
+      </header>
+      <nav className={styles.tabs} aria-label="History">
+        {parts.map(({ part: each, title }) => (
+          <a
+            key={each}
+            href={formatRoute({ page: 'history', part: each })}
+            aria-current={each === part ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      {part === 'runs' && <RunsPart sizes={sizes} />}
+      {part === 'episodes' && <EpisodeSearch />}
+      {part === 'trash' && <TrashPart />}
+    </div>
+  );
+}
+
+function DiskLine({ sizes: { use } }: { sizes: Sizes }) {
+  const runs = useApp((state) => state.runs);
+  if (!runs) return <p className="muted">Loading the runs…</p>;
+  const total = use?.runs.reduce((sum, each) => sum + each.total, 0);
+  return (
+    <p className="muted">
+      {runs.length === 1 ? '1 run' : `${runs.length.toLocaleString('en')} runs`}
+      {use && total !== undefined && `, ${bytes(total)} on disk`}
+      {use && use.trash > 0 && `, ${bytes(use.trash)} in the trash`}
+      {use && `, ${bytes(use.free)} free`}
+    </p>
+  );
+}
+
+function FreeSpace() {
+  const runs = useApp((state) => state.runs);
+  if (!runs || runs.length === 0) return null;
+  return (
+    <Button icon="disk" onClick={() => useDialogs.getState().ask({ kind: 'clean', runs })}>
+      Free disk space…
+    </Button>
+  );
+}

@@ -1,0 +1,219 @@
+import { useMemo, useState } from 'react';
+import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { archiveRuns } from '../../commands/run-commands.ts';
+import { Button, Empty, statusWords } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { formatRoute, navigate } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { type Choice, countBy, filterRuns, isFiltered, sortRuns, useFilter } from './filter.ts';
+import styles from './history.module.css';
+import { RunsTable } from './runs-table.tsx';
+import type { Sizes } from './use-sizes.ts';
+import { environmentWords } from './words.ts';
+
+/** The table of runs with what narrows it down, and what can be done with several. */
+export function RunsPart({ sizes }: { sizes: Sizes }) {
+  const runs = useApp((state) => state.runs);
+  const filter = useFilter();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const found = useMemo(() => filterRuns(runs ?? [], filter), [runs, filter]);
+  const shown = useMemo(
+    () => sortRuns(found, filter.sort, sizes.runs, Date.now()),
+    [found, filter.sort, sizes.runs],
+  );
+  // What isn't shown isn't chosen: nothing is done to a run that nobody sees.
+  const selected = shown.filter(({ id }) => chosen.has(id));
+
+  if (!runs) return <Empty title="Loading the runs…" />;
+  if (runs.length === 0)
+    return (
+      <Empty title="No runs yet">
+        <a href={formatRoute({ page: 'start' })}>Start one</a>, or import one that was exported elsewhere.
+      </Empty>
+    );
+  return (
+    <>
+      <Filters runs={runs} found={found.length} />
+      {selected.length > 0 && <SelectionBar runs={selected} clear={() => setChosen(new Set())} />}
+      {shown.length === 0 ? (
+        <div className="panel">
+          <Empty title={isFiltered(filter) ? 'No run is like that' : 'All runs are in the archive'}>
+            <Button
+              kind="quiet"
+              onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}
+            >
+              {isFiltered(filter) ? 'Clear the filter' : 'Show the archive'}
+            </Button>
+          </Empty>
+        </div>
+      ) : (
+        <RunsTable runs={shown} sizes={sizes} chosen={chosen} choose={setChosen} />
+      )}
+    </>
+  );
+}
+
+const mostTags = 12;
+
+function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }) {
+  const filter = useFilter();
+  const { text, statuses, environments, tags, starred, archived, change, clear } = filter;
+  const inArchive = runs.filter(({ marks }) => marks.archived).length;
+  const listed = runs.filter(({ marks }) => marks.archived === archived);
+  return (
+    <search className={styles.filters}>
+      <label className={styles.search}>
+        <Icon name="search" />
+        <input
+          type="search"
+          value={text}
+          placeholder="Name, environment, tag, note…"
+          aria-label="Search runs"
+          onChange={({ target }) => change({ text: target.value })}
+        />
+      </label>
+      <Chips
+        label="Status"
+        choices={countBy(listed, ({ status }) => [status])}
+        of={listed.length}
+        chosen={statuses}
+        words={(status: RunStatus) => statusWords[status]}
+        choose={(next) => change({ statuses: next })}
+      />
+      <Chips
+        label="Environment"
+        choices={countBy(listed, (run) => run.environments)}
+        of={listed.length}
+        chosen={environments}
+        words={environmentWords}
+        choose={(next) => change({ environments: next })}
+      />
+      <Chips
+        label="Tag"
+        choices={countBy(listed, ({ marks }) => marks.tags).slice(0, mostTags)}
+        of={listed.length}
+        chosen={tags}
+        words={(tag) => tag}
+        choose={(next) => change({ tags: next })}
+      />
+      <fieldset className={styles.chips} aria-label="Marks">
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={starred}
+          onClick={() => change({ starred: !starred })}
+        >
+          Starred
+        </button>
+        {(inArchive > 0 || archived) && (
+          <button
+            type="button"
+            className="toggle"
+            aria-pressed={archived}
+            onClick={() => change({ archived: !archived })}
+          >
+            Archive <span className={styles.count}>{inArchive}</span>
+          </button>
+        )}
+      </fieldset>
+      <span className={styles.found} role="status">
+        {isFiltered(filter) && (
+          <>
+            {found} of {runs.length}
+            <Button kind="quiet" onClick={clear}>
+              Clear
+            </Button>
+          </>
+        )}
+      </span>
+    </search>
+  );
+}
+
+interface ChipsProps<T extends string> {
+  label: string;
+  choices: readonly Choice<T>[];
+  /** How many runs there are to choose from. */
+  of: number;
+  chosen: readonly T[];
+  words: (value: T) => string;
+  choose: (chosen: T[]) => void;
+}
+
+/** One that all runs share narrows nothing down. */
+function Chips<T extends string>({ label, choices, of, chosen, words, choose }: ChipsProps<T>) {
+  if (choices.every(({ count }) => count === of) && chosen.length === 0) return null;
+  const offered = [
+    ...choices,
+    ...chosen
+      .filter((value) => !choices.some((each) => each.value === value))
+      .map((value) => ({ value, count: 0 })),
+  ];
+  return (
+    <fieldset className={styles.chips} aria-label={label}>
+      {offered.map(({ value, count }) => (
+        <button
+          key={value}
+          type="button"
+          className="toggle"
+          aria-pressed={chosen.includes(value)}
+          onClick={() =>
+            choose(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value])
+          }
+        >
+          {words(value)} <span className={styles.count}>{count}</span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () => void }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const { ask } = useDialogs.getState();
+  const starred = runs.every(({ marks }) => marks.starred);
+  const archived = runs.every(({ marks }) => marks.archived);
+  const star = () =>
+    void Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, starred: !starred }))).catch(
+      report,
+    );
+  return (
+    <fieldset className={styles.selection} aria-label="Chosen runs">
+      <strong>{runs.length} chosen</strong>
+      <Button
+        icon="compare"
+        disabled={runs.length < 2}
+        onClick={() => navigate({ page: 'compare', runIds: runs.map(({ id }) => id) })}
+      >
+        Compare
+      </Button>
+      <Button icon="tag" onClick={() => ask({ kind: 'tag', runs })}>
+        Tag…
+      </Button>
+      <Button icon="start" onClick={star}>
+        {starred ? 'Take stars away' : 'Star'}
+      </Button>
+      <Button icon="archive" onClick={() => archiveRuns(api, runs, !archived)}>
+        {archived ? 'Out of the archive' : 'Archive'}
+      </Button>
+      <Button icon="disk" onClick={() => ask({ kind: 'clean', runs })}>
+        Free space…
+      </Button>
+      {runs.length === 1 && (
+        <Button icon="download" onClick={() => ask({ kind: 'export', run: runs[0]! })}>
+          Export…
+        </Button>
+      )}
+      <Button icon="trash" kind="danger" onClick={() => ask({ kind: 'delete', runs })}>
+        Delete…
+      </Button>
+      <span className="spacer" />
+      <Button kind="quiet" onClick={clear}>
+        Choose none
+      </Button>
+    </fieldset>
+  );
+}

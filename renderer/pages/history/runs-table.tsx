@@ -1,0 +1,296 @@
+import { observeElementRect, type Rect, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { bytes } from '../../../core/contract/bytes.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Progress, StatusBadge } from '../../components/basics.tsx';
+import { ago, duration, percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { machineWords, nameParts, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
+import { RunMenu } from '../../components/run-menu.tsx';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { type SortKey, useFilter } from './filter.ts';
+import styles from './runs-table.module.css';
+import type { Sizes } from './use-sizes.ts';
+import { environmentWords } from './words.ts';
+
+const rowHeight = 52;
+
+interface Column {
+  key: SortKey | 'note';
+  title: string;
+  /** Numbers stand under one another. */
+  numeric?: boolean;
+  /** What most people want first. */
+  descending?: boolean;
+}
+
+const columns: readonly Column[] = [
+  { key: 'name', title: 'Run' },
+  { key: 'environment', title: 'Environment' },
+  { key: 'algorithm', title: 'Algorithm' },
+  { key: 'status', title: 'Status' },
+  { key: 'iterations', title: 'Iterations', descending: true },
+  { key: 'success', title: 'Success', numeric: true, descending: true },
+  { key: 'started', title: 'Started', descending: true },
+  { key: 'took', title: 'Took', numeric: true, descending: true },
+  { key: 'device', title: 'Device' },
+  { key: 'disk', title: 'Disk', numeric: true, descending: true },
+  { key: 'note', title: 'Note' },
+];
+
+interface TableProps {
+  /** In the order that they are shown in. */
+  runs: readonly RunSummary[];
+  sizes: Sizes;
+  chosen: ReadonlySet<string>;
+  choose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** As many rows as there are runs, of which those in view are drawn; the page scrolls. */
+export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
+  const body = useRef<HTMLDivElement>(null);
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    setMargin(offsetIn(body.current));
+  });
+  const virtual = useVirtualizer({
+    count: runs.length,
+    getScrollElement: () => document.getElementById('main'),
+    getItemKey: (index) => runs[index]!.id,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    scrollMargin: margin,
+    observeElementRect: observeWithFallback,
+  });
+  const now = Date.now();
+  const all = runs.every(({ id }) => chosen.has(id));
+  const some = runs.some(({ id }) => chosen.has(id));
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    choose(next);
+  };
+  return (
+    <div className={`panel ${styles.panel}`}>
+      {/* biome-ignore lint/a11y/useSemanticElements: rows that aren't drawn leave a gap, which a table element can't have */}
+      <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
+        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: what can be used in it is focusable */}
+        <div role="row" className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
+          <Cell heading name="choose">
+            <input
+              type="checkbox"
+              aria-label="Choose all"
+              checked={all}
+              ref={(box) => {
+                if (box) box.indeterminate = some && !all;
+              }}
+              onChange={() => choose(all ? new Set() : new Set(runs.map(({ id }) => id)))}
+            />
+          </Cell>
+          {columns.map((column) => (
+            <Heading key={column.key} column={column} />
+          ))}
+          <Cell heading name="menu">
+            <span className="visually-hidden">What can be done</span>
+          </Cell>
+        </div>
+        <div ref={body} style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const run = runs[index]!;
+            return (
+              <Row
+                key={key}
+                run={run}
+                index={index}
+                top={start - margin}
+                disk={sizes.runs.get(run.id)?.total}
+                chosen={chosen.has(run.id)}
+                toggle={() => toggle(run.id)}
+                now={now}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** A page without a layout, as in a test, shows what a window would. */
+function observeWithFallback(
+  virtual: Virtualizer<HTMLElement, Element>,
+  hear: (rect: Rect) => void,
+): (() => void) | undefined {
+  return observeElementRect(virtual, ({ width, height }) => hear({ width, height: height || 900 }));
+}
+
+/** Pixels from the top of what scrolls to the top of an element. */
+function offsetIn(element: HTMLElement | null): number {
+  const scrolled = document.getElementById('main');
+  if (!element || !scrolled) return 0;
+  return Math.round(
+    element.getBoundingClientRect().top - scrolled.getBoundingClientRect().top + scrolled.scrollTop,
+  );
+}
+
+function Heading({ column: { key, title, numeric, descending = false } }: { column: Column }) {
+  const { sort, change } = useFilter();
+  if (key === 'note')
+    return (
+      <Cell heading name={key}>
+        {title}
+      </Cell>
+    );
+  const sorted = sort.key === key;
+  const next = sorted ? !sort.descending : descending;
+  return (
+    <Cell
+      heading
+      name={key}
+      numeric={numeric}
+      sort={sorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+    >
+      <button type="button" onClick={() => change({ sort: { key, descending: next } })}>
+        {title}
+        {sorted && <Icon name={sort.descending ? 'down' : 'up'} size={11} />}
+      </button>
+    </Cell>
+  );
+}
+
+interface CellProps {
+  name: string;
+  heading?: boolean;
+  numeric?: boolean | undefined;
+  sort?: 'ascending' | 'descending' | 'none';
+  title?: string | undefined;
+  children?: React.ReactNode;
+}
+
+function Cell({ name, heading = false, numeric = false, sort, title, children }: CellProps) {
+  return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a columnheader it is wherever it is sorted
+    <div
+      role={heading ? 'columnheader' : name === 'name' ? 'rowheader' : 'cell'}
+      className={styles.cell}
+      data-column={name}
+      data-numeric={numeric || undefined}
+      aria-sort={sort}
+      title={title}
+    >
+      {children}
+    </div>
+  );
+}
+
+interface RowProps {
+  run: RunSummary;
+  index: number;
+  /** Pixels below the first. */
+  top: number;
+  disk: number | undefined;
+  chosen: boolean;
+  toggle: () => void;
+  now: number;
+}
+
+function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
+  const took = tookSeconds(run, now);
+  const success = successOf(run).evaluation;
+  const environments = run.environments.map(environmentWords).join(', ');
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: what can be used in it is focusable
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    <div
+      role="row"
+      className={styles.row}
+      data-chosen={chosen || undefined}
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <Cell name="choose">
+        <input type="checkbox" aria-label={`Choose ${run.name}`} checked={chosen} onChange={toggle} />
+      </Cell>
+      <Cell name="name">
+        <RunName run={run} />
+      </Cell>
+      <Cell name="environment" title={environments}>
+        {environments}
+      </Cell>
+      <Cell name="algorithm">{run.algorithm}</Cell>
+      <Cell name="status">
+        <StatusBadge status={run.status} stalled={run.stalled !== null} />
+      </Cell>
+      <Cell name="iterations">
+        <Progress value={shareDone(run)} label={`Progress of ${run.name}`} status={run.status} />
+        <span className="faint">
+          {run.iteration} / {run.iterations}
+        </span>
+      </Cell>
+      <Cell name="success" numeric title="By the newest evaluation">
+        {success === undefined ? '–' : percent(success)}
+      </Cell>
+      <Cell name="started" title={startWords(run)}>
+        {run.startedAt === null ? 'not yet' : ago(run.startedAt, now)}
+      </Cell>
+      <Cell name="took" numeric>
+        {took === null ? '–' : duration(took)}
+      </Cell>
+      <Cell name="device" title={machineWords(run)}>
+        {machineWords(run) || '–'}
+      </Cell>
+      <Cell name="disk" numeric>
+        {disk === undefined ? '…' : bytes(disk)}
+      </Cell>
+      <Cell name="note" title={run.marks.note || undefined}>
+        {run.marks.note}
+      </Cell>
+      <Cell name="menu">
+        <RunMenu run={run} />
+      </Cell>
+    </div>
+  );
+}
+
+const startWords = ({ startedAt, createdAt }: RunSummary) =>
+  startedAt === null ? `Made ${new Date(createdAt).toLocaleString()}` : new Date(startedAt).toLocaleString();
+
+const shownTags = 2;
+
+function RunName({ run }: { run: RunSummary }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const { stem, hash } = nameParts(run);
+  const { starred, tags } = run.marks;
+  return (
+    <>
+      <button
+        type="button"
+        className={`icon-button ${styles.star}`}
+        aria-pressed={starred}
+        aria-label={starred ? `Take the star of ${run.name} away` : `Star ${run.name}`}
+        onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
+      >
+        <Icon name="start" size={14} />
+      </button>
+      <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
+        <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
+          <span className={styles.stem}>{stem}</span> {hash && <span className={styles.hash}>{hash}</span>}
+        </a>
+        {tags.length > 0 && (
+          <span className={styles.tags} title={tags.join(', ')}>
+            {tags.slice(0, shownTags).map((tag) => (
+              <span key={tag} className="tag">
+                {tag}
+              </span>
+            ))}
+            {tags.length > shownTags && <span className="faint">+{tags.length - shownTags}</span>}
+          </span>
+        )}
+      </span>
+    </>
+  );
+}

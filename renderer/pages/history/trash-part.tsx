@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'react';
+import { bytes } from '../../../core/contract/bytes.ts';
+import type { TrashedRun } from '../../../core/contract/contract.ts';
+import { isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, Empty } from '../../components/basics.tsx';
+import { ago } from '../../components/format.ts';
+import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './history.module.css';
+
+const day = 86_400_000;
+
+/** Deleted runs, as long as they can be taken back. */
+export function TrashPart() {
+  const api = useApi();
+  const { report, tell } = useApp.getState();
+  const runs = useTrash();
+  if (!runs) return <Empty title="Looking into the trash…" />;
+  if (runs.length === 0)
+    return (
+      <div className="panel">
+        <Empty title="The trash is empty">Deleted runs lie here for seven days.</Empty>
+      </div>
+    );
+  const now = Date.now();
+  const total = runs.reduce((sum, run) => sum + run.bytes, 0);
+  const restore = ({ id, name }: TrashedRun) =>
+    void api.call('trash.restore', { ids: [id] }).then(() => tell(`${name} is back.`), report);
+  return (
+    <>
+      <div className={styles.bar}>
+        <span className="spacer">
+          {runs.length === 1 ? '1 deleted run' : `${runs.length} deleted runs`}, {bytes(total)}
+        </span>
+        <Button icon="trash" kind="danger" onClick={() => useDialogs.getState().ask({ kind: 'empty-trash' })}>
+          Empty the trash…
+        </Button>
+      </div>
+      <div className={`panel ${styles.trash}`}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Deleted</th>
+              <th scope="col">Kept for</th>
+              <th scope="col" className="numeric">
+                Disk
+              </th>
+              <th scope="col">
+                <span className="visually-hidden">What can be done</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((run) => (
+              <tr key={run.id}>
+                <th scope="row" className={styles.wide}>
+                  {run.name}
+                </th>
+                <td>{ago(run.deletedAt, now)}</td>
+                <td>{left(run.until - now)}</td>
+                <td className="numeric">{bytes(run.bytes)}</td>
+                <td className="numeric">
+                  <Button icon="undo" label={`Take back ${run.name}`} onClick={() => restore(run)}>
+                    Take back
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function left(milliseconds: number): string {
+  const days = Math.ceil(milliseconds / day);
+  return days <= 1 ? 'less than a day' : `${days} more days`;
+}
+
+/** Newest first; null until asked. */
+function useTrash(): TrashedRun[] | null {
+  const api = useApi();
+  const [runs, setRuns] = useState<TrashedRun[] | null>(null);
+  useEffect(() => {
+    let shown = true;
+    const ask = () =>
+      void api.call('trash.list', {}).then(
+        (list) => shown && setRuns(list),
+        (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
+      );
+    const stops = [
+      api.on('trash', ask),
+      api.onState((state) => {
+        if (state === 'open') ask();
+      }),
+    ];
+    return () => {
+      shown = false;
+      for (const stop of stops) stop();
+    };
+  }, [api]);
+  return runs;
+}

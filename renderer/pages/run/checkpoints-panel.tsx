@@ -1,0 +1,148 @@
+import { useEffect, useState } from 'react';
+import { bytes } from '../../../core/contract/bytes.ts';
+import type { Checkpoint, RunSummary } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { forkRun } from '../../commands/run-commands.ts';
+import { Button, IconButton, Panel } from '../../components/basics.tsx';
+import { percent } from '../../components/format.ts';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './checkpoints-panel.module.css';
+import { showPart } from './show-part.ts';
+
+/** Where a run can be gone on from, evaluated and kept. */
+export function CheckpointsPanel({ run }: { run: RunSummary }) {
+  const checkpoints = useCheckpoints(run.id);
+  if (!checkpoints || checkpoints.length === 0) return null;
+  const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
+  const best = checkpoints.reduce<number | null>((top, { success }) => higher(top, meanOf(success)), null);
+  return (
+    <Panel id="checkpoints" title="Checkpoints" note={`${checkpoints.length}, ${bytes(total)}`}>
+      <table className={`table ${styles.table}`}>
+        <thead>
+          <tr>
+            <th scope="col" className="numeric">
+              Iteration
+            </th>
+            <th scope="col">Success, as evaluated</th>
+            <th scope="col" className="numeric">
+              Size
+            </th>
+            <th scope="col">Optimiser state</th>
+            <th scope="col">
+              <span className="visually-hidden">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {checkpoints.map((checkpoint) => (
+            <Row
+              key={checkpoint.iteration}
+              run={run}
+              checkpoint={checkpoint}
+              best={best !== null && meanOf(checkpoint.success) === best}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+const higher = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.max(a, b));
+
+function meanOf(success: Checkpoint['success']): number | null {
+  if (success.length === 0) return null;
+  return success.reduce((sum, { rate }) => sum + rate, 0) / success.length;
+}
+
+interface RowProps {
+  run: RunSummary;
+  checkpoint: Checkpoint;
+  best: boolean;
+}
+
+function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, success }, best }: RowProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const pin = () =>
+    void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
+  const evaluate = () => {
+    showPart('evaluations');
+    void api.call('evaluations.start', { runId: run.id, checkpoint: iteration }).catch(report);
+  };
+  return (
+    <tr>
+      <th scope="row" className="numeric">
+        {iteration}
+      </th>
+      <td>
+        {success.length === 0 ? (
+          <span className="faint">not evaluated</span>
+        ) : (
+          success.map(({ label, rate }) => (
+            <span key={label} className={styles.rate}>
+              {percent(rate)} {success.length > 1 && <span className="faint">{label}</span>}
+            </span>
+          ))
+        )}{' '}
+        {best && <span className="tag">best</span>}
+      </td>
+      <td className="numeric">{bytes(size)}</td>
+      <td>{optimizer ? 'kept' : <span className="faint">removed</span>}</td>
+      <td className={styles.actions}>
+        <IconButton
+          icon="pin"
+          label={pinned ? `Keep checkpoint ${iteration} no longer` : `Keep checkpoint ${iteration}`}
+          pressed={pinned}
+          onClick={pin}
+        />
+        <Button icon="ok" onClick={evaluate} label={`Evaluate checkpoint ${iteration}`}>
+          Evaluate
+        </Button>
+        <Button
+          icon="fork"
+          onClick={() => forkRun(api, run.id, iteration, optimizer)}
+          label={`Fork from checkpoint ${iteration}`}
+        >
+          Fork
+        </Button>
+      </td>
+    </tr>
+  );
+}
+
+/** Newest first; null until asked. */
+function useCheckpoints(runId: string): Checkpoint[] | null {
+  const api = useApi();
+  const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
+  useEffect(() => {
+    let shown = true;
+    // A run that is gone, or a core that is away, is told elsewhere.
+    const ask = () =>
+      void api.call('checkpoints.list', { runId }).then(
+        (list) => shown && setCheckpoints(list),
+        () => {},
+      );
+    const stops = [
+      api.on('checkpoints', ask, runId),
+      api.on(
+        'metrics',
+        ({ points }) => {
+          const evaluated = points.some(({ metrics }) =>
+            Object.keys(metrics).some((name) => name.startsWith('evaluation/')),
+          );
+          if (evaluated) ask();
+        },
+        runId,
+      ),
+      api.onState((state) => {
+        if (state === 'open') ask();
+      }),
+    ];
+    return () => {
+      shown = false;
+      for (const stop of stops) stop();
+    };
+  }, [api, runId]);
+  return checkpoints;
+}

@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { runActions } from '../../commands/run-commands.ts';
+import { Button } from '../../components/basics.tsx';
+import { isDeviceTaken, isLive, isStartable } from '../../components/run-facts.ts';
+import { useApp } from '../../stores/app-store.ts';
+
+/** What a run's training can be told at present. */
+export function RunControls({ run }: { run: RunSummary }) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const [busy, setBusy] = useState<string | null>(null);
+  const actions = runActions(api, run);
+  const { status } = run;
+
+  /** One thing at a time. */
+  async function perform(name: string, action: () => Promise<unknown>): Promise<void> {
+    setBusy(name);
+    try {
+      await action();
+    } catch (cause) {
+      report(cause);
+    } finally {
+      setBusy(null);
+    }
+  }
+  const start = () => perform('start', () => api.call('runs.start', { runId: run.id }));
+  const queue = (procedure: 'queue.add' | 'queue.remove') =>
+    perform(procedure, () => api.call(procedure, { runId: run.id }));
+  const startWord = status === 'queued' ? 'Start now' : status === 'created' ? 'Start' : 'Resume';
+
+  return (
+    <fieldset className="controls" aria-label="Run">
+      {status === 'running' && (
+        <Button icon="pause" onClick={actions['run.pause']!}>
+          Pause
+        </Button>
+      )}
+      {status === 'paused' && (
+        <Button icon="play" kind="primary" onClick={actions['run.start']!}>
+          Resume
+        </Button>
+      )}
+      {isLive(status) && (
+        <>
+          <Button
+            icon="checkpoint"
+            onClick={actions['run.checkpoint']!}
+            title={
+              status === 'paused'
+                ? 'Written at the end of this iteration, once the run is resumed'
+                : 'Written at the end of this iteration'
+            }
+          >
+            Checkpoint
+          </Button>
+          <Button icon="stop" kind="danger" onClick={actions['run.stop']!}>
+            Stop…
+          </Button>
+        </>
+      )}
+      {isStartable(status) && (
+        <Button
+          icon="play"
+          kind={status === 'created' ? 'primary' : 'plain'}
+          onClick={start}
+          disabled={busy !== null}
+        >
+          {busy === 'start' ? 'Starting…' : startWord}
+        </Button>
+      )}
+      {isStartable(status) && status !== 'queued' && taken && (
+        <Button
+          icon="queue"
+          onClick={() => queue('queue.add')}
+          disabled={busy !== null}
+          title="It starts when the runs before it have ended"
+        >
+          Add to queue
+        </Button>
+      )}
+      {status === 'queued' && (
+        <Button icon="close" onClick={() => queue('queue.remove')} disabled={busy !== null}>
+          Leave the queue
+        </Button>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,360 @@
+import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import yazl from 'yazl';
+import type { Core } from '../../core/index.ts';
+import { keptFor } from '../../core/runs/trash.ts';
+import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
+import { starpo } from './fixtures/child.ts';
+import { fakeRollout } from './fixtures/fake-rollout.mjs';
+import * as journal from './fixtures/journal.ts';
+import { untilRun, World } from './fixtures/world.ts';
+
+const ended = [
+  journal.started(0),
+  journal.evaluation(1, 0, 0.3),
+  journal.iteration(2, 1),
+  journal.evaluation(3, 20, 0.7),
+  journal.evaluation(4, 40, 0.5),
+  journal.stopped(5, 60),
+];
+
+describe('the library of runs', { timeout: 120_000 }, () => {
+  let world: World;
+  let core: Core;
+  let call: Handlers;
+  beforeEach(async () => {
+    world = new World();
+    world.run('one', ended);
+    world.run('two', ended);
+    core = await world.core();
+    call = createHandlers(core);
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+  const folder = (runId: string) => join(world.home, 'runs', runId);
+
+  /** Checkpoints of a run, each of so many bytes. */
+  function checkpoints(runId: string, iterations: readonly number[], bytes = 1000): void {
+    for (const iteration of iterations) {
+      const path = join(folder(runId), 'checkpoints', String(iteration).padStart(6, '0'));
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'model.safetensors'), 'x'.repeat(bytes));
+    }
+  }
+
+  /** A run with episodes that can be read, of training and of evaluation. */
+  function played(runId: string): void {
+    const lines = [journal.started(0)];
+    mkdirSync(join(world.home, 'runs', runId, 'rollouts'), { recursive: true });
+    const lake = { type: 'frozen-lake', label: 'frozen-lake', success: 0.5 };
+    for (const [iteration, split] of [
+      [0, 'frozen-lake'],
+      [1, 'train'],
+      [2, 'train'],
+    ] as const) {
+      const rollout = fakeRollout(folder(runId), {}, iteration, split, lake, 2, 4);
+      lines.push(
+        JSON.stringify({ v: 1, seq: lines.length, time: lines.length, type: 'rollout', ...rollout }),
+      );
+    }
+    lines.push(journal.stopped(lines.length, 2));
+    world.run(runId, lines);
+  }
+
+  test('calls a run as a person does, and by its own name again', async () => {
+    await core.annotations.annotate({ runId: 'one', name: '  The good one ' });
+    expect(core.runs.get('one')).toMatchObject({ name: 'The good one', marks: { name: 'The good one' } });
+    await core.supervisor.rebuild();
+    expect(core.runs.get('one').name).toBe('The good one');
+    await core.annotations.annotate({ runId: 'one', name: '' });
+    expect(core.runs.get('one').name).toBe('one');
+    expect(core.runs.get('one')).toMatchObject({
+      algorithm: expect.stringMatching(/^StarPO/),
+      machine: { host: 'elsewhere', device: 'cpu', threads: 2 },
+    });
+  });
+
+  test('deletes into the trash, takes back whole, and lets go for good', async () => {
+    const gone: unknown[] = [];
+    core.notices.on((name, payload) => name === 'removed' && gone.push(payload));
+    await core.annotations.annotate({ runId: 'one', name: 'Mine', addTags: ['kept'] });
+    const { deleted, refused } = await core.trash.delete(['one', 'none', 'two']);
+    expect(refused).toMatchObject([{ runId: 'none', error: { code: 'run_unknown' } }]);
+    expect(gone).toHaveLength(2);
+    expect(core.runs.list()).toEqual([]);
+    expect(deleted.map(({ name }) => name).sort()).toEqual(['Mine', 'two']);
+    expect((await core.sizes.all()).trash).toBe(deleted.reduce((sum, { bytes }) => sum + bytes, 0));
+
+    const mine = deleted.find(({ runId }) => runId === 'one')!;
+    expect(await core.trash.restore([mine.id])).toEqual(['one']);
+    expect(core.runs.get('one')).toMatchObject({ name: 'Mine', iteration: 1, marks: { tags: ['kept'] } });
+    await expect(core.trash.restore([mine.id])).rejects.toMatchObject({ code: 'trash_unknown' });
+
+    const [two] = await core.trash.list();
+    await core.trash.sweep(two!.deletedAt + keptFor);
+    expect(await core.trash.list()).toHaveLength(1);
+    await core.trash.sweep(two!.deletedAt + keptFor + 1);
+    expect(await core.trash.list()).toEqual([]);
+    await core.trash.delete(['one']);
+    expect(await core.trash.empty()).toBeGreaterThan(100);
+    expect(readdirSync(join(world.home, 'trash'))).toEqual([]);
+  });
+
+  test('neither deletes, cleans nor archives what is trained or paused', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+    const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: { iterations: 4 } });
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ iteration }) => iteration === 2);
+    await core.runs.command(runId, 'pause');
+    await untilRun(core, runId, ({ status }) => status === 'paused');
+    for (const answer of [
+      await core.trash.delete([runId]),
+      await core.cleaner.clean([runId], { episodes: true, checkpoints: true }),
+    ])
+      expect(answer.refused).toMatchObject([{ runId, error: { code: 'run_active' } }]);
+    await expect(core.annotations.annotate({ runId, archived: true })).rejects.toMatchObject({
+      code: 'run_active',
+    });
+    await core.runs.command(runId, 'stop');
+    await untilRun(core, runId, ({ status }) => status === 'stopped');
+    await core.annotations.annotate({ runId, archived: true });
+    core.queue.add(runId);
+    expect((await core.trash.delete([runId])).refused).toEqual([]);
+    expect(core.queue.list()).toEqual([]);
+  });
+
+  test('frees what a run can do without, and keeps what others go on from', async () => {
+    played('played');
+    checkpoints('played', [0, 20, 40, 60, 80, 100]);
+    writeFileSync(join(folder('played'), 'checkpoints/000060/pinned'), '');
+    await core.supervisor.add('played');
+    const config = JSON.parse(readFileSync(join(folder('played'), 'run.json'), 'utf8'));
+    const model = join(folder('played'), 'checkpoints/000040');
+    world.run('fork');
+    writeFileSync(
+      join(folder('fork'), 'run.json'),
+      JSON.stringify({
+        ...config,
+        parent: { run: 'played', iteration: 40 },
+        start: { ...config.start, model },
+      }),
+    );
+    await core.supervisor.add('fork');
+
+    expect(await core.trash.delete(['played'])).toMatchObject({
+      refused: [{ error: { code: 'run_needed', message: expect.stringContaining('fork') } }],
+    });
+    const could = await core.cleaner.look(['played']);
+    expect(could.checkpoints).toBe(2000);
+    const { bytes } = await core.cleaner.clean(['played'], { episodes: true, checkpoints: true });
+    expect(bytes).toBe(could.episodes + 2000);
+    expect((await core.checkpoints.list('played')).map(({ iteration }) => iteration)).toEqual([
+      100, 60, 40, 0,
+    ]);
+    expect((await call['rollouts.list']({ runId: 'played' })).map(({ split }) => split)).toEqual([
+      'frozen-lake',
+    ]);
+    const asked = { runId: 'played', iteration: 1, split: 'train' };
+    await expect(call['rollouts.episodes'](asked)).rejects.toMatchObject({ code: 'rollout_gone' });
+    await core.supervisor.rebuild();
+    expect(await call['rollouts.list']({ runId: 'played' })).toHaveLength(1);
+  });
+
+  test('lists checkpoints with what they came to, and pins them', async () => {
+    checkpoints('one', [20, 40], 500);
+    expect(await core.checkpoints.list('one')).toMatchObject([
+      { iteration: 40, bytes: 500, pinned: false, optimizer: false, success: [{ rate: 0.5 }] },
+      { iteration: 20, success: [{ label: 'frozen-lake', rate: 0.7 }] },
+    ]);
+    await core.checkpoints.pin('one', 20, true);
+    await core.checkpoints.pin('one', 20, true);
+    expect((await core.checkpoints.list('one')).map(({ pinned }) => pinned)).toEqual([false, true]);
+    await core.checkpoints.pin('one', 20, false);
+    expect((await core.checkpoints.list('one'))[1]!.pinned).toBe(false);
+    await expect(core.checkpoints.pin('one', 21, true)).rejects.toMatchObject({ code: 'checkpoint_missing' });
+  });
+
+  test('finds episodes by what they say, and loses them with their files', async () => {
+    played('played');
+    await core.supervisor.add('played');
+    const search = (text: string, filter: object = {}) => call['episodes.search']({ text, ...filter });
+    expect(await search('player')).toMatchObject({ episodes: [], indexed: 0, pending: 3 });
+    await core.episodeIndex.readAll();
+
+    const all = await search('player');
+    expect(all).toMatchObject({ indexed: 24, pending: 0, more: false });
+    expect(all.episodes).toHaveLength(24);
+    expect(all.episodes[0]).toMatchObject({ run: 'played', iteration: 2, split: 'train' });
+    expect(all.episodes[0]!.excerpt).toContain('\u0002player\u0003');
+    expect((await search('play')).episodes).toHaveLength(24);
+    expect((await search('"0 player"')).episodes).toEqual([]);
+    expect((await search('"goal 3"')).episodes).toHaveLength(24);
+    // What means something to the search of SQLite is text here.
+    for (const odd of ['player OR', 'NEAR(', '"', 'text:player', '*', "'; DROP TABLE runs", '😀 {', '^'])
+      expect((await search(odd)).episodes).toBeInstanceOf(Array);
+    const wins = await search('player', { success: true, runId: 'played', environment: 'frozen-lake' });
+    expect(wins.episodes.length).toBeGreaterThan(0);
+    expect(wins.episodes.every(({ success }) => success)).toBe(true);
+    expect((await search('', { runId: 'one' })).episodes).toEqual([]);
+    const page = await search('player', { offset: 20, limit: 3 });
+    expect(page).toMatchObject({ more: true });
+    expect(page.episodes).toEqual(all.episodes.slice(20, 23));
+
+    await core.cleaner.clean(['played'], { episodes: true, checkpoints: false });
+    expect((await search('player')).episodes).toHaveLength(8);
+    await core.trash.delete(['played']);
+    expect(await search('player')).toMatchObject({ episodes: [], indexed: 0 });
+    expect(core.database.prepare('SELECT count(*) AS n FROM episode_text').get()).toEqual({ n: 0 });
+  });
+
+  describe('a bundle', () => {
+    async function bring(content: Buffer): Promise<string> {
+      const { file } = await call['bundles.begin']({ bytes: content.length });
+      for (let offset = 0; offset < content.length; offset += 300_000)
+        await call['bundles.write']({ file, piece: content.toString('base64', offset, offset + 300_000) });
+      return (await call['bundles.import']({ file })).runId;
+    }
+    async function fetched(file: string): Promise<Buffer> {
+      const pieces: Buffer[] = [];
+      for (let offset = 0; ; ) {
+        const piece = Buffer.from((await call['bundles.read']({ file, offset })).piece, 'base64');
+        if (piece.length === 0) return Buffer.concat(pieces);
+        pieces.push(piece);
+        offset += piece.length;
+      }
+    }
+    const manifest = { format: 'starpo-studio-run', version: 1, run: 'x', name: 'X', time: 1, studio: '1' };
+    type File = [name: string, content: string, mode?: number];
+    /** A zip file of whatever one likes. */
+    async function zip(files: File[], head: object = manifest): Promise<Buffer> {
+      const made = new yazl.ZipFile();
+      made.addBuffer(Buffer.from(JSON.stringify(head)), 'bundle.json');
+      for (const [name, content, mode = 0o100644] of files)
+        made.addBuffer(Buffer.from(content), name, { mode });
+      made.end();
+      const path = join(world.folder, 'made.zip');
+      await pipeline(made.outputStream, createWriteStream(path));
+      // What zip libraries refuse to write.
+      return Buffer.from(readFileSync(path).toString('latin1').replaceAll('AA', '..'), 'latin1');
+    }
+    const runJson = (): File => ['run/run.json', readFileSync(join(folder('one'), 'run.json'), 'utf8')];
+
+    test('brings a run with all that was chosen, under a name of its own', async () => {
+      played('played');
+      checkpoints('played', [0, 20], 700_000);
+      for (const file of ['control.jsonl', 'trainer.lock', 'checkpoints/notes'])
+        writeFileSync(join(folder('played'), file), 'x');
+      await core.supervisor.add('played');
+      await core.annotations.annotate({ runId: 'played', name: 'Mine', note: 'good' });
+      const told: string[] = [];
+      core.notices.on((name, payload) => {
+        if (name === 'task') told.push((payload as { kind: string }).kind);
+      });
+      const { file, name } = await call['bundles.export']({
+        ...{ runId: 'played', checkpoints: 'newest', episodes: 'evaluations' },
+      });
+      expect(name).toBe('played.starpo.zip');
+      const content = await fetched(file);
+      await call['bundles.drop']({ file });
+      await expect(call['bundles.read']({ file, offset: 0 })).rejects.toMatchObject({ code: 'file_unknown' });
+
+      const copy = await bring(content);
+      expect(copy).toMatch(/^played-[0-9a-f]{4}$/);
+      expect(core.runs.get(copy)).toMatchObject({
+        name: 'Mine',
+        marks: { note: 'good' },
+        status: 'completed',
+      });
+      expect((await core.checkpoints.list(copy)).map(({ iteration }) => iteration)).toEqual([20]);
+      expect(readdirSync(folder(copy)).sort()).toEqual([
+        'annotations.jsonl',
+        'checkpoints',
+        'events.jsonl',
+        'rollouts',
+        'run.json',
+      ]);
+      expect(readdirSync(join(folder(copy), 'rollouts'))).toHaveLength(2);
+      expect(told).toContain('export_bundle');
+      expect(told).toContain('import_bundle');
+      expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
+    });
+
+    test.each<[string, (own: File) => File[], object?]>([
+      ['a path that leads out', (own) => [own, ['run/rollouts/AA/AA/AA/AA/x', 'x']]],
+      ['a path that leads up at once', (own) => [own, ['AA/AA/AA/etc/x', 'x']]],
+      ['commands for a trainer', (own) => [own, ['run/control.jsonl', '{}']]],
+      ['a file that no run has', (own) => [own, ['run/.bashrc', 'x']]],
+      ['a link', (own) => [own, ['run/trainer.log', '/etc/passwd', 0o120777]]],
+      ['a file twice', (own) => [own, ['run/trainer.log', 'a'], ['run/trainer.log', 'b']]],
+      ['no configuration', () => [['run/trainer.log', 'a']]],
+      ['a manifest of something else', (own) => [own], { format: 'cake', version: 1 }],
+    ])('with %s is refused', async (_, files, head) => {
+      const before = readdirSync(join(world.home, 'runs'));
+      const content = await zip(files(runJson()), head);
+      await expect(bring(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
+      expect(readdirSync(join(world.home, 'runs'))).toEqual(before);
+    });
+
+    test('that is newer, damaged, cut short, or lies about its sizes is refused', async () => {
+      const good = await zip([runJson(), ['run/trainer.log', 'a'.repeat(5000)]]);
+      const newer = await zip([runJson()], { ...manifest, version: 2 });
+      await expect(bring(newer)).rejects.toMatchObject({ code: 'bundle_version_unsupported' });
+      await expect(bring(Buffer.from('no zip'))).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(bring(good.subarray(0, good.length - 30))).rejects.toMatchObject({
+        code: 'bundle_invalid',
+      });
+      // In the directory at its end: the log's size, then its checksum.
+      const entry = good.lastIndexOf('run/trainer.log') - 46;
+      const lying = (at: number, value: number) => {
+        const changed = Buffer.from(good);
+        changed.writeUInt32LE(value, entry + at);
+        return changed;
+      };
+      for (const content of [lying(24, 4000), lying(24, 6000), lying(16, 7)])
+        await expect(bring(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(bring(lying(24, 0xfffffff0))).rejects.toMatchObject({
+        code: expect.stringMatching(/^(bundle_invalid|disk_space_low)$/),
+      });
+      expect(readdirSync(join(world.home, 'runs')).sort()).toEqual(['one', 'two']);
+      await bring(good);
+    });
+
+    test('that was not brought whole, or is longer than was said, is refused; a cancelled one leaves nothing', async () => {
+      const { file } = await call['bundles.begin']({ bytes: 10 });
+      await call['bundles.write']({ file, piece: Buffer.from('12345').toString('base64') });
+      await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_incomplete' });
+      const piece = Buffer.from('123456').toString('base64');
+      await expect(call['bundles.write']({ file, piece })).rejects.toMatchObject({ code: 'file_too_long' });
+      checkpoints('one', [0], 30_000_000);
+      const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
+      const [task] = await vi.waitFor(() => {
+        const running = core.tasks.list().filter(({ kind }) => kind === 'export_bundle');
+        expect(running).toHaveLength(1);
+        return running;
+      });
+      await core.tasks.cancel(task!.id);
+      await expect(packing).rejects.toMatchObject({ code: 'task_cancelled' });
+      await call['bundles.drop']({ file });
+      expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
+    });
+  });
+
+  test('is there from the command line', async () => {
+    await core.dispose();
+    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    const target = join(world.folder, 'one.zip');
+    expect(await run('bundle', 'export', 'one', target)).toMatchObject({ output: target, errors: '' });
+    expect((await run('bundle', 'export', 'one', target)).errors).toContain('bundle_exists');
+    expect((await run('delete', 'one')).output).toMatch(/^one, .* is in the trash/);
+    expect((await run('bundle', 'import', target)).output).toBe('one');
+    expect((await run('trash', 'list')).output).toContain('one');
+    expect((await run('trash', 'restore', 'one')).errors).toContain('run_exists');
+    expect((await run('rename', 'one', 'Better')).output).toBe('Better');
+    expect((await run('trash', 'empty')).output).toContain('freed');
+    expect(existsSync(target)).toBe(true);
+  });
+});

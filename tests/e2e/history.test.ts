@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import * as journal from '../core/fixtures/journal.ts';
+import { Served } from '../renderer/screens/studio.ts';
+import { chromiumPath, hearComplaints } from './studio.ts';
+
+/** Runs that are drawn only while they are in view, and one that waits in its training. */
+const many = 300;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let served: Served;
+let browser: Browser;
+let lake: string;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  served = await Served.start();
+  for (let index = 0; index < many; index++)
+    served.put(`walk-${String(index).padStart(3, '0')}`, [
+      journal.started(0),
+      journal.evaluation(1, 0, index / many),
+      journal.stopped(2, 0),
+    ]);
+  lake = await served.make('lake', 'starter-frozen-lake', { iterations: 60 });
+  await served.train(lake, { HOLD: 20 }, ({ iteration }) => iteration === 20);
+  await served.call('runs.adopt', { runId: `walk-${many - 1}` });
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+});
+afterAll(async () => {
+  await browser?.close();
+  await served?.close();
+});
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  complaints = hearComplaints(page);
+});
+afterEach(() => page.close());
+
+const open = (place: string) => page.goto(`${served.address}${place}`);
+const main = () => page.locator('#main');
+
+/** What axe finds against WCAG 2.2 AA, no rule off. */
+async function violations(): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    type Found = { id: string; nodes: { target: string[] }[] };
+    const { axe: run } = globalThis as unknown as {
+      axe: { run(of: Document, options: object): Promise<{ violations: Found[] }> };
+    };
+    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const found = await run.run(document, { runOnly: { type: 'tag', values } });
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' '))}`);
+  });
+}
+
+test('three hundred runs are a table that draws those in view, to its end', async () => {
+  await open('/history');
+  const table = page.getByRole('table', { name: 'Runs' });
+  await table.getByRole('row').nth(5).waitFor();
+  expect(await table.getAttribute('aria-rowcount')).toBe(String(many + 2));
+  expect(await table.getByRole('row').count()).toBeLessThan(60);
+  await page.getByRole('button', { name: 'Success' }).click();
+  await table.getByRole('rowheader').first().getByText('walk-299').waitFor();
+  await main().evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await table.getByRole('rowheader').getByText('walk-000').waitFor();
+  // The page ends where the table does.
+  const gap = await page.evaluate(() => {
+    const scrolled = document.getElementById('main')!;
+    const rows = document.querySelector('[role="table"]')!.getBoundingClientRect();
+    return scrolled.getBoundingClientRect().bottom - rows.bottom;
+  });
+  expect(gap).toBeLessThan(60);
+  expect(complaints).toEqual([]);
+});
+
+test('the keyboard alone finds a run, asks to stop it, thinks better of it, and comes back', async () => {
+  await open('/start');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('Control+2');
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('frozenlake');
+  await page.getByRole('option', { name: /^FrozenLake/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: /^FrozenLake/ }).waitFor();
+  await page.keyboard.press('Control+.');
+  const dialog = page.getByRole('dialog', { name: /^Stop FrozenLake/ });
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('Start or resume').waitFor();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Add a note' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('half a thought');
+  await page.keyboard.press('Escape');
+  await page.getByText('What you wrote is kept as a draft.').waitFor();
+  await page.locator(':focus', { hasText: 'Go on with the note' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(', and its end');
+  await page.keyboard.press('Control+Enter');
+  await page.locator(':focus', { hasText: 'half a thought, and its end' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a page begins at its top, and is found again where it was left', async () => {
+  await open(`/run/${lake}`);
+  await page.getByRole('heading', { name: 'Evaluations' }).waitFor();
+  await main().evaluate((element) => element.scrollTo(0, 300));
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  expect(await main().evaluate((element) => element.scrollTop)).toBe(0);
+  await page.goBack();
+  await page.waitForFunction(() => document.getElementById('main')!.scrollTop === 300);
+  expect(complaints).toEqual([]);
+});
+
+test.each(['light', 'dark'] as const)(
+  'axe finds nothing on History and its questions, %s',
+  async (colorScheme) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await open('/history');
+    await page.getByRole('checkbox', { name: 'Choose walk-299' }).check();
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'More for walk-299' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/on disk/)
+      .waitFor();
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option').first().waitFor();
+    expect(await violations()).toEqual([]);
+    for (const part of ['episodes', 'trash']) {
+      await open(`/history/${part}`);
+      await page.locator('.empty, li a').first().waitFor();
+      expect(await violations()).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+  },
+);

@@ -1,0 +1,200 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { useFilter } from '../../renderer/pages/history/filter.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
+import * as journal from '../core/fixtures/journal.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+/** Three runs that have ended, by the fake trainer; of one its episodes can be searched. */
+const template = new World();
+const ids: Record<'lake' | 'bandit' | 'stopped', string> = { lake: '', bandit: '', stopped: '' };
+beforeAll(async () => {
+  const core = await template.core();
+  const train = async (preset: string, set: object = {}) => {
+    const runId = await core.runs.create({ preset, set: { ...small, ...set } });
+    await core.runs.start(runId);
+    return (await untilRun(core, runId, ({ status }) => status === 'completed')).id;
+  };
+  ids.lake = await train('starter-frozen-lake');
+  ids.bandit = await train('starter-bandit');
+  ids.stopped = await train('starter-frozen-lake-grpo', { iterations: 2 });
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+beforeEach(() => void vi.stubEnv('FAKE_TRAINER_HOLD', '0'));
+afterEach(async () => {
+  await page.close();
+  useFilter.getState().clear();
+  vi.unstubAllEnvs();
+});
+
+/** Also what stands before the page. */
+const anywhere = (selector: string, text: string | RegExp) => () =>
+  [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.match(text));
+const inDialog = (text: string | RegExp) => anywhere('[role="dialog"] button', text);
+const rows = () => page.all('[role="row"]').slice(1);
+const rowOf = (runId: string) => () => rows().find((row) => row.querySelector(`a[href$="${runId}"]`));
+const box = (runId: string) => () => rowOf(runId)()?.querySelector<HTMLElement>('input[type="checkbox"]');
+const names = () =>
+  rows().map((row) => row.querySelector('[role="rowheader"] a')?.getAttribute('title') ?? '');
+
+test('runs are found by words and chips, and stand in the order that is asked for', async () => {
+  page = await Page.on(template);
+  await page.core.annotations.annotate({ runId: ids.bandit, addTags: ['good'], note: 'the arms, swapped' });
+  page.open('#/history');
+  await page.shown(() => rows().length === 3);
+  const success = await page.shown(page.saying('[role="columnheader"] button', 'Success'));
+  success.click();
+  await page.shown(() => page.find('[aria-sort="descending"]')?.textContent === 'Success');
+  const rates = rows().map((row) =>
+    Number.parseFloat(row.querySelector('[data-column="success"]')!.textContent!),
+  );
+  expect(rates).toEqual(rates.toSorted((a, b) => b - a));
+  await page.shown(() =>
+    rowOf(ids.lake)()?.querySelector('[data-column="disk"]')?.textContent?.match(/[kM]B/),
+  );
+
+  const search = page.find<HTMLInputElement>('input[aria-label="Search runs"]')!;
+  page.write(search, 'swapped ARMS');
+  await page.shown(() => rows().length === 1 && rowOf(ids.bandit)());
+  await page.shown(page.saying('[role="status"]', '1 of 3'));
+  page.write(search, 'nothing like that');
+  await page.click(page.saying('button', 'Clear the filter'));
+  await page.click(page.saying('.toggle', /^FrozenLake/));
+  await page.shown(() => rows().length === 2 && !rowOf(ids.bandit)());
+  await page.click(page.saying('.toggle', /^FrozenLake/));
+  await page.click(page.saying('.toggle', /^good/));
+  await page.shown(() => names().length === 1 && rowOf(ids.bandit)());
+});
+
+test('several are deleted after a question, and taken back', async () => {
+  page = await Page.on(template);
+  page.open('#/history');
+  for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
+  await page.click(page.saying('button', 'Delete…'));
+  await page.shown(anywhere('[role="dialog"]', /Delete 2 runs\?.*on disk.*seven days/));
+  await page.click(inDialog('Cancel'));
+  expect(page.core.runs.list()).toHaveLength(3);
+  await page.click(page.saying('button', 'Delete…'));
+  await page.click(inDialog(/^Delete$/));
+  await page.shown(() => rows().length === 1);
+  await page.shown(page.saying('.errors', '2 runs deleted.'));
+  await page.click(page.saying('.errors button', 'Undo'));
+  await page.shown(() => rows().length === 3);
+
+  await page.core.trash.delete([ids.stopped]);
+  await page.click(page.saying('a', 'Trash'));
+  await page.click(page.saying('button', 'Take back'));
+  await page.shown(page.saying('p', 'The trash is empty'));
+  expect(page.core.runs.list()).toHaveLength(3);
+});
+
+test('a run that is trained is neither deleted nor archived, and the others of a choice are', async () => {
+  page = await Page.on(template);
+  vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+  const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
+  await page.core.runs.start(runId);
+  await untilRun(page.core, runId, ({ iteration }) => iteration === 1);
+  page.open('#/history');
+  for (const each of [runId, ids.bandit]) await page.click(box(each));
+  await page.click(page.saying('button', /^Archive$/));
+  await page.shown(() => rows().length === 3 && rowOf(runId)());
+  expect(page.core.runs.get(runId).marks.archived).toBe(false);
+  await page.click(box(ids.lake));
+  await page.click(page.saying('button', 'Delete…'));
+  await page.shown(anywhere('[role="dialog"]', /1 run of the chosen is being trained/));
+  await page.click(inDialog(/^Delete$/));
+  await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
+});
+
+test('a run is renamed, tagged with others, cleaned, and opened by its new name from the palette', async () => {
+  page = await Page.on(template);
+  page.open('#/history');
+  await page.click(() => rowOf(ids.lake)()?.querySelector<HTMLElement>('[aria-label^="More for"]'));
+  await page.click(anywhere('[role="menuitem"]', 'Rename…'));
+  const name = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(name, 'The long walk');
+  name.form!.requestSubmit();
+  await page.shown(() => names().includes('The long walk'));
+
+  for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
+  await page.click(page.saying('button', 'Tag…'));
+  const tag = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(tag, '-no tag');
+  await page.shown(anywhere('[role="dialog"] small', 'a letter first'));
+  page.write(tag, 'both');
+  tag.form!.requestSubmit();
+  await page.shown(
+    () => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2,
+  );
+
+  await page.click(page.saying('button', /^Free space…$/));
+  await page.click(inDialog(/^Free \d/));
+  await page.shown(page.saying('.errors', / freed\./));
+  expect(existsSync(join(page.core.runs.folder(ids.lake), 'rollouts/000004-train.jsonl.zst'))).toBe(false);
+
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
+  const find = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(find, 'long walk');
+  await page.click(anywhere('[role="option"]', 'The long walk'));
+  await page.shown(page.saying('h1', 'The long walk'));
+  expect(location.hash).toBe(`#/run/${ids.lake}`);
+});
+
+test('what episodes say leads to their replay', async () => {
+  page = await Page.on(template);
+  const { core } = page;
+  const folder = core.runs.folder(ids.lake);
+  const lake = { type: 'frozen-lake', label: 'frozen-lake' };
+  const rollout = fakeRollout(folder, {}, 5, 'train', lake, 1, 4);
+  const time = 1_700_000_000_000;
+  appendFileSync(
+    join(folder, 'events.jsonl'),
+    `${JSON.stringify({ v: 1, seq: 9000, time, type: 'rollout', ...rollout })}\n${journal.stopped(9001, 5)}\n`,
+  );
+  await core.supervisor.refresh(ids.lake);
+  await core.episodeIndex.readAll();
+  page.open('#/history/episodes');
+  const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
+  await page.shown(() => page.find(`main option[value="${ids.lake}"]`));
+  const runs = page.find<HTMLSelectElement>('main select')!;
+  runs.value = ids.lake;
+  runs.dispatchEvent(new Event('change', { bubbles: true }));
+  page.write(search, 'goal');
+  const found = await page.shown(page.saying('a', /player 0 goal 3 3.*iteration 5, training, FrozenLake/s));
+  expect([...found.querySelectorAll('mark')].map(({ textContent }) => textContent)).toContain('goal');
+  page.write(search, 'nobody says this');
+  await page.shown(page.saying('p', 'No episode says that'));
+  page.write(search, 'goal');
+  await page.click(page.saying('a', /player 0 goal 3 3/));
+  await page.shown(() => location.hash.startsWith(`#/run/${ids.lake}/replay/000005-train-`));
+});
+
+test('a run goes out as one file and comes in again', async () => {
+  page = await Page.on(template);
+  let saved: Blob | undefined;
+  URL.createObjectURL = (content) => {
+    saved = content as Blob;
+    return 'blob:saved';
+  };
+  URL.revokeObjectURL = () => {};
+  HTMLAnchorElement.prototype.click = () => {};
+  page.open(`#/run/${ids.bandit}`);
+  await page.click(page.saying('button', 'Export…'));
+  await page.click(inDialog(/^Export$/));
+  const content = await page.shown(() => saved);
+  page.open('#/history');
+  await page.click(page.saying('button', 'Import a run…'));
+  const input = await page.shown(() => document.querySelector<HTMLInputElement>('input[type="file"]'));
+  Object.defineProperty(input, 'files', { value: [new File([content], 'bandit.zip')] });
+  input.dispatchEvent(new Event('change', { bubbles: true }));
+  await page.click(inDialog(/^Import$/));
+  await page.shown(page.saying('.errors', 'The run is here.'));
+  await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
+});
