@@ -30,6 +30,7 @@ function completeBrowser(): void {
   };
   window.matchMedia = () => ({ matches: true, addEventListener: () => {} }) as unknown as MediaQueryList;
   Element.prototype.scrollTo = () => {};
+  HTMLCanvasElement.prototype.getContext = () => null;
 }
 
 /** The whole app on a core of its own, which starts the fake trainer. */
