@@ -56,6 +56,7 @@ function Page({ route }: { route: Route }) {
           <ReplayPage
             evaluation={route.evaluation ?? null}
             episodeId={route.episodeId}
+            turn={route.turn ?? null}
             thought={route.thought ?? null}
           />
         </ReplayView>

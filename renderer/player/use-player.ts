@@ -48,8 +48,8 @@ function pressed(event: KeyboardEvent, store: ReplayStore): void {
   store.getState().act(action);
 }
 
-/** Controls keep the keys that they need themselves: a slider its arrows, a button its space. */
+/** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. */
 export function hasOwnKeys(target: Element, key: string): boolean {
-  if (target.matches('input, select, textarea')) return true;
-  return key === ' ' && target.closest('button, a, summary') !== null;
+  if (target.closest('input, select, textarea, [data-own-keys], [role="menu"]') !== null) return true;
+  return key === ' ' && target.closest('button, summary') !== null;
 }

@@ -115,7 +115,7 @@ describe('the wall of a run', () => {
     await page.close();
     vi.unstubAllEnvs();
   });
-  const links = () => page.all<HTMLAnchorElement>('section[aria-labelledby="wall-title"] li a');
+  const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Groups"] a');
 
   test('links its groups, and the arrows go from one to the next', async () => {
     page = await Page.on(template);

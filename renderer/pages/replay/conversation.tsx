@@ -1,11 +1,11 @@
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
 import { outcomeAt } from '../../environments/describe.ts';
 import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
 
-/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. */
-export function Conversation({ replay }: { replay: Replay }) {
+/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. Below it what belongs to the episode. */
+export function Conversation({ replay, children }: { replay: Replay; children?: ReactNode }) {
   const current = useCurrentTurn();
   const scroller = useRef<HTMLElement>(null);
 
@@ -31,6 +31,7 @@ export function Conversation({ replay }: { replay: Replay }) {
           <Turn key={index} turn={turn} index={index} current={index === current} replay={replay} />
         ))}
       </ol>
+      {children}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useId, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary } from '../../../../core/contract/contract.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { percent } from '../../../components/format.ts';
@@ -18,14 +18,15 @@ export function Wall({ run }: { run: RunSummary }) {
   const [over, setOver] = useState(false);
   const [playing, setPlaying] = useState(true);
   const boards = useBoards(run.id, newest, over && playing);
+  const title = useId();
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
 
   if (loaded && !newest && !isLive(run.status) && run.status !== 'queued' && run.status !== 'created')
     return null;
   return (
-    <section className={`panel ${styles.wall}`} aria-labelledby="wall-title">
+    <section className={`panel ${styles.wall}`} aria-labelledby={title}>
       <header className={styles.head}>
-        <h2 id="wall-title">Boards</h2>
+        <h2 id={title}>Boards</h2>
         {boards && <Words boards={boards} />}
         <span className="spacer" />
         {boards && <Legend boards={boards} />}
