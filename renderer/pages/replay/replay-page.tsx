@@ -15,12 +15,14 @@ import { Conversation } from './conversation.tsx';
 import { type EpisodeFile, episodeFiles, findFile, sameFile } from './episode-files.ts';
 import { counterpart, firstListing, type Listing, listed } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
+import { SaveMenu } from './exports/save-menu.tsx';
 import { FileChoice } from './file-choice.tsx';
 import { FilterView } from './filter-view.tsx';
 import { filterOf } from './filter-words.ts';
 import { GroupMates } from './group-mates.tsx';
 import { LevelStrip } from './level-strip.tsx';
 import { ThoughtNote } from './thought-note.tsx';
+import type { Measure } from './tokens/token-scale.ts';
 import { useEpisode, useEpisodes, useTurn } from './use-episodes.ts';
 import { type ThoughtFilter, useOfThought } from './use-of-thought.ts';
 
@@ -63,6 +65,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   /** Several episodes began on one level: those of training. */
   const grouped = file?.split === 'train' && groups.some(({ members }) => members.length > 1);
   const [view, setView] = useState<'episodes' | 'groups'>('episodes');
+  const [measure, setMeasure] = useState<Measure | null>(null);
   const loading = useEpisode(runId, evaluation, episodeId);
   const replay = useReplay((state) => state.replay);
   usePlayer();
@@ -134,6 +137,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
             Thought tree
           </a>
         )}
+        {replay && <SaveMenu runId={runId} name={name} replay={replay} evaluation={evaluation} />}
         <FileChoice
           files={files}
           file={file}
@@ -192,7 +196,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
           {replay ? (
             <>
               <Stage replay={replay} loading={loading} />
-              <Conversation key={replay.summary.id} replay={replay}>
+              <Conversation key={replay.summary.id} replay={replay} measure={measure} onMeasure={setMeasure}>
                 {grouped && file && <GroupMates runId={runId} file={file} shown={replay.summary} {...ways} />}
               </Conversation>
             </>
