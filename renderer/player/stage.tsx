@@ -46,7 +46,8 @@ const endWords: Record<string, string> = {
   context: ' · out of context',
 };
 
-function Board({ replay }: { replay: Replay }) {
+/** The board of the view's player. */
+export function Board({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const motion = usePlayerMotion();
   if (!replay.frames[index]) return null;
@@ -69,7 +70,7 @@ function usePlayerMotion(): Motion {
 }
 
 /** Two lines under the board, always as high, so that the board stands still; said aloud while stepping, silent while playing. */
-function Caption({ replay }: { replay: Replay }) {
+export function Caption({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const playing = useReplay((state) => state.player.playing);
   const frame = replay.frames[index];

@@ -11,6 +11,7 @@ import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useReplay, useReplayStore } from '../../views/replay-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
+import { spansOf } from '../then-and-now/learned.ts';
 import { Conversation } from './conversation.tsx';
 import { type EpisodeFile, episodeFiles, findFile, sameFile } from './episode-files.ts';
 import { counterpart, firstListing, type Listing, listed } from './episode-list.ts';
@@ -45,6 +46,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
   const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
+  const spans = useMemo(() => spansOf(files), [files]);
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
   const [followed, setFollowed] = useState(false);
@@ -131,6 +133,11 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
         <h1>Replay</h1>
         {run && <StatusBadge status={run.status} />}
         <span className="spacer" />
+        {spans.length > 0 && (
+          <a className="button" href={formatRoute({ page: 'then-and-now', runId, set: null, level: null })}>
+            Then and now
+          </a>
+        )}
         {file?.split === 'train' && file.evaluation === null && (
           <a className="button" href={formatRoute({ page: 'thoughts', runId, iteration: file.iteration })}>
             <Icon name="tree" size={14} />

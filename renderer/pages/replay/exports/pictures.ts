@@ -1,4 +1,3 @@
-import workerUrl from 'modern-gif/worker?url';
 import type { Replay } from '../../../../core/contract/contract.ts';
 import { Brush } from '../../../environments/canvas.ts';
 import { describeFrame } from '../../../environments/describe.ts';
@@ -76,7 +75,10 @@ export async function episodeGif(replay: Replay): Promise<Blob> {
     add(index === replay.frames.length - 1 ? endTime : restOf(replay.frames, index));
   }
   // Only who saves a GIF needs its encoder.
-  const { encode } = await import('modern-gif');
+  const [{ encode }, { default: workerUrl }] = await Promise.all([
+    import('modern-gif'),
+    import('modern-gif/worker?url'),
+  ]);
   const bytes = await encode({ width, height, frames, maxColors: 128, workerUrl });
   return new Blob([bytes], { type: 'image/gif' });
 }

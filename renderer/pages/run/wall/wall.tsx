@@ -4,7 +4,10 @@ import { Empty } from '../../../components/basics.tsx';
 import { percent } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
+import { formatRoute } from '../../../router.ts';
 import { useRun } from '../../../views/run-view.tsx';
+import { episodeFiles } from '../../replay/episode-files.ts';
+import { spansOf } from '../../then-and-now/learned.ts';
 import { useBoards } from './use-boards.ts';
 import styles from './wall.module.css';
 import { WallField } from './wall-field.tsx';
@@ -18,6 +21,8 @@ export function Wall({ run }: { run: RunSummary }) {
   const [over, setOver] = useState(false);
   const [playing, setPlaying] = useState(true);
   const boards = useBoards(run.id, newest, over && playing);
+  /** Two checkpoints have played the same levels. */
+  const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
   const title = useId();
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
 
@@ -29,6 +34,11 @@ export function Wall({ run }: { run: RunSummary }) {
         <h2 id={title}>Boards</h2>
         {boards && <Words boards={boards} />}
         <span className="spacer" />
+        {compared && (
+          <a href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}>
+            Then and now
+          </a>
+        )}
         {boards && <Legend boards={boards} />}
         {boards && !still && (
           <button
