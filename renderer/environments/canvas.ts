@@ -27,6 +27,7 @@ export class Brush {
   readonly scale: number;
   private readonly painter: Painter;
   private readonly looks: ReadonlyMap<string, Look>;
+  private readonly font = getComputedStyle(document.body).fontFamily;
   private readonly stamps = new Map<string, HTMLCanvasElement>();
 
   constructor(painter: Painter, scale: number) {
@@ -105,7 +106,7 @@ export class Brush {
     y: number,
   ): void {
     context.fillStyle = this.looks.get(look)?.fill ?? '#888';
-    context.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
+    context.font = `600 ${size}px ${this.font}`;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
     context.fillText(text, x, y);

@@ -32,7 +32,7 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
   const layout = useMemo(() => {
     const scene = painted[0]?.painting.scene;
     const members = Math.max(1, ...groups.map((group) => group.members.length));
-    const height = Math.min(420, Math.max(200, 0.34 * innerHeight));
+    const height = Math.min(440, Math.max(200, 0.38 * innerHeight));
     return layoutWall({
       ...{ groups: groups.length, members, width, height },
       aspect: scene ? scene.width / scene.height : 1,
@@ -73,6 +73,9 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
     </div>
   );
 }
+
+/** Width of a group, in CSS pixels, below which its caption is shortened. */
+const narrow = 150;
 
 /** One stop of the Tab key for all of them; the arrows go from group to group. */
 function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[]; layout: WallLayout }) {
@@ -128,7 +131,7 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
                   <span>
                     {group.solved}/{group.members.length}
                   </span>
-                  {group.same && <span className={styles.same}>no spread</span>}
+                  {group.same && <span className={styles.same}>{width < narrow ? '=' : '= no spread'}</span>}
                 </span>
               )}
             </a>

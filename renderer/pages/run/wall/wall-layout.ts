@@ -37,9 +37,11 @@ interface Arrangement {
 export function layoutWall({ groups, members, aspect, width, height }: WallShape): WallLayout {
   const caption = members > 1 ? captionHeight : 0;
   const between = members > 1 ? { x: 16, y: 8 } : { x: gap, y: gap };
+  /** Whole, so that every board begins and ends on a pixel. */
+  const heightOf = (side: number) => Math.max(1, Math.floor(side / aspect));
   const rowsOf = (across: number) => Math.ceil(members / across);
   const groupHeight = (across: number, side: number) =>
-    caption + rowsOf(across) * (side / aspect + gap) - gap;
+    caption + rowsOf(across) * (heightOf(side) + gap) - gap;
   const totalOf = ({ columns, across, side }: Arrangement) =>
     Math.ceil(groups / columns) * (groupHeight(across, side) + between.y) - between.y;
 
@@ -67,7 +69,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   const stride = own.width + Math.max(between.x, Math.min(room, 4 * between.x));
   return {
     width: side,
-    height: side / aspect,
+    height: heightOf(side),
     across,
     caption,
     total: Math.max(0, totalOf({ columns, across, side })),

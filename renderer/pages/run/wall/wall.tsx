@@ -4,6 +4,7 @@ import { Empty } from '../../../components/basics.tsx';
 import { percent } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
+import { groupsOf } from '../../../player/groups.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { episodeFiles } from '../../replay/episode-files.ts';
@@ -90,12 +91,15 @@ function Words({ boards: { iteration, split, episodes } }: { boards: RolloutBoar
 }
 
 function Legend({ boards: { split, episodes } }: { boards: RolloutBoards }) {
+  const same =
+    split === 'train' && groupsOf(episodes.map(({ summary }) => summary)).some((group) => group.same);
   const dropped = split === 'train' && episodes.some(({ summary }) => !summary.kept);
   return (
     <ul className={styles.legend} aria-label="Legend">
       <li data-key="solved">solved</li>
       <li data-key="failed">not solved</li>
       {dropped && <li data-key="dropped">not trained on</li>}
+      {same && <li data-key="same">no spread</li>}
     </ul>
   );
 }
