@@ -61,6 +61,6 @@ function pressed(event: KeyboardEvent, act: (action: PlayerAction) => void): voi
 
 /** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. */
 export function hasOwnKeys(target: Element, key: string): boolean {
-  if (target.closest('input, select, textarea, [data-own-keys], [role="menu"]') !== null) return true;
+  if (target.closest('input, select, textarea, [data-own-keys]') !== null) return true;
   return key === ' ' && target.closest('button, summary') !== null;
 }

@@ -95,7 +95,7 @@ test('a rollout is shown by its groups, and a group side by side', async () => {
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const mates = () => page.all<HTMLAnchorElement>('section[aria-label="The group"] a');
   await page.shown(() => mates().length === 4);
-  expect(mates()[2]!.ariaLabel).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
+  expect(mates()[2]!.firstElementChild!.textContent).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
   await page.click(page.saying('button', /^Groups$/));
   const group = await page.shown(page.saying('section[aria-label="Groups"] a', /^Group 2/));
   expect(group.textContent).toContain('Not trained on');

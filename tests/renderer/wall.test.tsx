@@ -121,7 +121,7 @@ describe('the wall of a run', () => {
     page = await Page.on(template);
     page.open(`#/run/${trained}`);
     await page.shown(() => links().length === 2);
-    expect(links().map(({ ariaLabel }) => ariaLabel)).toEqual([
+    expect(links().map((link) => link.firstElementChild!.textContent)).toEqual([
       'Group 1: 3 of 4 solved, spread of rewards 0.500',
       'Group 2: 3 of 4 solved, spread of rewards 0.500, not trained on',
     ]);

@@ -40,7 +40,6 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
               className={styles.mate}
               href={addressOf(summary.id)}
               aria-current={summary.id === shown.id || undefined}
-              aria-label={`Member ${summary.member + 1}: ${summary.success ? 'success' : 'failed'}, reward ${signed(summary.reward)}. ${thought}`}
               title={thought}
               data-dropped={!summary.kept || undefined}
               onClick={(event) => {
@@ -49,6 +48,10 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
                 onChoose(summary.id);
               }}
             >
+              <span className="visually-hidden">
+                Member {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward{' '}
+                {signed(summary.reward)}. {thought}
+              </span>
               <MiniBoard painting={painting} size={76} />
               <span className={styles.line} aria-hidden="true">
                 <span className="result" data-success={summary.success}>

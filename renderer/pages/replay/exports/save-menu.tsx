@@ -1,5 +1,4 @@
-import { Menu } from '@base-ui/react/menu';
-import { useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import type { Replay } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Icon } from '../../../components/icon.tsx';
@@ -24,6 +23,9 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const stage = useReplayStore();
+  const menuId = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const trigger = useRef<HTMLButtonElement>(null);
   const [said, setSaid] = useState('');
   const { id } = replay.summary;
 
@@ -52,36 +54,58 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
   };
 
+  const ways: { title: string; note: string; choose: () => void }[] = [
+    {
+      title: 'Animated GIF',
+      note: 'the board, move by move',
+      choose: () => doing('GIF saved', gif),
+    },
+    {
+      title: 'Web page',
+      note: 'boards, thoughts and answers in one file',
+      choose: () => doing('Page saved', page),
+    },
+    { title: 'JSON', note: 'all that was recorded, tokens too', choose: () => doing('JSON saved', json) },
+    { title: 'Copy link', note: 'to this episode and turn', choose: () => doing('Link copied', link) },
+  ];
+
   return (
     <>
-      <Menu.Root>
-        <Menu.Trigger className="button">
-          <Icon name="down" size={14} />
-          Save
-        </Menu.Trigger>
-        <Menu.Portal>
-          <Menu.Positioner sideOffset={4} align="end">
-            <Menu.Popup className={styles.menu}>
-              <Menu.Item className={styles.item} onClick={() => doing('GIF saved', gif)}>
-                Animated GIF <span>the board, move by move</span>
-              </Menu.Item>
-              <Menu.Item className={styles.item} onClick={() => doing('Page saved', page)}>
-                Web page <span>boards, thoughts and answers in one file</span>
-              </Menu.Item>
-              <Menu.Item className={styles.item} onClick={() => doing('JSON saved', json)}>
-                JSON <span>all that was recorded, tokens too</span>
-              </Menu.Item>
-              <Menu.Separator className={styles.line} />
-              <Menu.Item className={styles.item} onClick={() => doing('Link copied', link)}>
-                Copy link <span>to this episode and turn</span>
-              </Menu.Item>
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <button ref={trigger} type="button" className="button" popoverTarget={menuId}>
+        <Icon name="down" size={14} />
+        Save
+      </button>
+      <div
+        ref={menu}
+        id={menuId}
+        popover="auto"
+        className={styles.menu}
+        onBeforeToggle={() => place(menu.current!, trigger.current!)}
+      >
+        {ways.map(({ title, note, choose }) => (
+          <button
+            key={title}
+            type="button"
+            className={styles.item}
+            onClick={() => {
+              menu.current?.hidePopover();
+              choose();
+            }}
+          >
+            {title} <span>{note}</span>
+          </button>
+        ))}
+      </div>
       <span className={styles.said} role="status">
         {said}
       </span>
     </>
   );
+}
+
+/** Below the button, ending where it ends, and within the window. */
+function place(menu: HTMLElement, trigger: HTMLElement): void {
+  const { bottom, right } = trigger.getBoundingClientRect();
+  menu.style.top = `${bottom + 4}px`;
+  menu.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
 }

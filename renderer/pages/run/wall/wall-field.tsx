@@ -110,7 +110,6 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
               href={formatRoute(toEpisode(group.members[0]!.id))}
               tabIndex={at === current ? 0 : -1}
               data-dropped={!group.kept || undefined}
-              aria-label={describe(group)}
               onFocus={() => setFocused(at)}
               onClick={(event) => {
                 const member = event.detail > 0 ? memberAt(event, group) : undefined;
@@ -125,8 +124,9 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
                   : describe(group);
               }}
             >
+              <span className="visually-hidden">{describe(group)}</span>
               {layout.caption > 0 && (
-                <span className={styles.caption}>
+                <span className={styles.caption} aria-hidden="true">
                   <strong>{group.group + 1}</strong>
                   <span>
                     {group.solved}/{group.members.length}
