@@ -23,6 +23,9 @@ export interface WallBoard {
   member: number;
 }
 
+/** Boards don't all move at the same moment: no frame has all of them to draw. */
+const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * stepTime;
+
 interface Drawn {
   x: number;
   y: number;
@@ -108,10 +111,10 @@ export class WallPlayer {
     this.draw();
   }
 
-  /** How long the longest episode plays. */
+  /** How long the longest episode plays, however late it begins. */
   private get length(): number {
     const count = Math.max(0, ...this.boards.map(({ painting }) => painting.count));
-    return Math.max(0, count - 1) * stepTime + moveTime;
+    return Math.max(0, count) * stepTime + moveTime;
   }
 
   private readonly tick = (): void => {
@@ -136,10 +139,12 @@ export class WallPlayer {
     for (const [at, board] of this.boards.entries()) {
       const drawn = this.drawn[at]!;
       const last = board.painting.count - 1;
-      const step = Math.floor(this.time / stepTime);
+      const time = Math.max(0, this.time - delayOf(board));
+      const step = Math.floor(time / stepTime);
       const index = Math.min(step, last);
-      const progress = step > last ? 1 : Math.min(1, (this.time - step * stepTime) / moveTime);
-      const ended = Math.min(1, Math.max(0, (this.time - last * stepTime - moveTime) / endTime));
+      const progress = step > last ? 1 : Math.min(1, (time - step * stepTime) / moveTime);
+      const ended = Math.min(1, Math.max(0, (time - last * stepTime - moveTime) / endTime));
+      // Frames of the same state look the same.
       const state = index + (progress === 1 ? 0.999 : progress * 0.99) + ended * 1e6;
       if (state === drawn.state) continue;
       drawn.state = state;
@@ -162,7 +167,8 @@ export class WallPlayer {
     const brush = this.brush(painting.painter, scale);
     const left = x + Math.round((width - scene.width * scale) / 2);
     const top = y + Math.round((height - scene.height * scale) / 2);
-    context.clearRect(x, y, width, height);
+    // The ground covers whatever moved on it; only what an end has drawn goes beyond it.
+    if (index === 0) context.clearRect(x, y, width, height);
     context.drawImage(this.ground(brush, painting, `${scale} ${level}`), left, top);
     brush.pieces(context, scene.pieces(index, progress), left, top);
     if (ended === 0) return;
