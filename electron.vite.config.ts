@@ -20,6 +20,7 @@ export default defineConfig({
           main: at('electron/main.ts'),
           'history-worker': at('core/history/worker.ts'),
           'bundle-worker': at('core/bundles/worker.ts'),
+          'episodes-worker': at('core/episodes/worker.ts'),
         },
         output: commonJs,
       },

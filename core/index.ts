@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { Bundles } from './bundles/bundles.ts';
+import { EpisodeReader } from './episodes/reader.ts';
 import { TimeEstimates } from './estimates/time.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
@@ -63,6 +64,7 @@ export interface Core {
   readonly trainer: Trainer;
   readonly runs: Runs;
   readonly evaluations: Evaluations;
+  readonly episodes: EpisodeReader;
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -114,6 +116,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
+  const episodes = new EpisodeReader();
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const studies = new Studies({
@@ -144,6 +147,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     queue.close();
     storage.close();
     await evaluations.close();
+    await episodes.close();
     await supervisor.close();
     await tasks.close();
     await bundles.close();
@@ -183,6 +187,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     trainer,
     runs,
     evaluations,
+    episodes,
     queue,
     studies,
     annotations,

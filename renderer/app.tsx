@@ -16,6 +16,7 @@ import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
 import { StudyPage } from './pages/studies/study-page.tsx';
+import { ThenAndNowPage } from './pages/then-and-now/then-and-now-page.tsx';
 import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
 import { formatRoute, parseRoute, type Route, useRoute } from './router.ts';
 import { useScrollMemory } from './scroll-memory.ts';
@@ -76,11 +77,13 @@ function Page({ route }: { route: Route }) {
       <TrapBanner away={route.page !== 'run'} />
       {route.page === 'run' && <RunPage />}
       {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
+      {route.page === 'then-and-now' && <ThenAndNowPage set={route.set} level={route.level} />}
       {route.page === 'replay' && (
         <ReplayView>
           <ReplayPage
             evaluation={route.evaluation ?? null}
             episodeId={route.episodeId}
+            turn={route.turn ?? null}
             thought={route.thought ?? null}
           />
         </ReplayView>

@@ -14,12 +14,16 @@ export type Route =
   | { page: 'run'; runId: string }
   /** The first thoughts of an iteration; null: of the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
+  /** A level of an evaluation set (from 1 on) at an early and at a late checkpoint; null: the first that was learned. */
+  | { page: 'then-and-now'; runId: string; set: string | null; level: number | null }
   | {
       page: 'replay';
       runId: string;
       episodeId: string | null;
       /** Of an evaluation that was asked for; else the episode is of the run's own rollouts. */
       evaluation?: string | null;
+      /** Where the player begins, from 1 on; at the start where there is none. */
+      turn?: number | null;
       /** Only episodes whose first thought begins with these words, or is made of them alone. */
       thought?: { text: string; whole: boolean } | null;
     };
@@ -42,7 +46,8 @@ const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies 
  * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
  * - `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`
- * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`
+ * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`; an episode also with `/turn/NUMBER`
+ * - `#/run/ID/then-and-now[/SET[/LEVEL]]`
  */
 export function parseRoute(hash: string): Route {
   const [place = '', query = ''] = cut(hash.replace(/^#?\/?/, ''), '?');
@@ -62,14 +67,28 @@ export function parseRoute(hash: string): Route {
     const [episodeId, kind, text] = rest;
     const thought =
       kind === 'thought' || kind === 'opening' ? { text: text ?? '', whole: kind === 'thought' } : null;
-    return { page: 'replay', runId, episodeId: episodeId || null, ...(thought && { thought }) };
+    return {
+      page: 'replay',
+      runId,
+      episodeId: episodeId || null,
+      ...turnOf(kind, text),
+      ...(thought && { thought }),
+    };
   }
+  if (view === 'then-and-now')
+    return { page: 'then-and-now', runId, set: rest[0] || null, level: numberOf(rest[1]) };
   if (view === 'thoughts') {
     const iteration = /^\d{1,9}$/.test(rest[0] ?? '') ? Number(rest[0]) : null;
     return { page: 'thoughts', runId, iteration };
   }
   if (view === 'evaluation' && rest[0])
-    return { page: 'replay', runId, evaluation: rest[0], episodeId: rest[1] || null };
+    return {
+      page: 'replay',
+      runId,
+      evaluation: rest[0],
+      episodeId: rest[1] || null,
+      ...turnOf(rest[2], rest[3]),
+    };
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
@@ -98,6 +117,13 @@ function formatNew({ from, set = {}, study, importing }: Extract<Route, { page: 
   return query ? `${place}?${query}` : place;
 }
 
+const numberOf = (text = '') => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : null);
+
+function turnOf(kind: string | undefined, text: string | undefined): { turn?: number } {
+  const turn = kind === 'turn' ? numberOf(text) : null;
+  return turn === null ? {} : { turn };
+}
+
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'new') return formatNew(route);
@@ -111,10 +137,14 @@ export function formatRoute(route: Route): string {
   if (route.page === 'run') return run;
   if (route.page === 'thoughts')
     return route.iteration === null ? `${run}/thoughts` : `${run}/thoughts/${route.iteration}`;
+  if (route.page === 'then-and-now') {
+    const set = route.set === null ? '' : `/${encodeURIComponent(route.set)}`;
+    return `${run}/then-and-now${set}${set && route.level !== null ? `/${route.level}` : ''}`;
+  }
   const view = route.evaluation ? `evaluation/${encodeURIComponent(route.evaluation)}` : 'replay';
   if (!route.episodeId) return `${run}/${view}`;
   const episode = `${run}/${view}/${encodeURIComponent(route.episodeId)}`;
-  if (!route.thought) return episode;
+  if (!route.thought) return route.turn ? `${episode}/turn/${route.turn}` : episode;
   return `${episode}/${route.thought.whole ? 'thought' : 'opening'}/${encodeURIComponent(route.thought.text)}`;
 }
 

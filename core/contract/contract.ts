@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { configurationProcedures, presetCard, settings, trainMoreProcedures } from './configuration.ts';
 import { echoTrap, trapReaction } from './echo-trap.ts';
-import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
+import {
+  episodeFile,
+  episodeSummary,
+  episodeTokens,
+  replay,
+  rolloutBoards,
+  rolloutFile,
+  thoughts,
+} from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import { libraryNotices, libraryProcedures } from './library.ts';
 import {
@@ -226,17 +234,24 @@ export const procedures = {
     input: z.object({
       runId,
       group: z.number().int().min(0),
-      files: z
-        .array(
-          z.object({
-            iteration: z.number().int(),
-            split: z.string().max(64),
-            evaluation: evaluationName.nullable(),
-          }),
-        )
-        .max(2000),
+      files: z.array(episodeFile).max(2000),
     }),
     output: z.array(episodeSummary.nullable()),
+  },
+  /** All boards of a file, or one group's. Throws what `rollouts.episodes` does. */
+  'rollouts.boards': {
+    input: z.object({ runId, ...episodeFile.shape, group: z.number().int().min(0).optional() }),
+    output: rolloutBoards,
+  },
+  /** Throws what `rollouts.replay` does. */
+  'rollouts.tokens': {
+    input: z.object({ runId, evaluation: evaluationName.nullable(), episodeId: z.string().max(128) }),
+    output: episodeTokens,
+  },
+  /** One episode as its file has it, to be saved. */
+  'rollouts.episode': {
+    input: z.object({ runId, evaluation: evaluationName.nullable(), episodeId: z.string().max(128) }),
+    output: z.record(z.string(), z.unknown()),
   },
   'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
   /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { evaluationName } from './evaluations.ts';
 
 /** docs/formats/rollouts.md: the head of every episode. */
 export const episodeSummary = z.object({
@@ -103,3 +104,59 @@ export const thoughts = z.object({
   iterations: z.array(z.number().int()),
 });
 export type Thoughts = z.infer<typeof thoughts>;
+
+/**
+ * All episodes of a rollout file as boards alone, to be played at once. A board that several episodes saw is there once: `boards` of an episode are places in
+ * `boards` of the file, frame by frame as in {@link replay}, -1 where the environment has none to draw.
+ */
+export const rolloutBoards = z.object({
+  iteration: z.number().int(),
+  split: z.string(),
+  boards: z.array(z.string()),
+  episodes: z.array(
+    z.object({
+      summary: episodeSummary,
+      type: z.string(),
+      /** Of the environment; the same object for all of its episodes. */
+      config: z.record(z.string(), z.unknown()),
+      arms: z.array(z.string()).nullable(),
+      boards: z.array(z.number().int()),
+      actions: z.array(z.string().nullable()),
+      rewards: z.array(z.number()),
+      /** Frames in which the action went another way than was meant. */
+      slipped: z.array(z.number().int()),
+      /** The beginning of the first thought, or of the whole reply where that has none. */
+      thought: z.string(),
+    }),
+  ),
+});
+export type RolloutBoards = z.infer<typeof rolloutBoards>;
+
+/** A value for each sampled token of a turn; null where it isn't finite. */
+const perToken = z.array(z.number().nullable());
+
+/** The sampled tokens of an episode, turn by turn. */
+export const episodeTokens = z.object({
+  turns: z.array(
+    z.object({
+      /** Their texts, which put together are what was sampled; null where the run's tokenizer isn't there. */
+      texts: z.array(z.string()).nullable(),
+      /** Nats. */
+      logprobs: perToken,
+      entropies: perToken,
+      /** As the update saw them; null where the group wasn't trained on, and in evaluations. */
+      advantages: perToken.nullable(),
+      /** The critic's; null without one, too. */
+      values: perToken.nullable(),
+    }),
+  ),
+});
+export type EpisodeTokens = z.infer<typeof episodeTokens>;
+
+/** What names a file of episodes within its run; `evaluation`: the one that was asked for, null for the run's own rollouts. */
+export const episodeFile = z.object({
+  iteration: z.number().int(),
+  split: z.string().max(64),
+  evaluation: evaluationName.nullable(),
+});
+export type EpisodeFileName = z.infer<typeof episodeFile>;

@@ -29,16 +29,22 @@ export async function readEpisodes(folder: string, paths: RolloutPaths): Promise
 
 /** One episode, read without its neighbours. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
 export async function readEpisode(folder: string, paths: RolloutPaths, id: string): Promise<Episode> {
+  const parsed = episode.safeParse(await readRawEpisode(folder, paths, id));
+  if (!parsed.success) throw corrupt(paths.file);
+  return parsed.data;
+}
+
+/** The same with whatever else the trainer has written. */
+export async function readRawEpisode(
+  folder: string,
+  paths: RolloutPaths,
+  id: string,
+): Promise<Record<string, unknown>> {
   const entry = (await readIndex(folder, paths)).find((each) => each.id === id);
-  if (!entry)
-    throw new Failure(
-      'episode_unknown',
-      `There is no episode ${id}.`,
-      'Choose one from the list of episodes.',
-    );
+  if (!entry) throw unknownEpisode(id);
   const frame = await readSlice(inside(folder, paths.file), entry.offset, entry.length);
   try {
-    return episode.parse(JSON.parse(unpack(frame)));
+    return z.looseObject({}).parse(JSON.parse(unpack(frame)));
   } catch {
     throw corrupt(paths.file);
   }
@@ -86,6 +92,8 @@ export function inside(folder: string, path: string): string {
   return full;
 }
 
+export const unknownEpisode = (id: string) =>
+  new Failure('episode_unknown', `There is no episode ${id}.`, 'Choose one from the list of episodes.');
 export const missing = (path: string) =>
   new Failure(
     'rollout_missing',

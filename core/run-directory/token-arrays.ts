@@ -4,6 +4,12 @@ function bytesOf(base64: string): DataView {
   return new DataView(bytes.buffer);
 }
 
+/** Little-endian int32 values. */
+export function int32Array(base64: string): number[] {
+  const view = bytesOf(base64);
+  return Array.from({ length: view.byteLength >> 2 }, (_, index) => view.getInt32(index * 4, true));
+}
+
 /** Little-endian float32 values. */
 export function float32Array(base64: string): number[] {
   const view = bytesOf(base64);

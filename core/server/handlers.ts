@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import type { Input, Output, ProcedureName, SystemInfo } from '../contract/contract.ts';
+import type { EpisodeFileName, Input, Output, ProcedureName, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
 import {
@@ -14,9 +14,14 @@ import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
 import { findPreset } from '../run-config/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
-import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
+import {
+  type RolloutPaths,
+  readEpisode,
+  readEpisodes,
+  readRawEpisode,
+  unknownEpisode,
+} from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
-import { checkConfig } from '../runs/create-run.ts';
 import { configurationHandlers } from './configuration-handlers.ts';
 import { libraryHandlers } from './library-handlers.ts';
 import type { Session } from './session.ts';
@@ -156,19 +161,12 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         .filter((file) => file.split === split)
         .map((file) => file.iteration),
     }),
-    'rollouts.replay': async ({ runId, episodeId }) => {
-      const parts = parseEpisodeId(episodeId);
-      if (!parts)
-        throw new Failure(
-          'episode_unknown',
-          `There is no episode ${episodeId}.`,
-          'Choose one from the list of episodes.',
-        );
-      const episode = await reading(core, runId, parts.iteration, parts.split, (folder, paths) =>
-        readEpisode(folder, paths, episodeId),
-      );
-      return toReplay(episode);
-    },
+    'rollouts.replay': async ({ runId, episodeId }) =>
+      toReplay(
+        await readingEpisode(core, runId, null, episodeId, (folder, paths) =>
+          readEpisode(folder, paths, episodeId),
+        ),
+      ),
     'rollouts.level': async ({ runId, group, files }) => {
       runs.get(runId);
       return Promise.all(
@@ -181,6 +179,21 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         }),
       );
     },
+    'rollouts.boards': async ({ runId, iteration, split, evaluation, group }) => ({
+      iteration,
+      split,
+      ...(await readingFile(core, runId, { iteration, split, evaluation }, (folder, paths) =>
+        core.episodes.boards(folder, paths, group),
+      )),
+    }),
+    'rollouts.tokens': ({ runId, evaluation, episodeId }) =>
+      readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
+        core.episodes.tokens(folder, paths, episodeId),
+      ),
+    'rollouts.episode': ({ runId, evaluation, episodeId }) =>
+      readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
+        readRawEpisode(folder, paths, episodeId),
+      ),
     'evaluations.choices': ({ runId }) => evaluations.choices(runId),
     'evaluations.start': ({ runId, ...wanted }) => evaluations.start(runId, wanted),
     'evaluations.list': ({ runId }) => evaluations.list(runId),
@@ -218,6 +231,30 @@ async function reading<T>(
     rolloutPaths(core, runId, iteration, split);
     throw error;
   }
+}
+
+/** The same of an evaluation that was asked for, too. */
+async function readingFile<T>(
+  core: Core,
+  runId: string,
+  { iteration, split, evaluation }: EpisodeFileName,
+  read: (folder: string, paths: RolloutPaths) => Promise<T>,
+): Promise<T> {
+  if (evaluation === null) return reading(core, runId, iteration, split, read);
+  return read(core.runs.folder(runId), await core.evaluations.paths(runId, evaluation));
+}
+
+/** From the file that an episode's id says. Throws `episode_unknown`, too. */
+async function readingEpisode<T>(
+  core: Core,
+  runId: string,
+  evaluation: string | null,
+  episodeId: string,
+  read: (folder: string, paths: RolloutPaths) => Promise<T>,
+): Promise<T> {
+  const parts = parseEpisodeId(episodeId);
+  if (!parts) throw unknownEpisode(episodeId);
+  return readingFile(core, runId, { ...parts, evaluation }, read);
 }
 
 function rolloutPaths(core: Core, runId: string, iteration: number, split: string): RolloutPaths {

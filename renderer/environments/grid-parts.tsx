@@ -47,11 +47,6 @@ export function Trail({ cells }: { cells: readonly Cell[] }) {
   );
 }
 
-/** What an agent throws on the floor; 0,0 is its foot. */
-export function Shadow({ at }: { at: { x: number; y: number } }) {
-  return <ellipse className={styles.shadow} cx={at.x} cy={at.y} rx={15} ry={4} />;
-}
-
 /** The way that was meant (dashed where the ice had it otherwise) and the way it went. */
 export function Arrows({ move }: { move: Move }) {
   const { from, to, intent, slipped } = move;

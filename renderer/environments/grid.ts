@@ -50,11 +50,14 @@ export interface Move {
   slipped: boolean;
 }
 
+/** Of a frame, what a move is read from. */
+export type MoveFrame = Pick<Frame, 'board' | 'action' | 'slipped'>;
+
 /** Reads where the agent is on a board. */
 export type AgentOf = (board: string) => Cell | null;
 
 /** What led to frame `index`; null for the first, or where a board can't be read. */
-export function moveAt(frames: readonly Frame[], index: number, agentOf: AgentOf): Move | null {
+export function moveAt(frames: readonly MoveFrame[], index: number, agentOf: AgentOf): Move | null {
   const frame = frames[index];
   const before = frames[index - 1];
   if (!frame?.board || !before?.board) return null;

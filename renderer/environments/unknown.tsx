@@ -1,6 +1,7 @@
 import type { Frame } from '../../core/contract/contract.ts';
 import type { BoardProps, EnvironmentView, Outcome } from './environment.ts';
 import { TextBoard } from './text-board.tsx';
+import { textPainter } from './text-painter.ts';
 
 const NoPicture = () => null;
 
@@ -11,6 +12,7 @@ export const unknownEnvironment = (type: string): EnvironmentView => ({
   tagline: '',
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
+  painter: textPainter,
   describe: ({ frames }, index) => frames[index]?.board ?? '',
   Illustration: NoPicture,
 });

@@ -22,7 +22,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         <span className="tag" data-kind={summary.success ? 'good' : 'bad'}>
           {summary.success ? 'success' : 'failed'}
         </span>
-        {!summary.kept && <span className="tag">dropped by the filter</span>}
+        {!summary.kept && <span className="tag">not trained on</span>}
         <span className="spacer" />
         <span className="faint">
           {summary.environment} · seed {summary.seed} · score {signed(summary.reward)}
@@ -42,11 +42,12 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
 const endWords: Record<string, string> = {
   done: '',
   max_turns: ' · out of turns',
-  max_actions: ' · out of actions',
+  max_actions: ' · out of moves',
   context: ' · out of context',
 };
 
-function Board({ replay }: { replay: Replay }) {
+/** The board of the view's player. */
+export function Board({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const motion = usePlayerMotion();
   if (!replay.frames[index]) return null;
@@ -68,8 +69,8 @@ function usePlayerMotion(): Motion {
   }, [store, moving]);
 }
 
-/** One line under the board; said aloud while stepping, silent while playing. */
-function Caption({ replay }: { replay: Replay }) {
+/** Two lines under the board, always as high, so that the board stands still; said aloud while stepping, silent while playing. */
+export function Caption({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const playing = useReplay((state) => state.player.playing);
   const frame = replay.frames[index];
@@ -81,31 +82,35 @@ function Caption({ replay }: { replay: Replay }) {
       <p className="visually-hidden" aria-live={playing ? 'off' : 'polite'}>
         {words}
       </p>
-      <p aria-hidden="true">{frame.action === null ? words : `${placeOf(frame)}: ${frame.action}`}</p>
-      {frame.slipped && (
-        <span className="tag" data-kind="slip" aria-hidden="true">
-          slipped
+      <div className="caption-line">
+        <p aria-hidden="true">{frame.action === null ? words : `${placeOf(frame)}: ${frame.action}`}</p>
+        <span className="spacer" />
+        <span className="caption-reward">
+          <span className="faint">reward so far</span> {signed(frame.total)}
         </span>
-      )}
-      {frame.deadEnd && (
-        <span className="tag" data-kind="bad" aria-hidden="true">
-          dead end
-        </span>
-      )}
-      {frame.facts.map((fact) => (
-        <span key={fact} className="tag" aria-hidden="true">
-          {wordsOf(fact)}
-        </span>
-      ))}
-      {note && (
-        <span className="tag" data-kind={tone} aria-hidden="true">
-          {note}
-        </span>
-      )}
-      <span className="spacer" />
-      <span className="caption-reward">
-        <span className="faint">reward so far</span> {signed(frame.total)}
-      </span>
+      </div>
+      <div className="caption-line">
+        {frame.slipped && (
+          <span className="tag" data-kind="slip" aria-hidden="true">
+            slipped
+          </span>
+        )}
+        {frame.deadEnd && (
+          <span className="tag" data-kind="bad" aria-hidden="true">
+            dead end
+          </span>
+        )}
+        {frame.facts.map((fact) => (
+          <span key={fact} className="tag" aria-hidden="true">
+            {wordsOf(fact)}
+          </span>
+        ))}
+        {note && (
+          <span className="tag" data-kind={tone} aria-hidden="true">
+            {note}
+          </span>
+        )}
+      </div>
     </div>
   );
 }

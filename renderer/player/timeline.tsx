@@ -1,19 +1,25 @@
+import { useEffect, useRef } from 'react';
 import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { describeFrame, outcomeAt } from '../environments/describe.ts';
 import { useReplay } from '../views/replay-view.tsx';
 
 const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
 
-/** Turns and their actions in a row, each action a button, and a slider over all of them. */
+/** Turns and their actions in a row, each action a button, and a slider over all of them, which is the keyboard's way. */
 export function Timeline({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const act = useReplay((state) => state.act);
   const { frames, turns } = replay;
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const mark = row.current?.querySelectorAll<HTMLElement>('.mark')[index];
+    if (row.current && mark) keepInSight(row.current, mark);
+  }, [index]);
   const turn = index === 0 ? null : frames[index]?.turn;
   const mark = (at: number) => <Mark key={at} replay={replay} at={at} position={index} />;
   return (
     <div className="timeline">
-      <div className="timeline-turns">
+      <div className="timeline-turns" ref={row}>
         <div className="timeline-turn" data-current={index === 0 || undefined}>
           <span className="timeline-name">Start</span>
           <div className="timeline-marks">{mark(0)}</div>
@@ -42,6 +48,15 @@ export function Timeline({ replay }: { replay: Replay }) {
   );
 }
 
+/** Scrolls the row, and nothing else, where the mark or its next is beyond its edge. */
+function keepInSight(row: HTMLElement, mark: HTMLElement): void {
+  const margin = 40;
+  const { left, right } = mark.getBoundingClientRect();
+  const box = row.getBoundingClientRect();
+  if (left - margin < box.left) row.scrollLeft += left - margin - box.left;
+  else if (right + margin > box.right) row.scrollLeft += right + margin - box.right;
+}
+
 function Mark({ replay, at, position }: { replay: Replay; at: number; position: number }) {
   const act = useReplay((state) => state.act);
   const frame = replay.frames[at]!;
@@ -49,6 +64,7 @@ function Mark({ replay, at, position }: { replay: Replay; at: number; position: 
   return (
     <button
       type="button"
+      tabIndex={-1}
       className="mark"
       data-tone={outcomeAt(replay, at).tone}
       data-lost={frame.deadEnd || undefined}

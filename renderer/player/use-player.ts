@@ -1,19 +1,30 @@
-import { useEffect } from 'react';
+import { useCallback, useEffect } from 'react';
 import { frames } from '../charts/frame-scheduler.ts';
 import type { ReplayStore } from '../views/replay-store.ts';
 import { useReplay, useReplayStore } from '../views/replay-view.tsx';
-import { isMoving, keyAction, restOf } from './player.ts';
+import { isMoving, keyAction, type PlayerAction, restOf } from './player.ts';
 
 /** Moves the view's player on in animation frames, as long as anything moves, and gives it the keyboard. */
 export function usePlayer(): void {
   const store = useReplayStore();
+  useClock();
+  usePlayerKeys(useCallback((action) => store.getState().act(action), [store]));
+}
+
+/** Moves the view's player on in animation frames, as long as anything moves. */
+export function useClock(): void {
+  const store = useReplayStore();
   const moving = useReplay((state) => isMoving(state.player));
   useEffect(() => (moving ? run(store) : undefined), [moving, store]);
+}
+
+/** The keyboard, for whatever is stable in what it does. */
+export function usePlayerKeys(act: (action: PlayerAction) => void): void {
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => pressed(event, store);
+    const onKey = (event: KeyboardEvent) => pressed(event, act);
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [store]);
+  }, [act]);
 }
 
 function run(store: ReplayStore): () => void {
@@ -39,17 +50,17 @@ function stillness(): boolean {
 }
 
 /** Where several are open, all of them go on together. */
-function pressed(event: KeyboardEvent, store: ReplayStore): void {
+function pressed(event: KeyboardEvent, act: (action: PlayerAction) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof Element && hasOwnKeys(event.target, event.key)) return;
   const action = keyAction(event.key);
   if (!action) return;
   event.preventDefault();
-  store.getState().act(action);
+  act(action);
 }
 
-/** Controls keep the keys that they need themselves: a slider its arrows, a button its space. */
+/** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. */
 export function hasOwnKeys(target: Element, key: string): boolean {
-  if (target.matches('input, select, textarea')) return true;
-  return key === ' ' && target.closest('button, a, summary') !== null;
+  if (target.closest('input, select, textarea, [data-own-keys]') !== null) return true;
+  return key === ' ' && target.closest('button, summary') !== null;
 }

@@ -4,10 +4,16 @@ import { createReplayStore, type ReplayState, type ReplayStore } from './replay-
 
 const ReplayContext = createContext<ReplayStore | null>(null);
 
+interface ReplayViewProps {
+  children: ReactNode;
+  /** Where whoever has several of them keeps its own. */
+  store?: ReplayStore;
+}
+
 /** A stage of its own for the episode shown in it, with its own player. */
-export function ReplayView({ children }: { children: ReactNode }) {
-  const [store] = useState(createReplayStore);
-  return <ReplayContext value={store}>{children}</ReplayContext>;
+export function ReplayView({ children, store }: ReplayViewProps) {
+  const [own] = useState(() => store ?? createReplayStore());
+  return <ReplayContext value={store ?? own}>{children}</ReplayContext>;
 }
 
 export function useReplayStore(): ReplayStore {

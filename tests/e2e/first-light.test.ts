@@ -39,7 +39,7 @@ async function moves(figure: Locator): Promise<void> {
 
 /** Shows the first episode of the table and waits until it is on the stage. */
 async function chooseFirstEpisode(page: Page): Promise<void> {
-  const rows = page.getByRole('table').getByRole('button', { name: /^Group \d+, member \d+: / });
+  const rows = page.getByRole('table').getByRole('link', { name: /^Group \d+, member \d+: / });
   await rows.first().click();
   await page.locator('section[aria-label="Player"]:not([data-loading])').waitFor();
 }
@@ -74,6 +74,7 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
   await screenshot('1-start');
   await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
 
+  await moves(page.getByRole('region', { name: 'Boards' }).filter({ hasText: 'Iteration' }));
   await moves(await chart(page, 'Success', /rollout: .* at iteration \d/));
   for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
   await screenshot('2-run');

@@ -3,7 +3,9 @@ import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/contract/c
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
 import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
+import { filterOf, filterWords, ranked } from '../../renderer/pages/replay/filter-words.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
+import { groupsOf } from '../../renderer/player/groups.ts';
 import { withRun } from '../../renderer/stores/app-store.ts';
 import { withEvaluation, withFile, withLine } from '../../renderer/views/run-store.ts';
 import { evaluationOf, runOf } from './summaries.ts';
@@ -65,6 +67,28 @@ describe('the table of episodes', () => {
     expect(counterpart(episodes, { group: 9, member: 1 })?.id).toBe('a');
     expect(counterpart([], null)).toBeUndefined();
   });
+});
+
+test('groups are ranked by the spread of their rewards, each with why it was kept', () => {
+  const of = (group: number, rewards: number[], kept: boolean) =>
+    rewards.map((reward, member) => episode({ group, member, reward, kept }));
+  const groups = groupsOf([
+    ...of(0, [0, 0], true),
+    ...of(1, [0, 1], true),
+    ...of(2, [1, 1], false),
+    ...of(3, [0.5, 1], true),
+  ]);
+  const reasons = (strategy: string, keep: number) =>
+    ranked(groups, { strategy, keep }).map(({ group, reason }) => [group.group + 1, reason]);
+  expect(reasons('fraction', 0.75)).toEqual([
+    [2, 'rank 1 of 4, 3 are kept'],
+    [4, 'rank 2 of 4, 3 are kept'],
+    [1, 'no spread; it only fills the quota'],
+    [3, 'no spread: nothing to learn from'],
+  ]);
+  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
+  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('here 3 of 4');
+  expect(filterOf(null)).toEqual({ strategy: 'none', keep: 1 });
 });
 
 test.each([

@@ -42,6 +42,7 @@ function completeBrowser(): void {
   } as never;
   window.matchMedia = () => ({ matches: true, addEventListener: () => {} }) as unknown as MediaQueryList;
   Element.prototype.scrollTo = () => {};
+  HTMLCanvasElement.prototype.getContext = () => null;
 }
 
 /** The whole app on a core of its own, which starts the fake trainer. */

@@ -86,12 +86,17 @@ test.each<[string, PlayerAction | null]>([
 });
 
 test('controls keep their own keys', () => {
-  document.body.innerHTML = '<input type="range"><button><span></span></button><p></p>';
-  const [input, inside, text] = ['input', 'span', 'p'].map((selector) => document.querySelector(selector)!);
+  document.body.innerHTML =
+    '<input type="range"><button><span></span></button><p></p><a href="#"></a><div data-own-keys><b></b></div>';
+  const [input, inside, text, link, own] = ['input', 'span', 'p', 'a', 'b'].map(
+    (selector) => document.querySelector(selector)!,
+  );
   expect(hasOwnKeys(input!, 'ArrowLeft')).toBe(true);
   expect(hasOwnKeys(inside!, ' ')).toBe(true);
   expect(hasOwnKeys(inside!, 'ArrowLeft')).toBe(false);
   expect(hasOwnKeys(text!, ' ')).toBe(false);
+  expect(hasOwnKeys(link!, ' ')).toBe(false);
+  expect(hasOwnKeys(own!, 'Home')).toBe(true);
 });
 
 test('a frame rests longer before a turn begins', () => {

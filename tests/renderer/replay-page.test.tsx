@@ -56,15 +56,60 @@ test('another iteration shows the same place in it', async () => {
   await page.shown(page.saying('.stage-head h2', 'Level 8'));
 });
 
-test('the list filters', async () => {
+test('a filter brings one of what it lists on the stage', async () => {
   page = await Page.on(template);
   page.open(`#/run/${bandit}/replay`);
   const rows = () => page.all('.episode-table tbody tr').length;
-  await page.shown(() => rows() > 0);
+  await page.shown(page.saying('.stage-head .tag', 'failed'));
   const all = rows();
+  await page.click(page.saying('button', /^Success$/));
+  await page.shown(page.saying('.stage-head .tag', 'success'));
+  expect(location.hash).toBe(`#/run/${bandit}/replay/000004-train-0001`);
   await page.click(page.saying('button', /^Failed$/));
-  await page.shown(() => rows() > 0 && rows() < all);
-  expect(page.all('.result[data-success="true"]')).toHaveLength(0);
+  await page.shown(page.saying('.stage-head .tag', 'failed'));
+  expect(page.all('.result[data-success="true"]').some((mark) => mark.closest('.episode-table'))).toBe(false);
+  expect(rows()).toBeLessThan(all);
+});
+
+test('the list is one stop of the Tab key, and space plays what its arrows reach', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0001`);
+  const links = () => page.all<HTMLAnchorElement>('a.episode');
+  await page.shown(() => links()[1]?.tabIndex === 0 && board());
+  expect(links().filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1);
+  const press = (key: string) =>
+    document.activeElement!.dispatchEvent(
+      new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
+    );
+  links()[1]!.focus();
+  press('ArrowDown');
+  await page.shown(() => location.hash.endsWith('/000004-train-0002'));
+  await page.shown(page.saying('.stage-head h2', 'Group 1, member 3'));
+  expect(document.activeElement).toBe(links()[2]);
+  press(' ');
+  await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
+});
+
+test('a rollout is shown by its groups, and a group side by side', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0001`);
+  const mates = () => page.all<HTMLAnchorElement>('section[aria-label="The group"] a');
+  await page.shown(() => mates().length === 4);
+  expect(mates()[2]!.firstElementChild!.textContent).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
+  await page.click(page.saying('button', /^Groups$/));
+  const group = await page.shown(page.saying('section[aria-label="Groups"] a', /^Group 2/));
+  expect(group.textContent).toContain('Not trained on');
+  group.click();
+  await page.shown(page.saying('.stage-head h2', 'Group 2, member 1'));
+  await page.shown(page.saying('.stage-head .tag', 'not trained on'));
+  await page.shown(() => mates()[0]?.href.endsWith('/000004-train-0004'));
+});
+
+test('an address of a turn begins there', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0003/turn/2`);
+  await page.shown(page.saying('.turn[aria-current="step"] h3', 'Turn 2'));
+  await page.shown(page.saying('.caption', 'Turn 2, action 1'));
 });
 
 test('a level is stepped through the checkpoints that played it', async () => {
@@ -87,7 +132,7 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
     await page.shown(() => location.hash === `#/run/${lake}/replay/000004-train-0000`);
     await page.shown(board);
     expect(page.find('.errors')?.textContent).toBe('');
-    await page.click('.episode-table tbody tr:nth-child(2) button');
+    await page.click('.episode-table tbody tr:nth-child(2) a');
     await page.shown(() => !page.saying('[role="status"]', 'There is no episode')());
   },
 );

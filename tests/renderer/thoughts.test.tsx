@@ -72,7 +72,7 @@ test('a branch leads to the episodes that began so, and all of them can be liste
   const whole = location.hash.includes('/thought/');
   await page.shown(() => rows() === (whole ? wanted[0]!.count : count));
   await page.shown(page.saying('.turn', 'I go to the goal.'));
-  await page.click('.episode-table tbody tr:last-child button');
+  await page.click('.episode-table tbody tr:last-child a');
   await page.shown(() => decodeURIComponent(location.hash).endsWith('I go to the goal.'));
   await page.click('button[aria-label="List all episodes"]');
   await page.shown(() => rows() === 16);

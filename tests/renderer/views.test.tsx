@@ -83,7 +83,7 @@ test('two replays are open side by side, each with its own player', async () => 
         {episodes.map((episodeId) => (
           <article key={episodeId}>
             <ReplayView>
-              <ReplayPage evaluation={null} thought={null} episodeId={episodeId} />
+              <ReplayPage evaluation={null} thought={null} episodeId={episodeId} turn={null} />
             </ReplayView>
           </article>
         ))}

@@ -1,8 +1,10 @@
 import type { Frame, Replay } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
 import type { BoardProps, EnvironmentView, IllustrationProps, Outcome } from '../environment.ts';
+import { armsOf } from './arms.ts';
 import styles from './bandit-board.module.css';
 import { BanditBoard, Machine } from './bandit-board.tsx';
+import { banditPainter } from './bandit-painter.ts';
 
 export const bandit: EnvironmentView = {
   type: 'bandit',
@@ -10,18 +12,24 @@ export const bandit: EnvironmentView = {
   tagline: 'Choose a safe arm or a risky one by name alone.',
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
+  painter: banditPainter,
   describe,
   Illustration,
 };
 
-function outcome({ reward }: Frame): Outcome {
-  return reward > 0
-    ? { tone: 'good', words: 'paid out', note: 'paid out' }
-    : { tone: 'idle', words: 'paid nothing', note: 'paid nothing' };
+/** Success is the choice of the better arm, whatever it paid this time. */
+function outcome({ reward, success }: Frame): Outcome {
+  const paid = reward > 0 ? 'paid out' : 'paid nothing';
+  return success
+    ? { tone: 'good', words: `the better arm, ${paid}`, note: `chose the better arm, which ${paid}` }
+    : { tone: 'idle', words: `not the better arm, ${paid}`, note: `not the better arm; it ${paid}` };
 }
 
-function describe({ arms, frames }: Replay, index: number): string {
-  return `Arms: ${arms?.join(' and ') ?? 'two arms'}. Reward ${signed(frames[index]!.reward)}.`;
+function describe({ arms, config, frames }: Replay, index: number): string {
+  const words = armsOf(arms ?? [], config).map(({ name, pays, better }) =>
+    [name, pays && ` pays ${pays}`, better ? ', the better arm' : ''].join(''),
+  );
+  return `Arms: ${words.join('; ') || 'unknown'}. Reward ${signed(frames[index]!.reward)}.`;
 }
 
 function Board({ replay: { arms, config, frames }, index, motion, label }: BoardProps) {

@@ -6,6 +6,7 @@ import { TextBoard } from '../text-board.tsx';
 import { describeLake, lakeAgent, parseLake, standingAt } from './lake.ts';
 import styles from './lake-board.module.css';
 import { LakeBoard } from './lake-board.tsx';
+import { lakePainter } from './lake-painter.ts';
 
 export const frozenLake: EnvironmentView = {
   type: 'frozen-lake',
@@ -13,6 +14,7 @@ export const frozenLake: EnvironmentView = {
   tagline: 'Cross the ice to the star without falling into a hole.',
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
+  painter: lakePainter,
   describe: ({ frames }, index) => {
     const board = frames[index]?.board ?? '';
     const lake = parseLake(board);

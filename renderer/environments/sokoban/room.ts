@@ -1,5 +1,15 @@
 import type { Frame } from '../../../core/contract/contract.ts';
-import { type Cell, cellsOf, type Move, moveAt, parseGrid, place, places, sameCell } from '../grid.ts';
+import {
+  type Cell,
+  cellsOf,
+  type Move,
+  type MoveFrame,
+  moveAt,
+  parseGrid,
+  place,
+  places,
+  sameCell,
+} from '../grid.ts';
 
 export type Ground = 'wall' | 'floor' | 'target';
 
@@ -60,7 +70,7 @@ export interface RoomMove {
 }
 
 /** Null for the first frame, or where a board can't be read. */
-export function roomMoveAt(frames: readonly Frame[], index: number): RoomMove | null {
+export function roomMoveAt(frames: readonly MoveFrame[], index: number): RoomMove | null {
   const agent = moveAt(frames, index, roomAgent);
   const before = agent && parseRoom(frames[index - 1]!.board!);
   const after = agent && parseRoom(frames[index]!.board!);

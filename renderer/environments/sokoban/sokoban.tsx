@@ -6,6 +6,7 @@ import { TextBoard } from '../text-board.tsx';
 import { describeRoom, lostBox, parseRoom, roomAgent, roomMoveAt } from './room.ts';
 import styles from './room-board.module.css';
 import { RoomBoard } from './room-board.tsx';
+import { roomPainter } from './room-painter.ts';
 
 export const sokoban: EnvironmentView = {
   type: 'sokoban',
@@ -13,6 +14,7 @@ export const sokoban: EnvironmentView = {
   tagline: 'Push every box onto its target. There is no pulling back.',
   outcome,
   Board,
+  painter: roomPainter,
   describe: ({ frames }, index) => {
     const board = frames[index]?.board ?? '';
     const room = parseRoom(board);

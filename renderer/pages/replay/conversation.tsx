@@ -1,13 +1,28 @@
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
 import { outcomeAt } from '../../environments/describe.ts';
 import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
+import { TokenChoice } from './tokens/token-choice.tsx';
+import { type Measure, type Scale, scaleOf, type TokenTurn } from './tokens/token-scale.ts';
+import { TokenText } from './tokens/token-text.tsx';
+import { useTokens } from './tokens/use-tokens.ts';
 
-/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. */
-export function Conversation({ replay }: { replay: Replay }) {
+/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. Below it what belongs to the episode. */
+interface ConversationProps {
+  replay: Replay;
+  /** What its tokens are coloured by; null: they aren't shown. */
+  measure: Measure | null;
+  onMeasure: (measure: Measure | null) => void;
+  children?: ReactNode;
+}
+
+export function Conversation({ replay, measure, onMeasure, children }: ConversationProps) {
   const current = useCurrentTurn();
   const scroller = useRef<HTMLElement>(null);
+  const evaluation = useReplay((state) => state.evaluation);
+  const tokens = useTokens(evaluation, replay.summary.id, measure !== null);
+  const scale = useMemo(() => tokens && measure && scaleOf(tokens, measure), [tokens, measure]);
 
   useEffect(() => {
     const element = scroller.current;
@@ -21,16 +36,27 @@ export function Conversation({ replay }: { replay: Replay }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section className="conversation" aria-label="Conversation" ref={scroller} tabIndex={0}>
+      <TokenChoice tokens={tokens} measure={measure} onChoose={onMeasure} />
       <details className="prompt">
         <summary>Prompt</summary>
         <pre>{replay.prompt}</pre>
       </details>
       <ol>
         {replay.turns.map((turn, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
-          <Turn key={index} turn={turn} index={index} current={index === current} replay={replay} />
+          <Turn
+            // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
+            key={index}
+            turn={turn}
+            index={index}
+            current={index === current}
+            replay={replay}
+            tokens={
+              measure && scale && tokens?.turns[index] ? { turn: tokens.turns[index], measure, scale } : null
+            }
+          />
         ))}
       </ol>
+      {children}
     </section>
   );
 }
@@ -40,14 +66,17 @@ function Turn({
   index,
   current,
   replay,
+  tokens,
 }: {
   turn: ReplayTurn;
   index: number;
   current: boolean;
   replay: Replay;
+  /** In the place of thought and answer. */
+  tokens: { turn: TokenTurn; measure: Measure; scale: Scale } | null;
 }) {
-  const { state, response, think, answer, formatValid, reward, penalty, tokens, entropyMean, logprobMean } =
-    turn;
+  const { state, response, think, answer, formatValid, reward, penalty, entropyMean, logprobMean } = turn;
+  const count = turn.tokens;
   return (
     <li
       className="turn"
@@ -79,24 +108,29 @@ function Turn({
           {state}
         </Block>
       )}
-      {think !== null && (
+      {tokens && (
+        <Block name="Reply, token by token" kind="tokens">
+          <TokenText {...tokens} />
+        </Block>
+      )}
+      {!tokens && think !== null && (
         <Block name="Thought" kind="think">
           {think.trim() || <span className="faint">empty</span>}
         </Block>
       )}
-      {answer !== null && (
+      {!tokens && answer !== null && (
         <Block name="Answer" kind="answer">
           {answer.trim() || <span className="faint">empty</span>}
         </Block>
       )}
-      {!formatValid && (
+      {!tokens && !formatValid && (
         <Block name="Reply as sampled" kind="raw">
           {response}
         </Block>
       )}
       <Actions turn={turn} index={index} replay={replay} />
       <p className="turn-foot faint">
-        {tokens} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
+        {count} tokens · entropy {number(entropyMean)} · log-prob {number(logprobMean)}
       </p>
     </li>
   );

@@ -2,6 +2,13 @@ import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 
 export type Filter = 'all' | 'success' | 'failed' | 'kept';
 export type SortKey = 'group' | 'reward' | 'tokens' | 'turns' | 'actions';
+export const filters: readonly { value: Filter; label: string }[] = [
+  { value: 'all', label: 'All' },
+  { value: 'success', label: 'Success' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'kept', label: 'Trained on' },
+];
+
 export interface Sort {
   key: SortKey;
   descending: boolean;
@@ -12,6 +19,20 @@ const passes: Record<Filter, (episode: EpisodeSummary) => boolean> = {
   success: ({ success }) => success,
   failed: ({ success }) => !success,
   kept: ({ kept }) => kept,
+};
+
+/** What is listed, and in which order. */
+export interface Listing {
+  filter: Filter;
+  sort: Sort;
+  /** Null: all. */
+  environment: string | null;
+}
+
+export const firstListing: Listing = {
+  filter: 'all',
+  sort: { key: 'group', descending: false },
+  environment: null,
 };
 
 /** Labels of the environments that episodes are of, in order of appearance. */

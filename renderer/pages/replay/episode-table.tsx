@@ -1,41 +1,60 @@
-import { memo, useMemo, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, memo, useEffect, useMemo, useRef } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
-import { environmentsOf, type Filter, listed, type Sort, type SortKey } from './episode-list.ts';
-
-const filters: { value: Filter; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'success', label: 'Success' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'kept', label: 'Kept' },
-];
+import { environmentsOf, filters, type Listing, type SortKey } from './episode-list.ts';
 
 const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'group', label: 'Episode', title: 'Group and member' },
   { key: 'reward', label: 'Reward', title: 'Score, penalties included' },
-  { key: 'actions', label: 'Acts', title: 'Actions that were executed' },
+  { key: 'actions', label: 'Moves', title: 'Actions that were executed' },
   { key: 'tokens', label: 'Tokens', title: 'Sampled tokens' },
 ];
 
 interface EpisodeTableProps {
-  /** Null while they come. */
+  /** All there are; null while they come. */
   episodes: readonly EpisodeSummary[] | null;
+  /** Those of the listing, in its order. */
+  rows: readonly EpisodeSummary[];
+  listing: Listing;
+  onList: (listing: Listing) => void;
   current: string | null;
+  /** The address of an episode's replay. */
+  addressOf: (id: string) => string;
   onChoose: (id: string) => void;
 }
 
-export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps) {
-  const [filter, setFilter] = useState<Filter>('all');
-  const [sort, setSort] = useState<Sort>({ key: 'group', descending: false });
-  const [chosen, setChosen] = useState<string | null>(null);
+/** One stop of the Tab key: the arrows go from episode to episode, and each that they reach comes on the stage. */
+export function EpisodeTable(props: EpisodeTableProps) {
+  const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
+  const { filter, sort } = listing;
   const environments = useMemo(() => environmentsOf(episodes ?? []), [episodes]);
-  // A choice that the file shown doesn't have waits for one that has it.
-  const environment = chosen !== null && environments.includes(chosen) ? chosen : null;
-  const rows = useMemo(
-    () => listed(episodes ?? [], filter, sort, environment),
-    [episodes, filter, sort, environment],
-  );
   const solved = rows.filter(({ success }) => success).length;
+  const scroller = useRef<HTMLDivElement>(null);
+  const reachable = rows.some(({ id }) => id === current) ? current : rows[0]?.id;
+
+  // What is on the stage is in sight, also where it wasn't chosen here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows put it elsewhere
+  useEffect(() => {
+    const box = scroller.current;
+    const row = box?.querySelector<HTMLElement>('tr[data-current]');
+    if (!box || !row) return;
+    const head = box.querySelector('thead')?.clientHeight ?? 0;
+    const above = row.offsetTop - head < box.scrollTop;
+    const below = row.offsetTop + row.clientHeight > box.scrollTop + box.clientHeight;
+    if (above || below) box.scrollTo({ top: row.offsetTop - box.clientHeight / 2 });
+  }, [current, rows]);
+
+  function move(event: KeyboardEvent<HTMLElement>): void {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const to = by && rows[rows.findIndex(({ id }) => id === reachable) + by];
+    if (!by) return;
+    event.preventDefault();
+    if (!to) return;
+    const links = [...event.currentTarget.querySelectorAll('a')];
+    links[rows.indexOf(to)]?.focus();
+    onChoose(to.id);
+  }
+
   return (
     <section className="episodes" aria-label="Episodes">
       <div className="episodes-tools">
@@ -45,7 +64,7 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
               key={value}
               type="button"
               aria-pressed={filter === value}
-              onClick={() => setFilter(value)}
+              onClick={() => onList({ ...listing, filter: value })}
             >
               {label}
             </button>
@@ -54,7 +73,10 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
         {environments.length > 1 && (
           <label className="episodes-environment">
             <span className="visually-hidden">Environment</span>
-            <select value={environment ?? ''} onChange={({ target }) => setChosen(target.value || null)}>
+            <select
+              value={listing.environment ?? ''}
+              onChange={({ target }) => onList({ ...listing, environment: target.value || null })}
+            >
               <option value="">All environments</option>
               {environments.map((label) => (
                 <option key={label} value={label}>
@@ -70,7 +92,7 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
             : `${rows.length} of ${episodes.length} episodes, ${solved} successful`}
         </p>
       </div>
-      <div className="episodes-scroll">
+      <div className="episodes-scroll" ref={scroller}>
         <table className="table episode-table">
           <thead>
             <tr>
@@ -86,7 +108,10 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
                     className="sort"
                     title={title}
                     onClick={() =>
-                      setSort({ key, descending: sort.key === key ? !sort.descending : key !== 'group' })
+                      onList({
+                        ...listing,
+                        sort: { key, descending: sort.key === key ? !sort.descending : key !== 'group' },
+                      })
                     }
                   >
                     {label}
@@ -96,9 +121,16 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody onKeyDown={move}>
             {rows.map((episode) => (
-              <Row key={episode.id} episode={episode} current={episode.id === current} onChoose={onChoose} />
+              <Row
+                key={episode.id}
+                episode={episode}
+                current={episode.id === current}
+                reachable={episode.id === reachable}
+                address={addressOf(episode.id)}
+                onChoose={onChoose}
+              />
             ))}
           </tbody>
         </table>
@@ -113,18 +145,31 @@ export function EpisodeTable({ episodes, current, onChoose }: EpisodeTableProps)
 interface RowProps {
   episode: EpisodeSummary;
   current: boolean;
+  /** By the Tab key. */
+  reachable: boolean;
+  address: string;
   onChoose: (id: string) => void;
 }
 
-/** Compared by episode and choice only: the function is another one at every drawing, but does the same. */
+/** Compared by what it shows: the function is another one at every drawing, but does the same. */
 const Row = memo(
-  function Row({ episode, current, onChoose }: RowProps) {
+  function Row({ episode, current, reachable, address, onChoose }: RowProps) {
     const { id, group, member, reward, actions, tokens, success, kept, format_valid, split } = episode;
+    const choose = (event: MouseEvent) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      onChoose(id);
+    };
     return (
-      // The button in the row is the keyboard's way; the row itself only makes a larger target.
-      <tr onClick={() => onChoose(id)} data-current={current || undefined} data-dropped={!kept || undefined}>
+      // The link in the row is the keyboard's way; the row itself only makes a larger target.
+      <tr onClick={choose} data-current={current || undefined} data-dropped={!kept || undefined}>
         <th scope="row">
-          <button type="button" className="episode" aria-current={current || undefined}>
+          <a
+            href={address}
+            className="episode"
+            tabIndex={reachable ? 0 : -1}
+            aria-current={current || undefined}
+          >
             <span className="result" data-success={success} aria-hidden="true">
               {success ? '✓' : '✕'}
             </span>
@@ -137,7 +182,7 @@ const Row = memo(
                 !
               </span>
             )}
-          </button>
+          </a>
         </th>
         <td className="numeric">{signed(reward)}</td>
         <td className="numeric">{actions}</td>
@@ -145,14 +190,18 @@ const Row = memo(
       </tr>
     );
   },
-  (before, after) => before.episode === after.episode && before.current === after.current,
+  (before, after) =>
+    before.episode === after.episode &&
+    before.current === after.current &&
+    before.reachable === after.reachable &&
+    before.address === after.address,
 );
 
 /** What the row shows by number, sign and shade. */
 function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
   return [
     `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,
-    kept ? '' : ', dropped by the filter',
+    kept ? '' : ', not trained on',
     format_valid ? '' : ', with an invalid reply',
   ].join('');
 }

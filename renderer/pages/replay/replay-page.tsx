@@ -1,34 +1,44 @@
 import { useEffect, useMemo, useState } from 'react';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isLive } from '../../components/run-facts.ts';
+import { groupsOf } from '../../player/groups.ts';
 import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useReplay, useReplayStore } from '../../views/replay-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
+import { spansOf } from '../then-and-now/learned.ts';
 import { Conversation } from './conversation.tsx';
 import { type EpisodeFile, episodeFiles, findFile, sameFile } from './episode-files.ts';
-import { counterpart } from './episode-list.ts';
+import { counterpart, firstListing, type Listing, listed } from './episode-list.ts';
 import { EpisodeTable } from './episode-table.tsx';
+import { SaveMenu } from './exports/save-menu.tsx';
 import { FileChoice } from './file-choice.tsx';
+import { FilterView } from './filter-view.tsx';
+import { filterOf } from './filter-words.ts';
+import { GroupMates } from './group-mates.tsx';
 import { LevelStrip } from './level-strip.tsx';
 import { ThoughtNote } from './thought-note.tsx';
-import { useEpisode, useEpisodes } from './use-episodes.ts';
+import type { Measure } from './tokens/token-scale.ts';
+import { useEpisode, useEpisodes, useTurn } from './use-episodes.ts';
 import { type ThoughtFilter, useOfThought } from './use-of-thought.ts';
 
 interface ReplayPageProps {
   /** An evaluation that was asked for; null: the run's own rollouts. */
   evaluation: string | null;
   episodeId: string | null;
+  /** Where the player begins, from 1 on. */
+  turn: number | null;
   /** Only episodes with such a first thought; null: all. */
   thought: ThoughtFilter | null;
 }
 
 /** Inside the run's view and one of a replay. */
-export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) {
+export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageProps) {
   const runId = useRun((state) => state.runId);
   const stage = useReplayStore();
   const run = useRunSummary(runId);
@@ -36,6 +46,7 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
   const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
+  const spans = useMemo(() => spansOf(files), [files]);
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
   const [followed, setFollowed] = useState(false);
@@ -49,9 +60,18 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
   const shownEvaluation = file?.evaluation ?? null;
   const episodes = useEpisodes(runId, file);
   const ofThought = useOfThought(runId, file, episodes, thought);
+  const [listing, setListing] = useState<Listing>(firstListing);
+  const rows = useMemo(() => rowsOf(ofThought, listing), [ofThought, listing]);
+  const groups = useMemo(() => groupsOf(episodes ?? []), [episodes]);
+  const filter = filterOf(useRun((state) => state.config));
+  /** Several episodes began on one level: those of training. */
+  const grouped = file?.split === 'train' && groups.some(({ members }) => members.length > 1);
+  const [view, setView] = useState<'episodes' | 'groups'>('episodes');
+  const [measure, setMeasure] = useState<Measure | null>(null);
   const loading = useEpisode(runId, evaluation, episodeId);
   const replay = useReplay((state) => state.replay);
   usePlayer();
+  useTurn(episodeId, turn);
 
   useEffect(() => {
     document.title = `Replay · ${name} · StarPO Studio`;
@@ -65,10 +85,22 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
     if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
     const asked = !followed && !wanted && !episodes.some(({ id }) => id === episodeId);
     if (asked && episodeId) setMissing(episodeId);
-    const chosen = counterpart(episodes, stage.getState().replay?.summary ?? null);
+    const place = stage.getState().replay?.summary ?? null;
+    const chosen = counterpart(rows.length > 0 ? rows : episodes, place);
     if (chosen)
       navigate({ page: 'replay', runId, evaluation: shownEvaluation, episodeId: chosen.id, thought }, true);
-  }, [thought, episodes, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
+  }, [thought, episodes, rows, file, followed, wanted, evaluation, shownEvaluation, episodeId, runId, stage]);
+
+  const addressOf = (id: string, of: string | null) =>
+    formatRoute({ page: 'replay', runId, evaluation: of, episodeId: id, thought });
+
+  /** What is on the stage is among what is listed, as soon as anything is. */
+  function list(next: Listing): void {
+    setListing(next);
+    const shown = rowsOf(ofThought, next);
+    const [first] = shown;
+    if (first && !shown.some(({ id }) => id === episodeId)) choose(first.id, shownEvaluation);
+  }
 
   function choose(id: string, of: string | null): void {
     setFollowed(false);
@@ -76,6 +108,11 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
     setMissing(null);
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id, thought }, true);
   }
+
+  const ways = {
+    addressOf: (id: string) => addressOf(id, shownEvaluation),
+    onChoose: (id: string) => choose(id, shownEvaluation),
+  };
 
   if (problem) {
     return (
@@ -96,12 +133,18 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
         <h1>Replay</h1>
         {run && <StatusBadge status={run.status} />}
         <span className="spacer" />
+        {spans.length > 0 && (
+          <a className="button" href={formatRoute({ page: 'then-and-now', runId, set: null, level: null })}>
+            Then and now
+          </a>
+        )}
         {file?.split === 'train' && file.evaluation === null && (
           <a className="button" href={formatRoute({ page: 'thoughts', runId, iteration: file.iteration })}>
             <Icon name="tree" size={14} />
             Thought tree
           </a>
         )}
+        {replay && <SaveMenu runId={runId} name={name} replay={replay} evaluation={evaluation} />}
         <FileChoice
           files={files}
           file={file}
@@ -134,15 +177,35 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
         </Empty>
       ) : (
         <div className="replay-body">
-          <EpisodeTable
-            episodes={ofThought}
-            current={episodeId}
-            onChoose={(id) => choose(id, shownEvaluation)}
-          />
+          <div className="replay-side">
+            {grouped && (
+              <fieldset className="segments replay-views" aria-label="List">
+                {(['episodes', 'groups'] as const).map((each) => (
+                  <button key={each} type="button" aria-pressed={view === each} onClick={() => setView(each)}>
+                    {each === 'episodes' ? 'Episodes' : 'Groups'}
+                  </button>
+                ))}
+              </fieldset>
+            )}
+            {grouped && view === 'groups' ? (
+              <FilterView groups={groups} filter={filter} current={replay?.summary.group ?? null} {...ways} />
+            ) : (
+              <EpisodeTable
+                episodes={ofThought}
+                rows={rows}
+                listing={listing}
+                onList={list}
+                current={episodeId}
+                {...ways}
+              />
+            )}
+          </div>
           {replay ? (
             <>
               <Stage replay={replay} loading={loading} />
-              <Conversation key={replay.summary.id} replay={replay} />
+              <Conversation key={replay.summary.id} replay={replay} measure={measure} onMeasure={setMeasure}>
+                {grouped && file && <GroupMates runId={runId} file={file} shown={replay.summary} {...ways} />}
+              </Conversation>
             </>
           ) : (
             <div className="stage">
@@ -153,4 +216,10 @@ export function ReplayPage({ evaluation, episodeId, thought }: ReplayPageProps) 
       )}
     </div>
   );
+}
+
+/** A choice of an environment that the file shown doesn't have waits for one that has it. */
+function rowsOf(episodes: readonly EpisodeSummary[] | null, { filter, sort, environment }: Listing) {
+  const known = episodes?.some((episode) => episode.environment === environment) ? environment : null;
+  return listed(episodes ?? [], filter, sort, known);
 }

@@ -3,7 +3,7 @@ import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { Failure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useReplay } from '../../views/replay-view.tsx';
+import { useReplay, useReplayStore } from '../../views/replay-view.tsx';
 import type { FileName } from './episode-files.ts';
 
 /** Summaries of a rollout file; null while they come. */
@@ -59,6 +59,18 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
   }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
 
   return episodeId !== null && !shown;
+}
+
+/** Goes to the turn (from 1 on) that the address names, once its episode is on the stage. */
+export function useTurn(episodeId: string | null, turn: number | null): void {
+  const stage = useReplayStore();
+  const shown = useReplay((state) => state.replay?.summary.id === episodeId);
+  useEffect(() => {
+    if (!shown || turn === null) return;
+    const { replay, act } = stage.getState();
+    const index = replay!.frames.findIndex((frame, at) => at > 0 && frame.turn === turn - 1);
+    if (index > 0) act({ type: 'seek', index });
+  }, [stage, shown, turn]);
 }
 
 /** The page says itself what isn't there. */

@@ -14,6 +14,7 @@ import { LogPanel } from './log-panel.tsx';
 import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
+import { Wall } from './wall/wall.tsx';
 
 /** Inside the run's view. */
 export function RunPage() {
@@ -48,6 +49,7 @@ export function RunPage() {
         <RunHeader run={run} />
         <Family run={run} />
       </div>
+      <Wall run={run} />
       <RunNotices run={run} />
       <EchoTrapPanel run={run} />
       <ChartsSection run={run} />

@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { expect, test } from 'vitest';
 import type { Frame } from '../../../core/contract/contract.ts';
 import styles from '../../../renderer/environments/bandit/bandit-board.module.css';
-import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { describeBoard, outcomeAt } from '../../../renderer/environments/describe.ts';
 import { environmentOf } from '../../../renderer/environments/registry.ts';
 import { acted, motionAt, replayOf, still } from './replays.ts';
 
@@ -20,14 +20,14 @@ const config = {
 const pulled = (change: Partial<Frame>) =>
   replayOf('bandit', [still(), acted({ done: true, ...change })], { arms: ['Dragon', 'Phoenix'], config });
 
-test('a pull pays, or pays nothing', () => {
-  const paid = pulled({ action: 'Phoenix', reward: 0.1 });
-  expect(outcomeAt(paid, 1)).toMatchObject({ tone: 'good', note: 'paid out' });
-  expect(describeFrame(paid, 1)).toBe('Turn 1, action 1: Phoenix, paid out');
-  const nothing = pulled({ action: 'Dragon', reward: 0 });
-  expect(outcomeAt(nothing, 1)).toMatchObject({ tone: 'idle', note: 'paid nothing' });
-  expect(describeBoard(nothing, 1)).toBe(
-    'Turn 1, action 1: Dragon, paid nothing. Arms: Dragon and Phoenix. Reward 0.',
+test('a pull chooses the better arm or not, whatever it pays', () => {
+  const other = pulled({ action: 'Phoenix', reward: 0.1 });
+  expect(outcomeAt(other, 1)).toMatchObject({ tone: 'idle', note: 'not the better arm; it paid out' });
+  const better = pulled({ action: 'Dragon', reward: 0, success: true });
+  expect(outcomeAt(better, 1)).toMatchObject({ tone: 'good' });
+  expect(describeBoard(better, 1)).toBe(
+    'Turn 1, action 1: Dragon, the better arm, paid nothing. ' +
+      'Arms: Dragon pays 1 in 25 % of pulls, else 0, the better arm; Phoenix pays always 0.1. Reward 0.',
   );
 });
 
@@ -51,7 +51,9 @@ test('the chosen machine shows what it paid once the lever is back', async () =>
   expect(windows()).toEqual(['· · ·', '?']);
   await draw(1);
   expect(windows()).toEqual(['+1', '?']);
-  expect(host.querySelector('[data-chosen]')?.textContent).toContain('1 in 25 % of pulls, else 0');
+  expect(host.querySelector('[data-chosen]')?.textContent).toContain(
+    '1 in 25 % of pulls, else 0+0.25 a pull on average: the better arm',
+  );
   expect(host.querySelector('[data-passed]')).not.toBeNull();
   expect(host.querySelector('[role="img"]')?.getAttribute('aria-label')).toBe('in words');
   await act(() => root.unmount());

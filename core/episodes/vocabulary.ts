@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runFiles } from '../run-directory/names.ts';
+
+/** Of a byte-level tokenizer.json, what its ids stand for. */
+const tokenizerFile = z.looseObject({
+  model: z.looseObject({ vocab: z.record(z.string(), z.number().int()) }),
+  added_tokens: z.array(z.looseObject({ id: z.number().int(), content: z.string() })).default([]),
+});
+
+/** The bytes of each token, by id. */
+export type Vocabulary = ReadonlyMap<number, Uint8Array>;
+
+/** From any of a run's checkpoints, which all carry the same tokenizer on; null where none has one that can be read. */
+export async function readVocabulary(runFolder: string): Promise<Vocabulary | null> {
+  const checkpoints = join(runFolder, runFiles.checkpoints);
+  const names = await readdir(checkpoints).catch(() => []);
+  for (const name of names.filter((each) => /^\d+$/.test(each)).sort()) {
+    try {
+      return vocabularyOf(JSON.parse(await readFile(join(checkpoints, name, 'tokenizer.json'), 'utf8')));
+    } catch {}
+  }
+  return null;
+}
+
+function vocabularyOf(file: unknown): Vocabulary {
+  const { model, added_tokens: added } = tokenizerFile.parse(file);
+  const vocabulary = new Map<number, Uint8Array>();
+  for (const [token, id] of Object.entries(model.vocab)) vocabulary.set(id, bytesOf(token));
+  for (const { id, content } of added) vocabulary.set(id, new TextEncoder().encode(content));
+  return vocabulary;
+}
+
+/** GPT-2's alphabet: bytes that print stand for themselves, the others in order for the characters from U+0100 on. */
+const byteOf: ReadonlyMap<number, number> = (() => {
+  const prints = (byte: number) =>
+    (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+  const others = bytes.filter((byte) => !prints(byte));
+  return new Map([
+    ...bytes.filter(prints).map((byte): [number, number] => [byte, byte]),
+    ...others.map((byte, at): [number, number] => [0x100 + at, byte]),
+  ]);
+})();
+
+const bytesOf = (token: string) =>
+  Uint8Array.from(token, (character) => byteOf.get(character.codePointAt(0)!) ?? 0x3f);
+
+/** The tokens' texts in a row; a character whose bytes several tokens share belongs to the last of them. */
+export function textsOf(vocabulary: Vocabulary, ids: readonly number[]): string[] {
+  const decoder = new TextDecoder();
+  return ids.map((id, at) =>
+    decoder.decode(vocabulary.get(id) ?? new Uint8Array(), { stream: at < ids.length - 1 }),
+  );
+}

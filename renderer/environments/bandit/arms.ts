@@ -1,0 +1,42 @@
+/** What is known of an arm, which the agent isn't told. */
+export interface Arm {
+  name: string;
+  /** `always 0.1`, `1 in 25 % of pulls, else 0`; empty where the configuration doesn't say. */
+  pays: string;
+  /** Mean payout; null where the configuration doesn't say. */
+  mean: number | null;
+  /** Whether it pays more on average than the others. */
+  better: boolean;
+}
+
+/** The arms in the order shown, by what run.json says of them. */
+export function armsOf(names: readonly string[], config: Record<string, unknown>): Arm[] {
+  const arms = names.map((name) => ({ name, ...payoutOf(name, config) }));
+  const best = Math.max(...arms.map(({ mean }) => mean ?? Number.NEGATIVE_INFINITY));
+  const known = arms.every(({ mean }) => mean !== null) && arms.some(({ mean }) => mean !== best);
+  return arms.map((arm) => ({ ...arm, better: known && arm.mean === best }));
+}
+
+function payoutOf(name: string, config: Record<string, unknown>): Pick<Arm, 'pays' | 'mean'> {
+  const is = (key: string) => sameArm(String(config[key] ?? ''), name);
+  const value = (key: string) => (typeof config[key] === 'number' ? config[key] : Number.NaN);
+  if (is('lo_arm_name')) {
+    const score = value('lo_arm_score');
+    return { pays: `always ${round(score)}`, mean: known(score) };
+  }
+  if (is('hi_arm_name')) {
+    const chance = value('hi_arm_hiscore_prob');
+    const [high, low] = [value('hi_arm_hiscore'), value('hi_arm_loscore')];
+    return {
+      pays: `${round(high)} in ${Math.round(chance * 100)} % of pulls, else ${round(low)}`,
+      mean: known(chance * high + (1 - chance) * low),
+    };
+  }
+  return { pays: '', mean: null };
+}
+
+const known = (value: number) => (Number.isFinite(value) ? value : null);
+export const round = (value: number) => `${Math.round(value * 1000) / 1000}`.replace('-', '−');
+
+/** Arms are called by their names in any case. */
+export const sameArm = (a: string | null, b: string) => a !== null && a.toLowerCase() === b.toLowerCase();

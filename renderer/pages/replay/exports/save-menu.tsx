@@ -1,0 +1,111 @@
+import { useId, useRef, useState } from 'react';
+import type { Replay } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Icon } from '../../../components/icon.tsx';
+import { formatRoute } from '../../../router.ts';
+import { useApp } from '../../../stores/app-store.ts';
+import { useReplayStore } from '../../../views/replay-view.tsx';
+import { episodePage } from './episode-page.ts';
+import { episodeGif, framePictures } from './pictures.ts';
+import { fileName, saveFile } from './save.ts';
+import styles from './save-menu.module.css';
+
+interface SaveMenuProps {
+  runId: string;
+  /** As people call the run. */
+  name: string;
+  replay: Replay;
+  evaluation: string | null;
+}
+
+/** Saves the episode on the stage as a file, or copies the address of the turn that is shown. */
+export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const stage = useReplayStore();
+  const menuId = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [said, setSaid] = useState('');
+  const { id } = replay.summary;
+
+  function doing(words: string, work: () => Promise<void> | void): void {
+    setSaid('');
+    Promise.resolve()
+      .then(work)
+      .then(() => setSaid(words))
+      .catch(report);
+  }
+
+  const json = async () => {
+    const episode = await api.call('rollouts.episode', { runId, evaluation, episodeId: id });
+    const text = `${JSON.stringify({ run: runId, evaluation, episode }, null, 2)}\n`;
+    saveFile(fileName(name, id, 'json'), new Blob([text], { type: 'application/json' }));
+  };
+  const gif = async () => saveFile(fileName(name, id, 'gif'), await episodeGif(replay));
+  const page = () => {
+    const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
+    saveFile(fileName(name, id, 'html'), new Blob([html], { type: 'text/html' }));
+  };
+  const link = () => {
+    const { index } = stage.getState().player;
+    const turn = index === 0 ? null : replay.frames[index]!.turn + 1;
+    const hash = formatRoute({ page: 'replay', runId, evaluation, episodeId: id, turn });
+    return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+  };
+
+  const ways: { title: string; note: string; choose: () => void }[] = [
+    {
+      title: 'Animated GIF',
+      note: 'the board, move by move',
+      choose: () => doing('GIF saved', gif),
+    },
+    {
+      title: 'Web page',
+      note: 'boards, thoughts and answers in one file',
+      choose: () => doing('Page saved', page),
+    },
+    { title: 'JSON', note: 'all that was recorded, tokens too', choose: () => doing('JSON saved', json) },
+    { title: 'Copy link', note: 'to this episode and turn', choose: () => doing('Link copied', link) },
+  ];
+
+  return (
+    <>
+      <button ref={trigger} type="button" className="button" popoverTarget={menuId}>
+        <Icon name="down" size={14} />
+        Save
+      </button>
+      <div
+        ref={menu}
+        id={menuId}
+        popover="auto"
+        className={styles.menu}
+        onBeforeToggle={() => place(menu.current!, trigger.current!)}
+      >
+        {ways.map(({ title, note, choose }) => (
+          <button
+            key={title}
+            type="button"
+            className={styles.item}
+            onClick={() => {
+              menu.current?.hidePopover();
+              choose();
+            }}
+          >
+            {title} <span>{note}</span>
+          </button>
+        ))}
+      </div>
+      <span className={styles.said} role="status">
+        {said}
+      </span>
+    </>
+  );
+}
+
+/** Below the button, ending where it ends, and within the window. */
+function place(menu: HTMLElement, trigger: HTMLElement): void {
+  const { bottom, right } = trigger.getBoundingClientRect();
+  menu.style.top = `${bottom + 4}px`;
+  menu.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
+}

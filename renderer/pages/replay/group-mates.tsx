@@ -1,0 +1,94 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { EpisodeSummary, RolloutBoards } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { signed } from '../../components/format.ts';
+import { MiniBoard } from '../../player/mini-board.tsx';
+import { paintingOfBoards } from '../../player/scenes.ts';
+import { useApp } from '../../stores/app-store.ts';
+import type { FileName } from './episode-files.ts';
+import styles from './group-mates.module.css';
+
+interface GroupMatesProps {
+  runId: string;
+  file: FileName;
+  /** On the stage. */
+  shown: EpisodeSummary;
+  addressOf: (id: string) => string;
+  onChoose: (id: string) => void;
+}
+
+/** The other episodes of the group, side by side: the same level, played by the same policy with other luck. They go along with the player. */
+export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMatesProps) {
+  const boards = useGroup(runId, file, shown.group);
+  const mates = useMemo(
+    () =>
+      boards?.episodes
+        .toSorted((a, b) => a.summary.member - b.summary.member)
+        .map((episode) => ({ ...episode, painting: paintingOfBoards(boards, episode) })),
+    [boards],
+  );
+  if (!mates || mates.length < 2) return null;
+  return (
+    <section className={styles.mates} aria-label="The group">
+      <h3>
+        The group <span className="faint">the same level, {mates.length} times</span>
+      </h3>
+      <ul>
+        {mates.map(({ summary, thought, painting }) => (
+          <li key={summary.id}>
+            <a
+              className={styles.mate}
+              href={addressOf(summary.id)}
+              aria-current={summary.id === shown.id || undefined}
+              title={thought}
+              data-dropped={!summary.kept || undefined}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                onChoose(summary.id);
+              }}
+            >
+              <span className="visually-hidden">
+                Member {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward{' '}
+                {signed(summary.reward)}. {thought}
+              </span>
+              <MiniBoard painting={painting} size={76} />
+              <span className={styles.line} aria-hidden="true">
+                <span className="result" data-success={summary.success}>
+                  {summary.success ? '✓' : '✕'}
+                </span>
+                {summary.group + 1}.{summary.member + 1}
+                <span className={styles.reward}>{signed(summary.reward)}</span>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The boards of a group; null while they come, and where they can't be had. */
+function useGroup(
+  runId: string,
+  { iteration, split, evaluation }: FileName,
+  group: number,
+): RolloutBoards | null {
+  const api = useApi();
+  const connection = useApp((state) => state.connection);
+  const key = `${runId} ${iteration} ${split} ${evaluation} ${group}`;
+  const [known, setKnown] = useState<{ key: string; boards: RolloutBoards } | null>(null);
+  useEffect(() => {
+    if (connection !== 'open') return;
+    let wanted = true;
+    api
+      .call('rollouts.boards', { runId, iteration, split, evaluation, group })
+      .then((boards) => wanted && setKnown({ key, boards }))
+      // The list of episodes tells of the same file.
+      .catch(() => {});
+    return () => {
+      wanted = false;
+    };
+  }, [api, connection, runId, iteration, split, evaluation, group, key]);
+  return known?.key === key ? known.boards : null;
+}

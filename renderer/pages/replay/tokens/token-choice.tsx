@@ -1,0 +1,54 @@
+import type { EpisodeTokens } from '../../../../core/contract/contract.ts';
+import { number } from '../../../components/format.ts';
+import { type Measure, measures, measuresOf, scaleOf } from './token-scale.ts';
+import styles from './tokens.module.css';
+
+interface TokenChoiceProps {
+  /** Null while they come. */
+  tokens: EpisodeTokens | null;
+  measure: Measure | null;
+  onChoose: (measure: Measure | null) => void;
+}
+
+/** Whether replies are shown token by token, and by which of their values they are coloured, with the legend. */
+export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
+  const known = tokens ? measuresOf(tokens) : [];
+  const scale = tokens && measure ? scaleOf(tokens, measure) : null;
+  return (
+    <div className={styles.choice}>
+      <label>
+        <span className="faint">Colour tokens by</span>{' '}
+        <select
+          value={measure ?? ''}
+          onChange={({ target }) => onChoose((target.value || null) as Measure | null)}
+        >
+          <option value="">nothing</option>
+          {(tokens === null ? (Object.keys(measures) as Measure[]) : known).map((each) => (
+            <option key={each} value={each}>
+              {measures[each].label.toLowerCase()}
+            </option>
+          ))}
+        </select>
+      </label>
+      {measure && tokens && !known.includes(measure) && (
+        <p className="faint">
+          This file has no {measures[measure].label.toLowerCase()}: the update didn't see it.
+        </p>
+      )}
+      {measure && scale && known.includes(measure) && (
+        <div className={styles.legend}>
+          <span>{number(scale.from)}</span>
+          <span
+            className={`${styles.scale} ${styles.ramp}`}
+            data-signed={measures[measure].signed}
+            aria-hidden="true"
+          />
+          <span>
+            {number(scale.to)} {measures[measure].unit}
+          </span>
+          <span className="faint">{measures[measure].meaning}</span>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { type CSSProperties, type KeyboardEvent, useState } from 'react';
+import { describeToken, type Measure, type Scale, type TokenTurn, visible } from './token-scale.ts';
+import styles from './tokens.module.css';
+
+interface TokenTextProps {
+  turn: TokenTurn;
+  measure: Measure;
+  scale: Scale;
+}
+
+/**
+ * What was sampled in a turn, token by token, coloured by one of their values; the pointer and the arrow keys show all values of one. Without their texts, which the run's tokenizer
+ * has, tokens are told by their numbers.
+ */
+export function TokenText({ turn, measure, scale }: TokenTextProps) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const [focused, setFocused] = useState<number | null>(null);
+  const count = turn.logprobs.length;
+  const at = pointed ?? focused;
+
+  function move(event: KeyboardEvent): void {
+    const from = focused ?? -1;
+    const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: count - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    setFocused(Math.min(count - 1, Math.max(0, to)));
+  }
+
+  if (count === 0) return <p className="faint">No sampled tokens.</p>;
+  return (
+    <div>
+      {/* biome-ignore lint/a11y/useSemanticElements: none is for a text that the arrows go through */}
+      <div
+        className={`${styles.scale} ${styles.text}`}
+        role="group"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys go from token to token
+        tabIndex={0}
+        data-own-keys
+        aria-label={`${count} sampled tokens; the arrow keys go through them`}
+        onKeyDown={move}
+        onFocus={() => setFocused((known) => known ?? 0)}
+        onBlur={() => setFocused(null)}
+        onPointerLeave={() => setPointed(null)}
+      >
+        {turn.logprobs.map((_, place) => (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: a token is its place
+            key={place}
+            className={styles.token}
+            data-at={place === at || undefined}
+            style={colour(scale.strength(turn[measure]?.[place] ?? null))}
+            onPointerEnter={() => setPointed(place)}
+          >
+            {turn.texts ? visible(turn.texts[place] ?? '') : place + 1}
+          </span>
+        ))}
+      </div>
+      <p className={styles.values} role="status">
+        {at !== null && (
+          <>
+            <strong>{turn.texts?.[at] ? `“${visible(turn.texts[at])}”` : `Token ${at + 1}`}</strong>{' '}
+            {describeToken(turn, at)}
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Never so strong that the text couldn't be read. */
+function colour(strength: number): CSSProperties {
+  const share = Math.round(Math.min(1, Math.abs(strength)) * 100);
+  if (share === 0) return {};
+  const end = strength > 0 ? 'var(--token-more)' : 'var(--token-less)';
+  return { background: `color-mix(in srgb, ${end} ${share}%, transparent)` };
+}

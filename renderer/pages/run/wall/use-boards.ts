@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'react';
+import type { RolloutBoards, RolloutFile } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { useApp } from '../../../stores/app-store.ts';
+
+/**
+ * The boards of the file that is wanted. Another file replaces those that are shown once `ready`, so that nothing is cut off in the middle; until it has come, and where it
+ * can't be had, the last ones stay.
+ */
+export function useBoards(runId: string, wanted: RolloutFile | null, ready: boolean): RolloutBoards | null {
+  const api = useApi();
+  const connection = useApp((state) => state.connection);
+  const [shown, setShown] = useState<RolloutBoards | null>(null);
+  const iteration = wanted?.iteration;
+  const split = wanted?.split;
+  const isShown = shown !== null && shown.iteration === iteration && shown.split === split;
+  const due = connection === 'open' && !isShown && (ready || shown === null);
+
+  useEffect(() => {
+    if (!due || iteration === undefined || split === undefined) return;
+    let asked = true;
+    api
+      .call('rollouts.boards', { runId, iteration, split, evaluation: null })
+      .then((boards) => asked && setShown(boards))
+      // It may have been deleted meanwhile, or be damaged: the replay says so, and the next one comes soon.
+      .catch(() => {});
+    return () => {
+      asked = false;
+    };
+  }, [api, runId, iteration, split, due]);
+
+  return shown;
+}

@@ -1,0 +1,90 @@
+/** All lengths in CSS pixels. */
+export interface WallLayout {
+  /** Of a board. */
+  width: number;
+  height: number;
+  /** Boards in a row of a group. */
+  across: number;
+  /** Corner of each group, its caption included, and what all of them take. */
+  groups: { x: number; y: number; width: number; height: number }[];
+  caption: number;
+  total: number;
+}
+
+interface WallShape {
+  groups: number;
+  /** Of the largest group. */
+  members: number;
+  /** Width of a board by its height. */
+  aspect: number;
+  width: number;
+  /** Wished for; more is taken where boards would get too small. */
+  height: number;
+}
+
+export const gap = 3;
+const captionHeight = 20;
+const smallest = 20;
+const largest = 88;
+
+interface Arrangement {
+  columns: number;
+  across: number;
+  side: number;
+}
+
+/** The arrangement with the largest boards that fits: groups in columns, each group's boards in rows below its caption. */
+export function layoutWall({ groups, members, aspect, width, height }: WallShape): WallLayout {
+  const caption = members > 1 ? captionHeight : 0;
+  const between = members > 1 ? { x: 16, y: 8 } : { x: gap, y: gap };
+  /** Whole, so that every board begins and ends on a pixel. */
+  const heightOf = (side: number) => Math.max(1, Math.floor(side / aspect));
+  const rowsOf = (across: number) => Math.ceil(members / across);
+  const groupHeight = (across: number, side: number) =>
+    caption + rowsOf(across) * (heightOf(side) + gap) - gap;
+  const totalOf = ({ columns, across, side }: Arrangement) =>
+    Math.ceil(groups / columns) * (groupHeight(across, side) + between.y) - between.y;
+
+  /** The largest side with which this many columns and boards across fit both ways. */
+  function fitted(columns: number, across: number): Arrangement {
+    const byWidth = ((width - (columns - 1) * between.x) / columns + gap) / across - gap;
+    const lines = Math.ceil(groups / columns);
+    const rows = rowsOf(across);
+    const byHeight = (((height + between.y) / lines - between.y - caption + gap) / rows - gap) * aspect;
+    return { columns, across, side: Math.floor(Math.min(byWidth, byHeight, largest * Math.max(1, aspect))) };
+  }
+
+  let best: Arrangement | null = null;
+  for (let columns = 1; columns <= groups; columns++) {
+    for (let rows = 1; rows <= members; rows++) {
+      const each = fitted(columns, Math.ceil(members / rows));
+      if (!best || each.side > best.side) best = each;
+    }
+  }
+  const { columns, across, side } =
+    best && best.side >= smallest ? best : packed(members, width, between.x, groups);
+  const own = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
+  // What room is left goes between the columns, but not so much that they fall apart.
+  const room = columns > 1 ? (width - columns * own.width) / (columns - 1) : 0;
+  const stride = own.width + Math.max(between.x, Math.min(room, 4 * between.x));
+  return {
+    width: side,
+    height: heightOf(side),
+    across,
+    caption,
+    total: Math.max(0, totalOf({ columns, across, side })),
+    groups: Array.from({ length: groups }, (_, at) => ({
+      x: Math.floor((at % columns) * stride),
+      y: Math.floor(at / columns) * (own.height + between.y),
+      ...own,
+    })),
+  };
+}
+
+/** The smallest boards that can still be told apart, as many in a row as there is room for. */
+function packed(members: number, width: number, between: number, groups: number): Arrangement {
+  const across = Math.max(1, Math.min(members, Math.floor((width + gap) / (smallest + gap))));
+  const own = across * (smallest + gap) - gap;
+  const columns = Math.max(1, Math.min(groups, Math.floor((width + between) / (own + between))));
+  return { columns, across, side: smallest };
+}

@@ -1,0 +1,39 @@
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import type { EpisodeFile } from '../replay/episode-files.ts';
+
+/** A level that failed at an early checkpoint and was solved at a late one. */
+export interface Learned {
+  /** Its place in the set, from 0 on. */
+  group: number;
+  early: EpisodeSummary;
+  late: EpisodeSummary;
+}
+
+/** Two files of one set, the oldest and the newest; null where there is only one checkpoint. */
+export interface Span {
+  set: string;
+  title: string;
+  early: EpisodeFile;
+  late: EpisodeFile;
+}
+
+/** Of every evaluation set that more than one checkpoint has played. */
+export function spansOf(files: readonly EpisodeFile[]): Span[] {
+  const evaluations = files.filter(({ set }) => set !== 'train');
+  return [...Map.groupBy(evaluations, ({ set }) => set)].flatMap(([set, own]) => {
+    const early = own.at(-1)!;
+    const late = own[0]!;
+    return early === late ? [] : [{ set, title: late.title, early, late }];
+  });
+}
+
+/** The levels that were learned in between: first those that are solved in the fewest turns, and of these the longest. */
+export function learnedOf(early: readonly EpisodeSummary[], late: readonly EpisodeSummary[]): Learned[] {
+  const failed = new Map(early.filter(({ success }) => !success).map((episode) => [episode.group, episode]));
+  return late
+    .flatMap((episode) => {
+      const before = failed.get(episode.group);
+      return before && episode.success ? [{ group: episode.group, early: before, late: episode }] : [];
+    })
+    .sort((a, b) => a.late.turns - b.late.turns || b.late.actions - a.late.actions || a.group - b.group);
+}

@@ -1,0 +1,60 @@
+import type { Replay } from '../../../core/contract/contract.ts';
+import { Empty } from '../../components/basics.tsx';
+import { Board, Caption } from '../../player/stage.tsx';
+import { useClock } from '../../player/use-player.ts';
+import { formatRoute } from '../../router.ts';
+import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
+import { useRun } from '../../views/run-view.tsx';
+import type { EpisodeFile } from '../replay/episode-files.ts';
+import { useEpisode } from '../replay/use-episodes.ts';
+import styles from './then-and-now.module.css';
+
+interface SideProps {
+  title: string;
+  file: EpisodeFile;
+  episodeId: string;
+}
+
+/** An episode with what the policy thinks in the turn that is played. */
+export function Side({ title, file: { iteration, evaluation }, episodeId }: SideProps) {
+  const runId = useRun((state) => state.runId);
+  useEpisode(runId, evaluation, episodeId);
+  useClock();
+  const replay = useReplay((state) => state.replay);
+  return (
+    <section className={`panel ${styles.side}`} aria-label={`${title}, checkpoint ${iteration}`}>
+      <header>
+        <h2>{title}</h2>
+        <span className="muted">checkpoint {iteration}</span>
+        {replay && (
+          <span className="tag" data-kind={replay.summary.success ? 'good' : 'bad'}>
+            {replay.summary.success ? 'success' : 'failed'}
+          </span>
+        )}
+        <span className="spacer" />
+        <a href={formatRoute({ page: 'replay', runId, evaluation, episodeId })}>Open in Replay</a>
+      </header>
+      {replay ? <Playing replay={replay} /> : <Empty title="Loading the episode…" />}
+    </section>
+  );
+}
+
+function Playing({ replay }: { replay: Replay }) {
+  const current = useCurrentTurn();
+  const turn = replay.turns[current];
+  return (
+    <>
+      <div className={styles.board}>
+        <Board replay={replay} />
+      </div>
+      <Caption replay={replay} />
+      <div className={styles.words}>
+        <h3>
+          Turn {current + 1} <span className="faint">of {replay.turns.length}</span>
+        </h3>
+        <blockquote>{turn?.think?.trim() || turn?.response.trim() || 'It said nothing.'}</blockquote>
+        {turn?.answer && <p className={styles.answer}>{turn.answer.trim()}</p>}
+      </div>
+    </>
+  );
+}

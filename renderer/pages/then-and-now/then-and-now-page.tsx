@@ -1,0 +1,148 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { Empty, IconButton } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import type { PlayerAction } from '../../player/player.ts';
+import { actTogether } from '../../player/together.ts';
+import { usePlayerKeys } from '../../player/use-player.ts';
+import { formatRoute, navigate } from '../../router.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
+import { createReplayStore } from '../../views/replay-store.ts';
+import { ReplayView } from '../../views/replay-view.tsx';
+import { useRun } from '../../views/run-view.tsx';
+import { episodeFiles } from '../replay/episode-files.ts';
+import { useEpisodes } from '../replay/use-episodes.ts';
+import { learnedOf, type Span, spansOf } from './learned.ts';
+import { Side } from './side.tsx';
+import styles from './then-and-now.module.css';
+import { TogetherControls } from './together-controls.tsx';
+
+interface ThenAndNowPageProps {
+  /** An evaluation set; null: the first that has such levels. */
+  set: string | null;
+  /** From 1 on; null: the first that was learned. */
+  level: number | null;
+}
+
+/** One level that the policy failed at first and solves now, played side by side. Inside the run's view. */
+export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
+  const runId = useRun((state) => state.runId);
+  const name = useRunSummary(runId)?.name ?? runId;
+  const loaded = useRun((state) => state.loaded);
+  const rollouts = useRun((state) => state.rollouts);
+  const evaluations = useRun((state) => state.evaluations);
+  const spans = useMemo(() => spansOf(episodeFiles(rollouts, evaluations)), [rollouts, evaluations]);
+  const span = spans.find((each) => each.set === set) ?? spans[0] ?? null;
+  const early = useEpisodes(runId, span?.early ?? null);
+  const late = useEpisodes(runId, span?.late ?? null);
+  useEffect(() => {
+    document.title = `Then and now · ${name} · StarPO Studio`;
+  }, [name]);
+
+  return (
+    <div className={`page ${styles.page}`}>
+      <header className={styles.head}>
+        <a className="back-link" href={formatRoute({ page: 'run', runId })}>
+          <Icon name="back" size={14} />
+          {name}
+        </a>
+        <h1>Then and now</h1>
+        <span className="spacer" />
+        {span && spans.length > 1 && (
+          <label className={styles.choice}>
+            <span>Levels of</span>
+            <select
+              value={span.set}
+              onChange={({ target }) =>
+                navigate({ page: 'then-and-now', runId, set: target.value, level: null }, true)
+              }
+            >
+              {spans.map((each) => (
+                <option key={each.set} value={each.set}>
+                  {each.title}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </header>
+      {loaded && !span && (
+        <Empty title="Nothing to compare yet">
+          It takes evaluations of two checkpoints on the same levels: the first is made before training, the
+          next comes after some iterations.
+        </Empty>
+      )}
+      {span && early && late && <Levels key={span.set} span={span} early={early} late={late} level={level} />}
+    </div>
+  );
+}
+
+interface LevelsProps {
+  span: Span;
+  early: readonly EpisodeSummary[];
+  late: readonly EpisodeSummary[];
+  level: number | null;
+}
+
+function Levels({ span, early, late, level }: LevelsProps) {
+  const runId = useRun((state) => state.runId);
+  const learned = useMemo(() => learnedOf(early, late), [early, late]);
+  const [stores] = useState(() => [createReplayStore(), createReplayStore()] as const);
+  const act = useCallback((action: PlayerAction) => actTogether(stores, action), [stores]);
+  usePlayerKeys(act);
+  const at = Math.max(
+    0,
+    learned.findIndex(({ group }) => group + 1 === level),
+  );
+  const pair = learned[at];
+  const go = (to: number) =>
+    navigate({ page: 'then-and-now', runId, set: span.set, level: learned[to]!.group + 1 }, true);
+  const words = `checkpoint ${span.early.iteration} failed and checkpoint ${span.late.iteration} solves`;
+
+  if (!pair)
+    return (
+      <Empty title="No level was learned in between">
+        There is no level that {words}. Another evaluation may show more.
+      </Empty>
+    );
+  return (
+    <>
+      {level !== null && pair.group + 1 !== level && (
+        <p className={styles.missing} role="status">
+          Level {level} isn't one that {words}; level {pair.group + 1} is shown.
+        </p>
+      )}
+      <div className={styles.choice}>
+        <IconButton icon="back" label="The level before" disabled={at === 0} onClick={() => go(at - 1)} />
+        <label>
+          <span className="visually-hidden">Level</span>
+          <select value={at} onChange={({ target }) => go(Number(target.value))}>
+            {learned.map(({ group, late: { actions } }, index) => (
+              <option key={group} value={index}>
+                Level {group + 1}, {actions} {actions === 1 ? 'move' : 'moves'}
+              </option>
+            ))}
+          </select>
+        </label>
+        <IconButton
+          icon="chevron"
+          label="The next level"
+          disabled={at === learned.length - 1}
+          onClick={() => go(at + 1)}
+        />
+        <span className="muted">
+          {learned.length} {learned.length === 1 ? 'level' : 'levels'} of {late.length} that {words}
+        </span>
+      </div>
+      <div className={styles.sides}>
+        <ReplayView store={stores[0]}>
+          <Side title="Then" file={span.early} episodeId={pair.early.id} />
+        </ReplayView>
+        <ReplayView store={stores[1]}>
+          <Side title="Now" file={span.late} episodeId={pair.late.id} />
+        </ReplayView>
+      </div>
+      <TogetherControls stores={stores} act={act} />
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { useStore } from 'zustand';
+import { IconButton } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { type PlayerAction, speeds } from '../../player/player.ts';
+import type { ReplayStore } from '../../views/replay-store.ts';
+import styles from './then-and-now.module.css';
+
+interface TogetherControlsProps {
+  stores: readonly [ReplayStore, ReplayStore];
+  act: (action: PlayerAction) => void;
+}
+
+/** Playback of both boards at once. */
+export function TogetherControls({ stores, act }: TogetherControlsProps) {
+  const first = useStore(stores[0], ({ player }) => player);
+  const second = useStore(stores[1], ({ player }) => player);
+  const playing = first.playing || second.playing;
+  const started = first.index + second.index > 0;
+  const label = playing ? 'Pause (space)' : 'Play (space)';
+  return (
+    <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both">
+      <IconButton
+        icon="first"
+        label="To the start (Home)"
+        disabled={!started}
+        onClick={() => act({ type: 'home' })}
+      />
+      <IconButton
+        icon="previous"
+        label="Back one action (left arrow)"
+        disabled={!started}
+        onClick={() => act({ type: 'step', by: -1 })}
+      />
+      <button
+        type="button"
+        className="play-button"
+        aria-label={label}
+        title={label}
+        onClick={() => act({ type: 'toggle' })}
+      >
+        <Icon name={playing ? 'pause' : 'play'} size={18} />
+      </button>
+      <IconButton
+        icon="next"
+        label="On one action (right arrow)"
+        onClick={() => act({ type: 'step', by: 1 })}
+      />
+      <IconButton icon="last" label="To the end (End)" onClick={() => act({ type: 'end' })} />
+      <span className="spacer" />
+      <fieldset className="segments" aria-label="Speed">
+        {speeds.map((value) => (
+          <button
+            key={value}
+            type="button"
+            aria-pressed={first.speed === value}
+            onClick={() => act({ type: 'speed', speed: value })}
+          >
+            {value === 0.5 ? '½' : value}×
+          </button>
+        ))}
+      </fieldset>
+    </fieldset>
+  );
+}

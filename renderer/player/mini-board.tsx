@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useRef } from 'react';
+import { frames } from '../charts/frame-scheduler.ts';
+import { Brush } from '../environments/canvas.ts';
+import { useTheme } from '../theme.ts';
+import { useReplayStore } from '../views/replay-view.tsx';
+import styles from './mini-board.module.css';
+import type { Painting } from './scenes.ts';
+
+interface MiniBoardProps {
+  painting: Painting;
+  /** CSS pixels of the longer side. */
+  size: number;
+}
+
+/** A small board, which goes along with the player of its view, past React; it stands where its own episode has ended. */
+export function MiniBoard({ painting, size }: MiniBoardProps) {
+  const store = useReplayStore();
+  const theme = useTheme((state) => state.theme);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { scene } = painting;
+  const unit = size / Math.max(scene.width, scene.height);
+  const style = useMemo(() => ({ width: scene.width * unit, height: scene.height * unit }), [scene, unit]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours are another drawing
+  useEffect(() => {
+    const own = canvas.current!;
+    const pixels = Math.max(1, globalThis.devicePixelRatio || 1);
+    own.width = Math.round(style.width * pixels);
+    own.height = Math.round(style.height * pixels);
+    const context = own.getContext('2d');
+    if (!context) return;
+    const brush = new Brush(painting.painter, unit * pixels);
+    let shown = Number.NaN;
+    const draw = () => {
+      const { index, motion } = store.getState().player;
+      const last = painting.count - 1;
+      const at = Math.min(index, last);
+      const progress = index > last ? 1 : motion;
+      if (at + progress === shown) return;
+      shown = at + progress;
+      context.clearRect(0, 0, own.width, own.height);
+      brush.ground(context, scene);
+      brush.pieces(context, scene.pieces(at, progress), 0, 0);
+    };
+    draw();
+    const stop = store.subscribe(() => frames.schedule(draw));
+    return () => {
+      stop();
+      frames.cancel(draw);
+    };
+  }, [painting, store, unit, style, theme]);
+
+  return <canvas ref={canvas} className={styles.board} style={style} />;
+}

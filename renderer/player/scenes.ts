@@ -1,0 +1,39 @@
+import type { Replay, RolloutBoards } from '../../core/contract/contract.ts';
+import type { Painter, Played, Scene } from '../environments/environment.ts';
+import { environmentOf } from '../environments/registry.ts';
+import { textPainter } from '../environments/text-painter.ts';
+
+/** An episode with whoever can paint it. */
+export interface Painting {
+  painter: Painter;
+  scene: Scene;
+  /** Frames. */
+  count: number;
+}
+
+/** What can't be read as its environment's board is painted as text. */
+export function paintingOf(type: string, played: Played): Painting {
+  const { painter } = environmentOf(type);
+  const scene = painter.scene(played);
+  const count = played.frames.length;
+  return scene
+    ? { painter, scene, count }
+    : { painter: textPainter, scene: textPainter.scene(played)!, count };
+}
+
+export const paintingOfReplay = (replay: Replay): Painting => paintingOf(replay.type, replay);
+
+/** One of the episodes of a file of boards. */
+export function paintingOfBoards(
+  { boards }: Pick<RolloutBoards, 'boards'>,
+  episode: RolloutBoards['episodes'][number],
+): Painting {
+  const slipped = new Set(episode.slipped);
+  const frames = episode.boards.map((place, index) => ({
+    board: boards[place] ?? null,
+    action: episode.actions[index] ?? null,
+    reward: episode.rewards[index] ?? 0,
+    slipped: slipped.has(index),
+  }));
+  return paintingOf(episode.type, { frames, config: episode.config, arms: episode.arms });
+}

@@ -1,0 +1,19 @@
+import type { ReplayStore } from '../views/replay-store.ts';
+import { isMoving, type PlayerAction } from './player.ts';
+
+/** Several players as one: what starts or stops one of them does so for all, also where some have come to their end before the others. */
+export function actTogether(stores: readonly ReplayStore[], action: PlayerAction): void {
+  if (action.type !== 'toggle') {
+    for (const store of stores) store.getState().act(action);
+    return;
+  }
+  const playing = stores.filter((store) => store.getState().player.playing);
+  const waiting = stores.filter((store) => !hasEnded(store));
+  const turned = playing.length > 0 ? playing : waiting.length > 0 ? waiting : stores;
+  for (const store of turned) store.getState().act(action);
+}
+
+function hasEnded(store: ReplayStore): boolean {
+  const { player } = store.getState();
+  return player.index >= player.count - 1 && !isMoving(player);
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
+import { Served } from '../renderer/screens/studio.ts';
+import { chromiumPath, hearComplaints } from './studio.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+let studio: Served;
+let browser: Browser;
+let run: string;
+let origin: string;
+beforeAll(async () => {
+  studio = await Served.start();
+  run = await studio.make('lake', 'starter-frozen-lake', { iterations: 20 });
+  await studio.train(run, {}, ({ status }) => status === 'completed');
+  // The untrained policy fails at every level.
+  const { folder } = await studio.call('runs.get', { runId: run });
+  fakeRollout(folder, {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 64, 1);
+  origin = studio.address;
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+});
+afterAll(async () => {
+  await browser?.close();
+  await studio?.close();
+});
+
+/** Does something on a page, which the browser has nothing to say against. */
+async function on(
+  view: string,
+  options: BrowserContextOptions,
+  act: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const complaints = hearComplaints(page);
+  await page.goto(origin);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `/run/${run}${view}`);
+  await act(page);
+  expect(complaints).toEqual([]);
+  await context.close();
+}
+
+/** What axe has against the page as it is. */
+async function violations(page: Page): Promise<string[]> {
+  // As a script of the page it would be kept out by the content security policy.
+  await page.evaluate(axe);
+  return page.evaluate(async (values) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: (of: Document, options: object) => Promise<{ violations: { id: string }[] }> };
+    };
+    const found = await axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] });
+    return found.violations.map((violation) => JSON.stringify(violation).slice(0, 600));
+  }, tags);
+}
+
+const wall = (page: Page) => page.getByRole('region', { name: 'Boards' });
+const picture = (page: Page) =>
+  wall(page)
+    .locator('canvas')
+    .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+
+test('the wall shows how boards ended where no motion is wanted, and a click opens the one below', async () => {
+  await on('', { reducedMotion: 'reduce' }, async (page) => {
+    await wall(page).getByText('Iteration 20').waitFor();
+    expect(await wall(page).getByRole('button').count()).toBe(0);
+    const before = await picture(page);
+    const colours = await wall(page)
+      .locator('canvas')
+      .evaluate((element) => {
+        const { width, height } = element as HTMLCanvasElement;
+        const { data } = (element as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
+        return new Set(new Uint32Array(data.buffer)).size;
+      });
+    expect(colours).toBeGreaterThan(20);
+    const group = wall(page).getByRole('link', { name: /^Group 2:/ });
+    const { width } = (await group.boundingBox())!;
+    expect(await picture(page)).toBe(before);
+    await group.click({ position: { x: width - 4, y: 30 } });
+    await page.waitForURL(/\/replay\/000020-train-00(1[6-9]|2\d|3[01])$/);
+    expect(page.url()).not.toMatch(/0016$/);
+  });
+});
+
+test('the wall plays, and stops where it is told to', async () => {
+  await on('', {}, async (page) => {
+    await wall(page).getByText('Iteration 20').waitFor();
+    const before = await picture(page);
+    await expect.poll(() => picture(page), { timeout: 20_000 }).not.toBe(before);
+    await wall(page).getByRole('button', { name: 'Pause the boards' }).click();
+    await wall(page).getByRole('button', { name: 'Play the boards' }).waitFor();
+    const paused = await picture(page);
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    expect(await picture(page)).toBe(paused);
+  });
+});
+
+test('at 200 % board and playback are in one window, and the conversation below', async () => {
+  await on('/replay/000020-train-0003', { viewport: { width: 720, height: 450 } }, async (page) => {
+    const board = page.getByRole('region', { name: 'Player' }).getByRole('img');
+    await board.waitFor();
+    const inWindow = async (locator: typeof board) => {
+      const { y, height } = (await locator.boundingBox())!;
+      return y >= 0 && y + height <= 450;
+    };
+    expect(await inWindow(board)).toBe(true);
+    expect(await inWindow(page.getByRole('button', { name: 'Play (space)' }))).toBe(true);
+    await page.getByRole('heading', { name: 'Turn 2' }).scrollIntoViewIfNeeded();
+    const sideways = () =>
+      document.querySelector('main')!.scrollWidth - document.querySelector('main')!.clientWidth;
+    expect(await page.evaluate(sideways)).toBe(0);
+  });
+});
+
+test('Play is a few tabs away', async () => {
+  await on('/replay/000020-train-0003', {}, async (page) => {
+    await page.getByRole('link', { name: /^Group 1, member 4: / }).focus();
+    const play = page.getByRole('button', { name: 'Play (space)' });
+    let tabs = 0;
+    while (!(await play.evaluate((button) => button === document.activeElement)) && tabs < 10) {
+      await page.keyboard.press('Tab');
+      tabs += 1;
+    }
+    expect(tabs).toBeLessThan(10);
+  });
+});
+
+test('an episode is saved as a GIF, a page and JSON', async () => {
+  await on('/replay/000020-train-0003', { acceptDownloads: true }, async (page) => {
+    const saved = async (name: string) => {
+      await page.getByRole('button', { name: 'Save' }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name }).click(),
+      ]);
+      return readFileSync(await download.path());
+    };
+    const gif = await saved('Animated GIF');
+    expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
+    expect(gif.readUInt16LE(6)).toBe(384);
+    expect((await saved('Web page')).toString()).toMatch(/^<!doctype html>[\s\S]*data:image\/png;base64,/);
+    expect(JSON.parse((await saved('JSON')).toString())).toMatchObject({
+      run,
+      episode: { id: '000020-train-0003', steps: [{ tokens: { ids: expect.any(String) } }, {}] },
+    });
+  });
+});
+
+test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (colorScheme) => {
+  await on('', { colorScheme, reducedMotion: 'reduce' }, async (page) => {
+    await wall(page).getByText('Iteration 20').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `/run/${run}/replay/000020-train-0003`);
+    await page.getByLabel('Colour tokens by').selectOption('entropies');
+    await page.locator('[data-own-keys]').first().focus();
+    await page.getByRole('region', { name: 'The group' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Groups' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Then and now' }).click();
+    await page.getByRole('button', { name: 'The next level' }).click();
+    await page.getByRole('region', { name: /^Now/ }).getByRole('img').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

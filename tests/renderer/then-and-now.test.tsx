@@ -1,0 +1,96 @@
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { EpisodeSummary } from '../../core/contract/contract.ts';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import type { EpisodeFile } from '../../renderer/pages/replay/episode-files.ts';
+import { learnedOf, spansOf } from '../../renderer/pages/then-and-now/learned.ts';
+import { actTogether } from '../../renderer/player/together.ts';
+import { createReplayStore } from '../../renderer/views/replay-store.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { replayOf, still } from './environments/replays.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+test('the oldest and the newest checkpoint of each evaluation set are held against each other', () => {
+  const file = (iteration: number, set: string): EpisodeFile => ({
+    ...{ iteration, set, split: set, evaluation: null },
+    title: set,
+  });
+  const files = [file(20, 'train'), file(20, 'lake'), file(10, 'lake'), file(10, 'train'), file(0, 'lake')];
+  const spans = spansOf([...files, file(0, 'bandit')]);
+  expect(spans.map(({ set, early, late }) => [set, early.iteration, late.iteration])).toEqual([
+    ['lake', 0, 20],
+  ]);
+});
+
+test('what was learned failed early and is solved late, in few turns first', () => {
+  const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
+    ({ group, success, turns, actions }) as EpisodeSummary;
+  const early = [0, 1, 2, 3].map((group) => episode(group, group === 0));
+  const late = [episode(0, true), episode(1, true, 2, 9), episode(2, true, 1, 3), episode(3, false)];
+  expect(learnedOf(early, late).map(({ group }) => group)).toEqual([2, 1]);
+});
+
+test('two players go on as one, though one of them has ended before', () => {
+  const stores = [2, 4].map((count) => {
+    const store = createReplayStore();
+    store.getState().show(
+      replayOf(
+        'frozen-lake',
+        Array.from({ length: count }, () => still()),
+      ),
+    );
+    return store;
+  });
+  const players = () => stores.map((store) => store.getState().player);
+  actTogether(stores, { type: 'toggle' });
+  expect(players().map(({ playing }) => playing)).toEqual([true, true]);
+  actTogether(stores, { type: 'toggle' });
+  stores[0]!.getState().act({ type: 'end' });
+  actTogether(stores, { type: 'toggle' });
+  expect(players().map(({ playing }) => playing)).toEqual([false, true]);
+  actTogether(stores, { type: 'end' });
+  actTogether(stores, { type: 'toggle' });
+  expect(players()).toMatchObject([
+    { playing: true, index: 0 },
+    { playing: true, index: 0 },
+  ]);
+});
+
+const template = new World();
+let lake: string;
+beforeAll(async () => {
+  const core = await template.core();
+  lake = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(lake);
+  await untilRun(core, lake, ({ status }) => status === 'completed');
+  // The untrained policy fails at every level.
+  fakeRollout(core.runs.folder(lake), {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 16, 1);
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+afterEach(() => page?.close());
+
+test('a level that was learned is played at both checkpoints at once', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/then-and-now`);
+  await page.shown(page.saying('.muted', '16 levels of 16 that checkpoint 0 failed and checkpoint 4 solves'));
+  const boards = () => page.all('section[aria-label*="checkpoint"] svg[role="img"]');
+  await page.shown(() => boards().length === 2);
+  await page.shown(page.saying('section', /^Thencheckpoint 0failed/));
+  await page.shown(page.saying('section', /^Nowcheckpoint 4success/));
+  await page.click('button[aria-label="The next level"]');
+  await page.shown(() => location.hash === `#/run/${lake}/then-and-now/frozen-lake/2`);
+  page.press('End');
+  await page.shown(page.saying('section', /^Then.*fell into a hole/));
+  await page.shown(page.saying('section', /^Now.*reached the goal/));
+});
+
+test('a level that was not learned gives way to one that was', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/then-and-now/frozen-lake/99`);
+  await page.shown(page.saying('[role="status"]', /Level 99 isn't one.*level 1 is shown/));
+});

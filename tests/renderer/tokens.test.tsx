@@ -1,0 +1,101 @@
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { EpisodeTokens } from '../../core/contract/contract.ts';
+import { episodePage } from '../../renderer/pages/replay/exports/episode-page.ts';
+import { fileName } from '../../renderer/pages/replay/exports/save.ts';
+import { describeToken, measuresOf, scaleOf } from '../../renderer/pages/replay/tokens/token-scale.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { acted, replayOf, still } from './environments/replays.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+const tokens: EpisodeTokens = {
+  turns: [
+    {
+      texts: ['go', ' left'],
+      logprobs: [-0.5, -4],
+      entropies: [0.25, null],
+      advantages: [-2, 1],
+      values: null,
+    },
+  ],
+};
+
+test('tokens are coloured by what the file holds, each measure on a scale of its own', () => {
+  expect(measuresOf(tokens)).toEqual(['entropies', 'logprobs', 'advantages']);
+  const strengths = (measure: 'logprobs' | 'advantages' | 'entropies') =>
+    tokens.turns[0]![measure]!.map(scaleOf(tokens, measure).strength);
+  expect(strengths('logprobs')).toEqual([0.125, 1]);
+  expect(strengths('advantages')).toEqual([-1, 0.5]);
+  expect(strengths('entropies')).toEqual([1, 0]);
+  expect(scaleOf(tokens, 'advantages')).toMatchObject({ from: -2, to: 2 });
+  expect(scaleOf(tokens, 'logprobs')).toMatchObject({ from: 0, to: -4 });
+  expect(describeToken(tokens.turns[0]!, 0)).toBe(
+    'entropy 0.250 nats · log-probability −0.500 (61 %) · advantage −2',
+  );
+});
+
+test('a saved page has everything as text, and asks for nothing', () => {
+  const evil = '</pre><script>alert(1)</script><img src=x onerror="a()">';
+  const replay = replayOf('maze', [still({ board: evil }), acted({ action: evil, board: evil })], {
+    prompt: evil,
+    turns: [
+      {
+        ...{ state: evil, response: evil, think: evil, answer: evil, actions: [evil], formatValid: false },
+        ...{ reward: 1, penalty: -0.1, tokens: 1, logprobMean: 0, entropyMean: 0 },
+      },
+    ],
+  });
+  const html = episodePage({
+    replay,
+    run: `my "run" ${evil}`,
+    pictures: ['data:image/png;base64,AA=="><b>'],
+  });
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  expect(page.querySelectorAll('script, b, [onerror], link, iframe')).toHaveLength(0);
+  expect([...page.querySelectorAll('img')].map((image) => image.getAttribute('src'))).toEqual([
+    'data:image/png;base64,AA=="><b>',
+  ]);
+  expect([...page.querySelectorAll('pre')].every(({ textContent }) => textContent === evil)).toBe(true);
+  expect(page.querySelector('meta[http-equiv]')!.getAttribute('content')).toMatch(/^default-src 'none'/);
+  expect(page.title).toContain(evil);
+});
+
+test('files are called after run and episode, without what a name cannot have', () => {
+  expect(fileName('Lake: 1/2 “x”', '000001-train-0003', 'gif')).toBe('Lake- 1-2 -x- 000001-train-0003.gif');
+});
+
+const template = new World();
+let lake: string;
+beforeAll(async () => {
+  const core = await template.core();
+  lake = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(lake);
+  await untilRun(core, lake, ({ status }) => status === 'completed');
+  await core.dispose();
+  return () => template.close();
+});
+
+let page: Page;
+afterEach(() => page?.close());
+
+test('replies are shown token by token, and the arrows go through them without moving the player', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0001`);
+  const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));
+  const { set } = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value')!;
+  set!.call(choice, 'logprobs');
+  choice.dispatchEvent(new Event('change', { bubbles: true }));
+  const text = await page.shown(() => page.find('[data-own-keys]'));
+  const press = (key: string) =>
+    text.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  const told = page.saying('.turn [role="status"]', /^Token 1 entropy 0.500 nats/);
+  press('ArrowRight');
+  await page.shown(told);
+  press('ArrowRight');
+  await page.shown(
+    page.saying('.turn [role="status"]', /^Token 2 entropy 0.250 nats · log-probability −0.250 .78 %.$/),
+  );
+  expect(page.find('.transport-place')!.textContent).toMatch(/^0 \//);
+  expect([...choice.options].map(({ value }) => value)).toEqual(['', 'entropies', 'logprobs']);
+});

@@ -1,0 +1,148 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { EpisodeSummary } from '../../core/contract/contract.ts';
+import { environmentOf } from '../../renderer/environments/registry.ts';
+import { layoutWall } from '../../renderer/pages/run/wall/wall-layout.ts';
+import { groupsOf } from '../../renderer/player/groups.ts';
+import { paintingOf } from '../../renderer/player/scenes.ts';
+import { untilRun, World } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+describe('the layout of a wall', () => {
+  const shape = { aspect: 1, width: 1130, height: 306 };
+
+  test.each([
+    [8, 16, 306],
+    [16, 16, 306],
+    [64, 1, 306],
+    [1, 4, 100],
+    [100, 16, 306],
+  ])('%i groups of %i have their places within the width, none over another', (groups, members, height) => {
+    const layout = layoutWall({ ...shape, groups, members, height });
+    expect(layout.groups).toHaveLength(groups);
+    expect(layout.width).toBeGreaterThanOrEqual(20);
+    for (const [at, one] of layout.groups.entries()) {
+      expect(one.x + one.width).toBeLessThanOrEqual(shape.width);
+      expect(one.y + one.height).toBeLessThanOrEqual(layout.total + 0.5);
+      for (const other of layout.groups.slice(0, at))
+        expect(one.x >= other.x + other.width || one.y >= other.y + other.height).toBe(true);
+    }
+  });
+
+  test('takes the height that it may, and more where boards would get too small', () => {
+    expect(layoutWall({ ...shape, groups: 8, members: 16 }).total).toBeLessThanOrEqual(306);
+    const many = layoutWall({ ...shape, groups: 100, members: 16 });
+    expect(many.width).toBe(20);
+    expect(many.total).toBeGreaterThan(306);
+  });
+});
+
+test('groups are told by what their members did', () => {
+  const episode = (group: number, member: number, reward: number, kept = true) =>
+    ({ group, member, reward, success: reward > 0, kept, seed: group, environment: 'e' }) as EpisodeSummary;
+  const [same, mixed, single] = groupsOf([
+    episode(1, 1, 0, false),
+    episode(1, 0, 1, false),
+    episode(0, 0, 0.1 + 0.2),
+    episode(0, 1, 0.3),
+    episode(2, 0, 1),
+  ]);
+  expect(same).toMatchObject({ group: 0, solved: 2, same: true, kept: true });
+  expect(mixed).toMatchObject({ group: 1, solved: 1, same: false, kept: false, mean: 0.5 });
+  expect(mixed!.spread).toBeCloseTo(Math.SQRT1_2, 12);
+  expect(mixed!.members.map(({ member }) => member)).toEqual([0, 1]);
+  expect(single).toMatchObject({ spread: null, same: false });
+});
+
+describe('a painter', () => {
+  const frame = (board: string | null, action: string | null = null, reward = 0) => ({
+    ...{ board, action, reward },
+    slipped: false,
+  });
+  const played = (...frames: ReturnType<typeof frame>[]) => ({ frames, config: {}, arms: null });
+
+  test('of a lake moves the agent, which sinks where it fell', () => {
+    const frames = [frame('P_\n_O'), frame('_P\n_O', 'Right'), frame('__\n_X', 'Down')];
+    const { scene, painter } = paintingOf('frozen-lake', played(...frames));
+    expect(painter).toBe(environmentOf('frozen-lake').painter);
+    expect(scene.pieces(0, 1)).toMatchObject([{ stamp: 'ice', x: 46, y: 46 }]);
+    expect(scene.pieces(1, 0.5)).toMatchObject([{ stamp: 'ice', x: 78, y: 46 }]);
+    expect(scene.pieces(2, 1)).toMatchObject([{ stamp: 'hole', x: 110, y: 110 }]);
+    expect(scene.ground).toHaveLength(5);
+  });
+
+  test('of a room moves the box that is pushed with the agent', () => {
+    const frames = [frame('#####\n#PXO#\n#####'), frame('#####\n#_P√#\n#####', 'Right')];
+    const { scene } = paintingOf('sokoban', played(...frames));
+    expect(scene.pieces(1, 0.5)).toMatchObject([
+      { stamp: 'loose', x: 192, y: 96 },
+      { stamp: 'keeper', x: 128, y: 96 },
+    ]);
+    expect(scene.pieces(1, 1)[0]).toMatchObject({ stamp: 'stored', x: 224 });
+  });
+
+  test('of the Bandit shows what the arm that was pulled paid', () => {
+    const frames = [frame(null), frame(null, 'dragon', 1)];
+    const { scene } = paintingOf('bandit', { ...played(...frames), arms: ['Phoenix', 'Dragon'] });
+    const texts = (index: number) =>
+      scene.pieces(index, 1).flatMap((piece) => ('text' in piece ? piece.text : []));
+    expect(texts(0)).toEqual(['?', 'Phoenix', '?', 'Dragon']);
+    expect(texts(1)).toEqual(['?', 'Phoenix', '1', 'Dragon']);
+  });
+
+  test('of anything else writes the state', () => {
+    for (const type of ['maze', 'frozen-lake']) {
+      const { scene } = paintingOf(type, played(frame('you are\nin a maze')));
+      expect(scene.pieces(0, 1)).toMatchObject([{ text: 'you are' }, { text: 'in a maze' }]);
+    }
+  });
+});
+
+describe('the wall of a run', () => {
+  const template = new World();
+  let page: Page;
+  let trained: string;
+  beforeAll(async () => {
+    const core = await template.core();
+    trained = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+    await core.runs.start(trained);
+    await untilRun(core, trained, ({ status }) => status === 'completed');
+    await core.dispose();
+    return () => template.close();
+  });
+  afterEach(async () => {
+    await page.close();
+    vi.unstubAllEnvs();
+  });
+  const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Groups"] a');
+
+  test('links its groups, and the arrows go from one to the next', async () => {
+    page = await Page.on(template);
+    page.open(`#/run/${trained}`);
+    await page.shown(() => links().length === 2);
+    expect(links().map((link) => link.firstElementChild!.textContent)).toEqual([
+      'Group 1: 3 of 4 solved, spread of rewards 0.500',
+      'Group 2: 3 of 4 solved, spread of rewards 0.500, not trained on',
+    ]);
+    expect(links().map(({ tabIndex }) => tabIndex)).toEqual([0, -1]);
+    links()[0]!.focus();
+    links()[0]!.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
+    await page.shown(() => document.activeElement === links()[1] && links()[1]!.tabIndex === 0);
+    links()[1]!.click();
+    await page.shown(() => location.hash === `#/run/${trained}/replay/000004-train-0004`);
+  });
+
+  test('shows the first evaluation, then the newest rollout', async () => {
+    page = await Page.on();
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const { core } = page;
+    const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+    page.open(`#/run/${runId}`);
+    await page.shown(page.saying('section', /No boards yet.*once the run is started/));
+    await core.runs.start(runId);
+    await page.shown(page.saying('section', /Iteration 1: 6 of 8 solved/));
+    await core.runs.command(runId, 'checkpoint');
+    await page.shown(page.saying('section', /Iteration 4: 6 of 8 solved/));
+  });
+});
