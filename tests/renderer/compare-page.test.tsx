@@ -9,7 +9,12 @@ const template = new World();
 const runs: string[] = [];
 beforeAll(async () => {
   const core = await template.core();
-  for (const set of [{ seed: 1 }, { seed: 2 }, { seed: 1, 'policy_loss.clip_high': 0.4 }]) {
+  const sets: Record<string, number>[] = [
+    { seed: 1 },
+    { seed: 2 },
+    { seed: 1, 'policy_loss.clip_high': 0.4 },
+  ];
+  for (const set of sets) {
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: { ...small, ...set } });
     await core.runs.start(runId);
     await untilRun(core, runId, ({ status }) => status === 'completed');
