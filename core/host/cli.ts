@@ -16,6 +16,7 @@ import { rebuild } from './commands/history.ts';
 import { importMetrics } from './commands/import-metrics.ts';
 import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
 import { pinCheckpoint } from './commands/pin.ts';
+import { listPresets } from './commands/presets.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
@@ -59,7 +60,13 @@ const seed = [
   'key of every random draw; the same as --set seed=<number>',
   wholeNumber,
 ] as const;
+const device = [
+  '--device <device>',
+  'auto, cpu, cuda or cuda:<number>; the same as --set device=<device>',
+] as const;
 const json = ['--json', 'print JSON'] as const;
+
+const runArgument = 'its id or a beginning of it, its name, or the end of that alone, such as a16c';
 
 const from = [
   '--from <run>',
@@ -75,6 +82,7 @@ interface NewRunFlags extends SourceFlags {
   home?: string;
   set: string[];
   seed?: number;
+  device?: string;
 }
 
 type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
@@ -84,14 +92,18 @@ interface TrainFlags {
   queue?: boolean;
 }
 
-function settingsOf({ set, seed }: Pick<NewRunFlags, 'set' | 'seed'>): Record<string, Setting> {
+function settingsOf({
+  set,
+  seed,
+  device,
+}: Pick<NewRunFlags, 'set' | 'seed' | 'device'>): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   // A path is meant from where the person is; the core that reads it may be elsewhere.
   for (const key of ['start.model', 'kl.reference']) {
     const folder = settings[key];
     if (typeof folder === 'string' && folder !== '') settings[key] = resolve(folder);
   }
-  return { ...settings, ...(seed === undefined ? {} : { seed }) };
+  return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
 }
 
 function program(): Command {
@@ -116,6 +128,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option('--json', 'print the events as JSON lines')
     .option('--queue', 'let it wait until its device is free, and follow nothing')
     .option(...home)
@@ -137,6 +150,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option(...home)
     .action((preset: string | undefined, flags: NewRunFlags) =>
       newRun({ source: sourceOf(preset, flags), set: settingsOf(flags), home: flags.home }),
@@ -150,6 +164,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option(...json)
     .option(...home)
     .action((preset: string | undefined, { json, ...flags }: NewRunFlags & { json?: boolean }) =>
@@ -161,6 +176,13 @@ function program(): Command {
       }),
     );
   root
+    .command('presets')
+    .description('list what can be trained: what it shows, and how long it takes')
+    .option('--all', 'also with the other algorithms')
+    .option(...json)
+    .option(...home)
+    .action(listPresets);
+  root
     .command('runs')
     .description('list the runs')
     .option('--all', 'also those that are archived')
@@ -170,7 +192,7 @@ function program(): Command {
   root
     .command('show')
     .description('show one run')
-    .argument('<run>')
+    .argument('<run>', runArgument)
     .option(...json)
     .option(...home)
     .action(showRun);

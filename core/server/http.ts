@@ -19,6 +19,8 @@ export const defaultPort = 7717;
 const loopback = '127.0.0.1';
 /** How long a client may take to say goodbye. */
 const farewell = 1000;
+/** How long whoever has our port may take to say what it is. */
+const namePatience = 2000;
 
 export interface EndpointOptions {
   /** 0 for any free one. */
@@ -160,7 +162,9 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     ours?.close();
     const holder = ours
       ? `StarPO Studio is running already at ${pageOf(originOf(port), ours.code)}`
-      : 'Another program has it';
+      : (await isStudio(originOf(port)))
+        ? 'StarPO Studio already serves another data folder here'
+        : 'Another program has it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,
@@ -175,4 +179,15 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     );
   }
   return error;
+}
+
+/** Whether what answers at an address calls itself a StarPO Studio. Good for a hint alone: anybody may say so. */
+async function isStudio(origin: string): Promise<boolean> {
+  try {
+    const answer = await fetch(origin, { signal: AbortSignal.timeout(namePatience), redirect: 'error' });
+    const { done, value } = await answer.body!.getReader().read();
+    return !done && new TextDecoder().decode(value).includes('StarPO Studio');
+  } catch {
+    return false;
+  }
 }

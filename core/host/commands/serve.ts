@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
+import { webFolder } from '../web-folder.ts';
 import { withStudio } from './with-client.ts';
-
-const webFolder = join(import.meta.dirname, '../../../out/renderer');
 
 /** Serves until a signal; trainers go on. */
 export async function serve({ port, home }: { port: number; home?: string }): Promise<void> {
