@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
 import { Evaluations } from './evaluations/evaluations.ts';
+import { Exports } from './exports/exports.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
@@ -62,6 +63,7 @@ export interface Core {
   readonly annotations: Annotations;
   /** Does what policies say only in a core that was told to `react`. */
   readonly reactions: Reactions;
+  readonly exports: Exports;
   readonly storage: Storage;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
@@ -111,6 +113,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     notices,
     log,
   });
+  const exports = new Exports({ home, resources, runs, studies, tasks });
   const dispose = async () => {
     reactions.close();
     await studies.close();
@@ -119,6 +122,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await evaluations.close();
     await supervisor.close();
     await tasks.close();
+    exports.close();
     await history.close();
   };
   const takingIn = tasks.run(
@@ -155,6 +159,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     studies,
     annotations,
     reactions,
+    exports,
     storage,
     supervisor,
     tasks,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { exportProcedures } from './exports.ts';
 import {
   type ApiError,
   alert,
@@ -32,6 +33,7 @@ import { task } from './tasks.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './exports.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -268,6 +270,7 @@ export const procedures = {
     input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
     output: replay,
   },
+  ...exportProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;

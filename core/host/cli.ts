@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import product from '../../package.json' with { type: 'json' };
+import { exportFormat } from '../contract/exports.ts';
 import { Failure } from '../contract/failure.ts';
 import { importSources } from '../imports/metric-names.ts';
 import { parseSettings, type Setting } from '../run-config/settings.ts';
@@ -12,6 +13,7 @@ import { calibrate } from './commands/calibrate.ts';
 import { check } from './commands/check.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
+import { exportRun } from './commands/export.ts';
 import { rebuild } from './commands/history.ts';
 import { importMetrics } from './commands/import-metrics.ts';
 import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
@@ -117,6 +119,7 @@ function program(): Command {
     .command('serve')
     .description('serve the app to a browser on this machine')
     .option('--port <number>', 'port, 0 for any free one', portNumber, defaultPort)
+    .option('--tensorboard <folder>', 'write the metrics of every run for TensorBoard as they come')
     .option(...home)
     .action(serve);
   root
@@ -251,6 +254,18 @@ function program(): Command {
     .action((run: string, options: EvaluateFlags) =>
       evaluate(run, { ...options, set: parseSettings(options.set), json: options.json ?? false }),
     );
+  root
+    .command('export')
+    .description('make files of a run, or of a study, for other programs')
+    .argument('<run>', `${runArgument}; or a study's id`)
+    .addOption(
+      new Option('--as <format>', 'of the files').choices(exportFormat.options).makeOptionMandatory(),
+    )
+    .option('--out <folder>', 'where they go; without it one that is text is printed')
+    .option('--checkpoint <iteration>', 'of hugging-face (else the newest)', wholeNumber)
+    .option('--live', 'tensorboard: go on until the run has ended')
+    .option(...home)
+    .action(exportRun);
   root
     .command('history')
     .description('the index over all runs of a data folder')

@@ -26,6 +26,8 @@ const inputCodes = new Set([
   'labelled_run_invalid',
   'thresholds_invalid',
   'run_imported',
+  'export_unsuitable',
+  'export_exists',
   'import_unreadable',
   'import_too_large',
   'import_empty',

@@ -42,7 +42,7 @@ export class ProgressLine {
   }
 
   private draw(line: string): void {
-    this.screen.write(line);
+    if (line !== '') this.screen.write(line);
     this.drawn = line;
   }
 }

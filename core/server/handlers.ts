@@ -193,6 +193,12 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
+    'exports.make': (wanted) => core.exports.make(wanted),
+    'exports.text': async (wanted) => ({ text: await core.exports.text(wanted) }),
+    'exports.forget': async ({ exportId }) => {
+      await core.exports.forget(exportId);
+      return {};
+    },
   };
 }
 

@@ -11,7 +11,7 @@ import { subProtocol } from '../contract/web-socket.ts';
 import { reachCore } from '../host/reach.ts';
 import { within } from '../host/within.ts';
 import { callerOf, isOwnHost, makeSure } from './access.ts';
-import { filesPath, sendFile } from './files.ts';
+import { exportsPath, filesPath, sendFile } from './files.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 
@@ -47,7 +47,7 @@ export interface Endpoint {
 }
 
 /**
- * Serves core's API over WebSockets at /api, files of runs, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * Serves core's API over WebSockets at /api, files of runs and exports, and the renderer's files, to this machine alone; `serve` gets the channel of every client
  * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(
@@ -66,7 +66,7 @@ export async function openEndpoint(
         .end('This host answers to localhost alone.\n');
     else if (request.url === signInPath && webFolder !== undefined)
       signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
-    else if (request.url?.startsWith(filesPath))
+    else if (request.url?.startsWith(filesPath) || request.url?.startsWith(exportsPath))
       sendFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
   });

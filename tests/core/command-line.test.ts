@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
@@ -103,14 +104,20 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('show', 'a16c')).output).toContain(runs[0]!.id);
     expect(await run('tag', 'a2ff', 'wide')).toMatchObject({ status: 0, output: 'wide' });
     expect(await run('note', 'a1', 'seen')).toMatchObject({ status: 0 });
-    expect(await run('alerts', 'a16c')).toMatchObject({ status: 0, output: expect.stringContaining('alerts') });
+    expect(await run('alerts', 'a16c')).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('alerts'),
+    });
     expect(await run('queue', 'add', 'a16c')).toMatchObject({ status: 0 });
-    const made = await run('new', '--from', 'a16c');
+    const model = `start.model=${join(world.resources, 'starter')}`;
+    const made = await run('new', '--from', 'a16c', '--set', model);
     expect(made).toMatchObject({ status: 0, errors: '' });
     expect(readdirSync(join(world.home, 'runs'))).toHaveLength(3);
     const unclear = await run('show', 'starter-bandit');
     expect(unclear.status).toBe(2);
-    expect(unclear.errors).toMatch(/"starter-bandit" could be 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/);
+    expect(unclear.errors).toMatch(
+      /"starter-bandit" could be 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
+    );
   });
 
   test('presets: what each shows, and how long it takes where a run has told', async () => {
@@ -125,8 +132,8 @@ describe('starpo', { timeout: 300_000 }, () => {
       }),
     );
     const folder = world.run('timed', [journal.started(0), ...times]);
-    const config = JSON.stringify({ preset: 'starter-bandit-starpo-s', task: 'reinforce', iterations: 60 });
-    writeFileSync(join(folder, 'run.json'), config);
+    const config = { ...baseConfig, preset: 'starter-bandit-starpo-s' };
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(config));
     const { output } = await run('presets');
     expect(output).toMatch(/^starter-frozen-lake\n {2}FrozenLake, StarPO-S \(PPO\), \d+ iterations\n {2}\S/m);
     expect(output).toMatch(/^starter-bandit\n {2}Bandit, StarPO-S \(PPO\), 60 iterations, about 6 min\n/m);

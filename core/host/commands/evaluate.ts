@@ -27,11 +27,13 @@ export async function evaluate(named: string, { home, json, ...wish }: EvaluateO
     const runId = await resolveRun(client, named);
     const ended = whenEnded(client, runId, json);
     const checkpoint = wanted.checkpoint ?? (await newestCheckpoint(client, runId));
-    const { name } = await client.call('evaluations.start', { ...wanted, runId, checkpoint }).catch((error) => {
-      // The host has ended just after the evaluation.
-      if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
-      throw error;
-    });
+    const { name } = await client
+      .call('evaluations.start', { ...wanted, runId, checkpoint })
+      .catch((error) => {
+        // The host has ended just after the evaluation.
+        if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
+        throw error;
+      });
     begun = true;
     Object.assign(wanted, { checkpoint, name });
     signals.signal.then(() => client.call('evaluations.cancel', { runId, name })).catch(() => {});

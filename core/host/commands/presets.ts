@@ -1,4 +1,3 @@
-import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
 import type { PresetCard, RunSummary } from '../../contract/contract.ts';
 import { durationText, print } from '../output.ts';
@@ -57,7 +56,7 @@ function describe(preset: PresetCard & { seconds: number | null }): string {
     algorithm,
     `${iterations} iterations`,
     ...(seconds === null ? [] : [`about ${durationText(seconds)}`]),
-    ...(deviceBytes === null ? [] : [`needs an NVIDIA GPU with ${bytes(deviceBytes)}`]),
+    ...(deviceBytes === null ? [] : [`needs an NVIDIA GPU with ${Math.ceil(deviceBytes / 1e9)} GB`]),
   ];
   return `${alias ?? id}\n  ${facts.join(', ')}\n  ${summary}\n  Expect ${expects}.\n`;
 }
