@@ -6,6 +6,7 @@ import { SignIn } from './components/sign-in.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
+import { ExportPage } from './pages/run/export/export-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
@@ -50,6 +51,7 @@ function Page({ route }: { route: Route }) {
     <RunView key={route.runId} runId={route.runId}>
       <TrapBanner away={route.page !== 'run'} />
       {route.page === 'run' && <RunPage />}
+      {route.page === 'export' && <ExportPage />}
       {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
       {route.page === 'replay' && (
         <ReplayView>

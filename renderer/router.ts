@@ -7,6 +7,7 @@ export type Route =
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
+  | { page: 'export'; runId: string }
   /** The first thoughts of an iteration; null: of the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
   | {
@@ -20,7 +21,7 @@ export type Route =
     };
 
 /**
- * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
@@ -44,6 +45,7 @@ export function parseRoute(hash: string): Route {
   }
   if (view === 'evaluation' && rest[0])
     return { page: 'replay', runId, evaluation: rest[0], episodeId: rest[1] || null };
+  if (view === 'export' && rest.length === 0) return { page: 'export', runId };
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
@@ -54,6 +56,7 @@ export function formatRoute(route: Route): string {
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
+  if (route.page === 'export') return `${run}/export`;
   if (route.page === 'thoughts')
     return route.iteration === null ? `${run}/thoughts` : `${run}/thoughts/${route.iteration}`;
   const view = route.evaluation ? `evaluation/${encodeURIComponent(route.evaluation)}` : 'replay';

@@ -26,6 +26,12 @@ export function bridgeChannel(bridge: Bridge): Channel {
   };
 }
 
+/** What the preload offers for exports. */
+export interface Saver {
+  /** Lets the person choose where an export's files go, and puts them there; `place`: null where they thought better of it. */
+  save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
+}
+
 /** What the preload offers for notifications. */
 export interface Notifier {
   /** NotificationText (notification.ts) as JSON; what is none is dropped. */
