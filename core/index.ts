@@ -17,6 +17,8 @@ import { type Clock, Watchdog } from './runs/watchdog.ts';
 import { Storage } from './storage/storage.ts';
 import { Studies } from './studies/studies.ts';
 import { StudyFiles } from './studies/study-files.ts';
+import { Gauges } from './system/gauges.ts';
+import { RecentLog } from './system/recent-log.ts';
 import { Tasks } from './tasks.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
@@ -68,6 +70,9 @@ export interface Core {
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
   readonly notices: Notices;
+  /** Take samples by themselves only in a core that stays. */
+  readonly gauges: Gauges;
+  readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
   /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
   dispose(): Promise<void>;
@@ -78,7 +83,9 @@ export interface Core {
  * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
-  const { home, trainerPath, log = console.error } = options;
+  const { home, trainerPath } = options;
+  const recentLog = new RecentLog(options.log ?? console.error);
+  const { log } = recentLog;
   const resources = options.resources ?? defaultResources;
   const history = await History.open(home, { thread: options.thread ?? true, log });
   const { database } = history;
@@ -113,6 +120,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     notices,
     log,
   });
+  const gauges = new Gauges(home, notices);
+  if (options.inBackground) gauges.start();
   const exports = new Exports({ home, resources, runs, studies, tasks });
   const dispose = async () => {
     reactions.close();
@@ -123,6 +132,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await supervisor.close();
     await tasks.close();
     exports.close();
+    gauges.close();
     await history.close();
   };
   const takingIn = tasks.run(
@@ -164,6 +174,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     supervisor,
     tasks,
     notices,
+    gauges,
+    recentLog,
     log,
     dispose,
   };

@@ -11,6 +11,7 @@ import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
 import { StudyPage } from './pages/studies/study-page.tsx';
+import { SystemPage } from './pages/system/system-page.tsx';
 import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
 import { formatRoute, type Route, useRoute } from './router.ts';
 import { followCore, useApp } from './stores/app-store.ts';
@@ -45,6 +46,7 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
+  if (route.page === 'system') return <SystemPage />;
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

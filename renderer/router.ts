@@ -3,6 +3,7 @@ import { useMemo, useSyncExternalStore } from 'react';
 export type Route =
   | { page: 'start' }
   | { page: 'studies' }
+  | { page: 'system' }
   | { page: 'study'; studyId: string }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
@@ -21,7 +22,7 @@ export type Route =
     };
 
 /**
- * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
+ * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/system`, `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
  * `#/run/ID/evaluation/NAME[/EPISODE]`.
  */
 export function parseRoute(hash: string): Route {
@@ -31,6 +32,7 @@ export function parseRoute(hash: string): Route {
     .map(decode);
   if (page === '' || page === 'start') return { page: 'start' };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
+  if (page === 'system' && runId === undefined) return { page: 'system' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
@@ -52,6 +54,7 @@ export function parseRoute(hash: string): Route {
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'studies') return '#/studies';
+  if (route.page === 'system') return '#/system';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;

@@ -3,6 +3,7 @@ import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import { exportProcedures } from './exports.ts';
+import { machineNotices, machineProcedures } from './machine.ts';
 import {
   type ApiError,
   alert,
@@ -34,6 +35,7 @@ export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
 export * from './exports.ts';
+export * from './machine.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -271,6 +273,7 @@ export const procedures = {
     output: replay,
   },
   ...exportProcedures,
+  ...machineProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -313,6 +316,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...machineNotices,
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -77,6 +77,20 @@ export class Exports {
     });
   }
 
+  /** Keeps one file of another kind to be taken in the same way. */
+  async keep(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
+    const exportId = randomBytes(16).toString('hex');
+    const folder = exportFolder(this.parts.home, exportId);
+    try {
+      await mkdir(folder, { recursive: true });
+      await write(join(folder, name));
+      return { exportId, folder, files: [{ name, bytes: (await stat(join(folder, name))).size }] };
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
   /** The text of an export that is one file. */
   async text(wanted: Omit<Wanted, 'packed'>): Promise<string> {
     const { exportId, folder, files } = await this.make(wanted);

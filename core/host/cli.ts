@@ -11,6 +11,7 @@ import { listAlerts } from './commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { calibrate } from './commands/calibrate.ts';
 import { check } from './commands/check.ts';
+import { diagnostics } from './commands/diagnostics.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
 import { exportRun } from './commands/export.ts';
@@ -289,6 +290,12 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(doctor);
+  root
+    .command('diagnostics')
+    .description('make a zip for a report of a problem: versions, findings, logs; no token, no weights')
+    .option('--out <file>', 'where it goes', 'starpo-diagnostics.zip')
+    .option(...home)
+    .action(diagnostics);
   return root;
 }
 

@@ -17,6 +17,8 @@ import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
 import { checkConfig } from '../runs/create-run.ts';
+import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
+import { findingsOf } from '../system/findings.ts';
 import type { Session } from './session.ts';
 
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
@@ -192,6 +194,16 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'evaluations.replay': async ({ runId, name, episodeId }) => {
       const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
+    },
+    'machine.gauges': () => core.gauges.read(),
+    'machine.findings': async () => findingsOf(await systemInfo(core), core.resources),
+    'machine.diagnostics': async () => {
+      const info = await systemInfo(core);
+      const { home, version, recentLog } = core;
+      const findings = findingsOf(info, core.resources);
+      const facts = { home, version, info, findings, machine: core.gauges.machine(), runs: runs.list() };
+      const texts = await diagnosticTexts({ ...facts, log: recentLog.text() });
+      return core.exports.keep('starpo-diagnostics.zip', (path) => writeZip(path, texts));
     },
     'exports.make': (wanted) => core.exports.make(wanted),
     'exports.text': async (wanted) => ({ text: await core.exports.text(wanted) }),
