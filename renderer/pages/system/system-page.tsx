@@ -13,8 +13,9 @@ import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
 import { useMachine } from './use-machine.ts';
 
-/** Samples of half an hour: what a gauge shows. */
-const room = 360;
+/** Samples that a gauge shows at least, and at most: of five minutes, of half an hour. */
+const leastRoom = 60;
+const mostRoom = 360;
 
 /** What the machine has and does, what is amiss, and how the app is to look and tell. */
 export function SystemPage() {
@@ -48,14 +49,15 @@ export function SystemPage() {
 }
 
 function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample[] }) {
-  const shown = samples.slice(-room);
+  const shown = samples.slice(-mostRoom);
+  const room = Math.max(leastRoom, shown.length);
   const now = shown.at(-1);
   if (!now) return null;
   const diskUsed = machine.diskBytes - now.diskFreeBytes;
   const of = (part: number | null | undefined, whole: number | null) =>
     part == null || !whole ? null : Math.min(1, part / whole);
   return (
-    <section className={styles.gauges} aria-label="Gauges, last half hour">
+    <section className={styles.gauges} aria-label="Gauges">
       <Gauge
         title="Processor"
         value={percent(now.cpu, 0)}

@@ -35,7 +35,7 @@ export function ExportPage() {
   const checkpoint = chosen ?? checkpoints?.[0];
 
   function row(format: Format) {
-    const { format: as, title, text, isText, ofCheckpoint } = format;
+    const { format: as, title, text, command, isText, ofCheckpoint } = format;
     const busy = exporting.format === as;
     const nothing = ofCheckpoint && checkpoints?.length === 0;
     const wanted = { runId, ...(ofCheckpoint && checkpoint !== undefined && { checkpoint }) };
@@ -43,7 +43,9 @@ export function ExportPage() {
       <li key={as} className={styles.format}>
         <div className={styles.words}>
           <h3>{title}</h3>
-          <p className="muted">{text}</p>
+          <p className="muted">
+            {text} {command && <code>{command}</code>}
+          </p>
           {ofCheckpoint && checkpoints && checkpoints.length > 0 && (
             <label className={styles.choice}>
               Checkpoint

@@ -5,6 +5,8 @@ interface Format {
   title: string;
   /** What is in it. */
   text: string;
+  /** That goes with it. */
+  command?: string;
   /** Shown on the page, to be copied. */
   isText?: boolean;
   /** It is about one checkpoint. */
@@ -30,7 +32,8 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'tensorboard',
         title: 'TensorBoard',
-        text: 'An event file with every metric. To watch a run live, start with starpo serve --tensorboard FOLDER.',
+        text: 'An event file with every metric. Live, for every run that trains:',
+        command: 'starpo serve --tensorboard FOLDER',
       },
     ],
   },
