@@ -1,7 +1,16 @@
 import { Menu, type MenuItemConstructorOptions } from 'electron';
 
+interface MenuParts {
+  development: boolean;
+  macOS: boolean;
+  /** Brings the window to the front, at a page. */
+  show(page: string): void;
+  /** Forgets what is to happen where the window is closed while something trains. */
+  askAgain(): void;
+}
+
 /** The menu bar. Roles bring the platform's own labels and keys. */
-export function installMenu({ development, macOS }: { development: boolean; macOS: boolean }): void {
+export function installMenu({ development, macOS, show, askAgain }: MenuParts): void {
   const view: MenuItemConstructorOptions[] = [
     { role: 'resetZoom' },
     { role: 'zoomIn' },
@@ -14,7 +23,22 @@ export function installMenu({ development, macOS }: { development: boolean; macO
     { role: 'fileMenu' },
     { role: 'editMenu' },
     { label: 'View', submenu: view },
-    { role: 'windowMenu' },
+    {
+      label: 'Window',
+      submenu: [
+        { role: 'minimize' },
+        { role: 'close' },
+        { type: 'separator' },
+        { label: 'Ask again when closing while training', click: askAgain },
+      ],
+    },
+    {
+      role: 'help',
+      submenu: [
+        { label: 'System and checks', click: () => show('#/system') },
+        { label: 'Report a problem', click: () => show('#/system') },
+      ],
+    },
   ];
   if (macOS) template.unshift({ role: 'appMenu' });
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));

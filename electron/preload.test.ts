@@ -7,9 +7,11 @@ interface Bridge {
   onClose(callback: () => void): () => void;
   notify(message: string): void;
   onOpen(callback: (runId: string) => void): () => void;
+  onGo(callback: (page: string) => void): () => void;
+  save(exportId: string): Promise<unknown>;
 }
 
-const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
+const ipc = Object.assign(new EventEmitter(), { send: vi.fn(), invoke: vi.fn(async () => 'saved') });
 const exposed = new Map<string, Bridge>();
 vi.mock('electron', () => ({
   ipcRenderer: ipc,
@@ -20,10 +22,18 @@ beforeEach(async () => {
   await import('./preload.ts');
 });
 
-test('the page gets functions for strings and no object of Electron', () => {
+test('the page gets functions for strings and no object of Electron', async () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
-  expect(Object.keys(bridge).sort()).toEqual(['notify', 'onClose', 'onOpen', 'receive', 'send']);
+  expect(Object.keys(bridge).sort()).toEqual([
+    'notify',
+    'onClose',
+    'onGo',
+    'onOpen',
+    'receive',
+    'save',
+    'send',
+  ]);
 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
@@ -43,6 +53,14 @@ test('the page gets functions for strings and no object of Electron', () => {
   forget();
   ipc.emit('starpo-open', {}, 'another');
   expect(opened).toEqual([['a-run']]);
+
+  const pages: unknown[][] = [];
+  bridge.onGo((...args) => pages.push(args));
+  ipc.emit('starpo-go', { sender: 'secret' }, '#/system');
+  expect(pages).toEqual([['#/system']]);
+
+  expect(await bridge.save('an-export')).toBe('saved');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-save', 'an-export');
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

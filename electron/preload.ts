@@ -16,4 +16,6 @@ contextBridge.exposeInMainWorld('starpo', {
   onClose: (callback: () => void) => listen('starpo-closed', () => callback()),
   notify: (message: string) => ipcRenderer.send('starpo-notify', message),
   onOpen: (callback: (runId: string) => void) => listen('starpo-open', callback),
+  onGo: (callback: (page: string) => void) => listen('starpo-go', callback),
+  save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
 });

@@ -3,6 +3,7 @@ import { useApi } from './api/context.ts';
 import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
+import { followLinks } from './links.ts';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
@@ -23,6 +24,7 @@ export function App() {
   const route = useRoute();
   useEffect(() => followCore(api), [api]);
   useEffect(() => notifyOfAlarms(api), [api]);
+  useEffect(followLinks, []);
   // What went wrong on one page is of no use on the next.
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason

@@ -32,6 +32,12 @@ export interface Saver {
   save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
 }
 
+/** What the preload offers for links into the app. */
+export interface Guide {
+  /** Calls back with the hash of the page that a link means; gives the function that ends it. */
+  onGo(handler: (page: string) => void): () => void;
+}
+
 /** What the preload offers for notifications. */
 export interface Notifier {
   /** NotificationText (notification.ts) as JSON; what is none is dropped. */

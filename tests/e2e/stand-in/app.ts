@@ -35,7 +35,21 @@ class App extends EventEmitter {
 
   enableSandbox(): void {}
 
+  setAsDefaultProtocolClient(): boolean {
+    return true;
+  }
+
+  getPath(name: string): string {
+    return resolve(process.env.STARPO_HOME ?? '.', `desktop-${name}`);
+  }
+
+  /** What a person does to the window's frame. */
+  closeWindows(): void {
+    for (const window of this.windows) window.close();
+  }
+
   quit(): void {
+    this.emit('before-quit');
     this.quitting = true;
     if (this.windows.size === 0) this.end();
     for (const window of this.windows) window.close();
