@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useApi } from './api/context.ts';
 import { ErrorNote } from './components/basics.tsx';
+import { Recovery } from './components/recovery.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { followLinks } from './links.ts';
@@ -37,6 +38,7 @@ export function App() {
       <Sidebar route={route} />
       <main id="main" tabIndex={-1}>
         <ConnectionNote />
+        <Recovery />
         <Page route={route} />
       </main>
       <Errors />

@@ -27,8 +27,8 @@ export interface Desktop {
   close(): Promise<void>;
 }
 
-/** The built main process, preload and page, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
-export async function standInDesktop(): Promise<Desktop> {
+/** The built main process, preload and page of a folder, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
+export async function standInDesktop(folder = root): Promise<Desktop> {
   const profile = mkdtempSync(join(tmpdir(), 'starpo-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: chromiumPath(),
@@ -39,7 +39,7 @@ export async function standInDesktop(): Promise<Desktop> {
   return {
     open: async (home, environment = {}) => {
       const opened = context.waitForEvent('page', { timeout: 60_000 });
-      const app = spawn(pinnedNode(), ['tests/e2e/stand-in/run.ts', root], {
+      const app = spawn(pinnedNode(), ['tests/e2e/stand-in/run.ts', folder], {
         cwd: root,
         env: {
           ...process.env,

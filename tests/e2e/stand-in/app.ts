@@ -16,7 +16,8 @@ interface Closable {
 
 /** The life of an app: it ends by `quit`, which closes its windows first, and which a listener of `will-quit` can put off. */
 class App extends EventEmitter {
-  readonly isPackaged = false;
+  /** Whether it is installed: STAND_IN_RESOURCES names its resources then. */
+  readonly isPackaged = process.env.STAND_IN_RESOURCES !== undefined;
   readonly browser: Promise<BrowserContext> = connect();
   private readonly windows = new Set<Closable>();
   private quitting = false;
@@ -85,4 +86,5 @@ async function connect(): Promise<BrowserContext> {
 }
 
 export const app = new App();
+Object.assign(process, { resourcesPath: process.env.STAND_IN_RESOURCES });
 process.on('SIGTERM', () => app.quit());
