@@ -66,15 +66,23 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
     ...(rollout.top_k > 0 ? [`top-k ${rollout.top_k}`] : []),
     ...(rollout.min_p > 0 ? [`min-p ${rollout.min_p}`] : []),
   ];
-  const range = (values: number[]) => {
+  const most = (values: number[], word: string) => {
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    return low === high ? String(low) : `${low} to ${high}`;
+    return `${low === high ? low : `${low} to ${high}`} ${word}${high === 1 ? '' : 's'}`;
   };
+  const turns = most(
+    environments.map((each) => each.max_turns),
+    'turn',
+  );
+  const actions = most(
+    environments.map((each) => each.max_actions),
+    'action',
+  );
   const drawn = levels.pool > 0 ? `levels of a pool of ${levels.pool}` : 'new levels';
   const thought = rollout.think
     ? 'Each reply was a thought followed by an answer with the actions.'
     : 'Each reply was an answer with the actions, without a thought.';
-  return `In every iteration ${rollout.groups} ${drawn} were played ${rollout.group_size} times each, in up to ${range(environments.map(({ max_turns }) => max_turns))} turns and ${range(environments.map(({ max_actions }) => max_actions))} actions, with replies of at most ${rollout.max_response_tokens} tokens sampled at ${listed(sampling)}. ${thought}`;
+  return `In every iteration ${rollout.groups} ${drawn} were played ${rollout.group_size} times each, in up to ${turns} and ${actions}, with replies of at most ${rollout.max_response_tokens} tokens sampled at ${listed(sampling)}. ${thought}`;
 }
 
 function rewardText({ reward }: RunConfig): string {
@@ -142,20 +150,20 @@ function optimizerText({ optimizer }: RunConfig): string {
   return `The optimiser was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
 }
 
-/** "fixed levels", and that training doesn't use them where that is so: levels are what their seeds make of them. */
+/** "fixed levels", and that training doesn't use their seeds where that is so. Small levels may be alike nevertheless. */
 export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConfig): string {
   const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups;
   const apart =
     levels.validation_seed + evaluation.levels <= levels.train_seed ||
     levels.train_seed + trained <= levels.validation_seed;
-  return apart ? "fixed levels that training doesn't use" : 'fixed levels';
+  return apart ? "fixed levels, of seeds that training doesn't use" : 'fixed levels';
 }
 
 function evaluationText(config: RunConfig): string {
   const { evaluation, environments } = config;
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}, sampled at temperature ${evaluation.temperature}.`;
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}, and sampled at temperature ${evaluation.temperature}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {

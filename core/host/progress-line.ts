@@ -30,7 +30,8 @@ export class ProgressLine {
 
   show(progress: Progress): void {
     if (!this.shows) return;
-    const line = progressText(progress).slice(0, (this.screen.columns ?? 80) - 1);
+    // 0 where the terminal doesn't say.
+    const line = progressText(progress).slice(0, (this.screen.columns || 80) - 1);
     if (line === this.drawn) return;
     this.erase();
     this.draw(line);
@@ -55,6 +56,6 @@ export function progressText({ iteration, iterations, phase, etaSeconds }: Progr
   return [
     `${bar}  ${iteration} of ${iterations}`,
     ...(phase ? [`${phase.name}${steps}`] : []),
-    ...(etaSeconds === null ? [] : [`about ${durationText(etaSeconds)} left`]),
+    ...(etaSeconds === null || iteration >= iterations ? [] : [`about ${durationText(etaSeconds)} left`]),
   ].join('  ');
 }

@@ -202,7 +202,7 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   };
   if (type === 'iteration') {
     const line = iterationLine(iteration, iterations, metrics);
-    return left === null ? line : `${line}  about ${durationText(left)} left`;
+    return left === null || iteration >= iterations ? line : `${line}  about ${durationText(left)} left`;
   }
   if (type === 'evaluation')
     return `evaluation after iteration ${iteration}: success ${successLine(metrics)}`;
