@@ -43,6 +43,12 @@ export class TensorBoardLog {
     await this.runs.get(runId)?.busy;
   }
 
+  /** Ends it once what was heard of is written. */
+  async finish(): Promise<void> {
+    await Promise.all([...this.runs.values()].map(({ busy }) => busy));
+    this.close();
+  }
+
   close(): void {
     for (const { file } of this.runs.values()) file?.close();
     this.runs.clear();

@@ -4,9 +4,11 @@ import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
+import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
+import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import type { Core } from '../../core/index.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
 import { float32Array } from '../../core/run-directory/token-arrays.ts';
@@ -258,12 +260,58 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     await host.kill('SIGTERM');
   });
 
+  test('where training goes on from a checkpoint, TensorBoard is told what counts no longer', async () => {
+    const other = new World();
+    const again = { checkpoint: 'checkpoints/000001', iteration: 1 };
+    const points = [journal.iteration(1, 1), journal.iteration(2, 2), journal.iteration(3, 3)];
+    const lines = [journal.started(0), ...points, journal.started(4, again), journal.iteration(5, 2, 0.9)];
+    other.run('resumed', lines);
+    const client = createClient(await (await other.studio()).open());
+    await client.call('history.ready', {});
+    const out = join(other.folder, 'log');
+    const problems: unknown[] = [];
+    const log = new TensorBoardLog(out, (error) => problems.push(error));
+    log.follow(client, 'resumed');
+    await log.catchUp(client, 'resumed');
+    log.close();
+    const [name] = readdirSync(join(out, 'resumed'));
+    const events = readEvents(readFileSync(join(out, 'resumed', name!)));
+    expect(events.map(({ step, restart }) => [step, restart])).toEqual([
+      ...[0, 1, 2, 3].map((step) => [step, null]),
+      [2, 1],
+      [2, null],
+    ]);
+    expect(problems).toEqual([]);
+    const made = await client.call('exports.make', { of: { runId: 'resumed' }, format: 'jsonl' });
+    const kept = readFileSync(join(made.folder, made.files[0]!.name), 'utf8').trim().split('\n');
+    expect(kept.map((line) => JSON.parse(line).metrics['rollout/success_rate'])).toEqual([0.1, 0.9]);
+    await other.close();
+  });
+
+  test('serve --tensorboard passes on every run that trains', async () => {
+    const out = join(world.folder, 'board');
+    const serve = starpo(['serve', '--port', '0', '--tensorboard', out], world.environment());
+    await serve.line(/^tensorboard --logdir/);
+    const trained = await run(
+      'train',
+      'starter-bandit',
+      '--set',
+      'iterations=2',
+      '--set',
+      'rollout.groups=1',
+    );
+    const [, id] = /^run (\S+)$/m.exec(trained.output)!;
+    await serve.kill('SIGTERM');
+    const [name] = readdirSync(join(out, id!));
+    const steps = readEvents(readFileSync(join(out, id!, name!))).map(({ step }) => step);
+    expect(steps).toEqual(expect.arrayContaining([0, 1, 2]));
+  });
+
   test('a browser gets the file, nobody else, and nothing beside it', async () => {
     const other = new World();
     other.run('some-run', [journal.started(0), journal.iteration(1, 1)]);
     const studio = await other.studio();
     const core = await studio.open();
-    const { createClient } = await import('../../core/contract/client.ts');
     const client = createClient(core);
     const { exportId, files } = await client.call('exports.make', {
       of: { runId: 'some-run' },

@@ -25,7 +25,7 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
     print(`Data folder: ${studio.home}. Ctrl-C ends the app; training goes on.`);
     if (tensorboard !== undefined) print(`tensorboard --logdir ${resolve(tensorboard)}`);
     await signal;
-    log?.close();
+    await log?.finish();
   });
 }
 

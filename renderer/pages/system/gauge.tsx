@@ -9,13 +9,15 @@ interface GaugeProps {
   shares: readonly (number | null)[];
   /** Of the whole width, in samples. */
   room: number;
+  /** What that is in time, as `5 min`. */
+  span: string;
 }
 
 const width = 240;
 const height = 56;
 
 /** One figure of the machine, now and over the last hour. */
-export function Gauge({ title, value, note, shares, room }: GaugeProps) {
+export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
   const known = shares.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / Math.max(1, known.length);
   const said = `${title}: ${value} now, on average ${Math.round(mean * 100)} % since it was first looked at`;
@@ -30,6 +32,10 @@ export function Gauge({ title, value, note, shares, room }: GaugeProps) {
         />
         <path className={styles.line} d={lineOf(shares, room)} />
       </svg>
+      <span className={styles.scale} aria-hidden="true">
+        <span>{span} ago</span>
+        <span>now</span>
+      </span>
       <span className="faint">{note}</span>
     </figure>
   );

@@ -20,7 +20,7 @@ const mostRoom = 360;
 /** What the machine has and does, what is amiss, and how the app is to look and tell. */
 export function SystemPage() {
   const [again, setAgain] = useState(0);
-  const { machine, samples, findings, problem } = useMachine(again);
+  const { machine, samples, interval, findings, problem } = useMachine(again);
   useEffect(() => {
     document.title = 'System · StarPO Studio';
   }, []);
@@ -31,7 +31,11 @@ export function SystemPage() {
         <p className="muted">This machine, and what the app needs of it.</p>
       </header>
       {problem && <ErrorNote error={problem} />}
-      {machine ? <Gauges machine={machine} samples={samples} /> : <Empty title="Looking at the machine…" />}
+      {machine ? (
+        <Gauges machine={machine} samples={samples} interval={interval} />
+      ) : (
+        <Empty title="Looking at the machine…" />
+      )}
       <section className={`panel ${styles.section}`} aria-label="Checks">
         <div className={styles.head}>
           <h2>Checks</h2>
@@ -48,9 +52,18 @@ export function SystemPage() {
   );
 }
 
-function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample[] }) {
+function Gauges({
+  machine,
+  samples,
+  interval,
+}: {
+  machine: Machine;
+  samples: MachineSample[];
+  interval: number;
+}) {
   const shown = samples.slice(-mostRoom);
   const room = Math.max(leastRoom, shown.length);
+  const span = `${Math.round((room * interval) / 60_000)} min`;
   const now = shown.at(-1);
   if (!now) return null;
   const diskUsed = machine.diskBytes - now.diskFreeBytes;
@@ -64,6 +77,7 @@ function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample
         note={`${machine.cores} cores`}
         shares={shown.map(({ cpu }) => cpu)}
         room={room}
+        span={span}
       />
       <Gauge
         title="Memory"
@@ -71,6 +85,7 @@ function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample
         note={`of ${bytes(machine.memoryBytes)}`}
         shares={shown.map(({ memoryBytes }) => of(memoryBytes, machine.memoryBytes))}
         room={room}
+        span={span}
       />
       <Gauge
         title="Disk of the data folder"
@@ -78,6 +93,7 @@ function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample
         note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
         shares={shown.map(({ diskFreeBytes }) => of(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
         room={room}
+        span={span}
       />
       {machine.gpus.map((gpu, index) => {
         const at = now.gpus[index];
@@ -95,6 +111,7 @@ function Gauges({ machine, samples }: { machine: Machine; samples: MachineSample
             note={facts.filter((fact) => fact !== null).join(', ')}
             shares={shown.map(({ gpus }) => gpus[index]?.busy ?? null)}
             room={room}
+            span={span}
           />
         );
       })}
@@ -128,8 +145,8 @@ function Findings({ findings }: { findings: Finding[] | null }) {
             <span className="visually-hidden">{fine ? 'Fine:' : 'Needs attention:'}</span>
             <strong>{findingNames[name] ?? name}</strong>
             <div>
-              <p>{detail}</p>
-              {advice && <p className="muted">{advice}</p>}
+              <p>{sentence(detail)}</p>
+              {advice && <p className="muted">{sentence(advice)}</p>}
             </div>
           </li>
         ))}
@@ -137,6 +154,9 @@ function Findings({ findings }: { findings: Finding[] | null }) {
     </>
   );
 }
+
+/** What the trainer says begins in lower case, but for names, numbers and paths. */
+const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (letter) => letter.toUpperCase());
 
 function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);

@@ -10,11 +10,13 @@ const kept = 720;
 export interface MachineState {
   machine: Machine | null;
   samples: MachineSample[];
+  /** Milliseconds between two of them. */
+  interval: number;
   findings: Finding[] | null;
   problem: ApiError | null;
 }
 
-const unknown: MachineState = { machine: null, samples: [], findings: null, problem: null };
+const unknown: MachineState = { machine: null, samples: [], interval: 0, findings: null, problem: null };
 
 /** What the machine has and does, kept up while the page is open; asked for again after every reconnection. `again` counts up to have the findings made anew. */
 export function useMachine(again: number): MachineState {
@@ -32,8 +34,8 @@ export function useMachine(again: number): MachineState {
     api
       .call('machine.gauges', {})
       .then(
-        ({ machine, samples }) =>
-          current && setState((before) => ({ ...before, machine, samples, problem: null })),
+        ({ machine, samples, interval }) =>
+          current && setState((before) => ({ ...before, machine, samples, interval, problem: null })),
       )
       .catch(fail);
     return () => {
