@@ -50,6 +50,9 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
   // Before and after, each with two runs and a mean, by two points.
   expect(page.all('figure circle')).toHaveLength(12);
+  await page.click(() => page.find('button[aria-label="Show Results, Markdown"]'));
+  const shown = await page.shown(() => page.find('section[aria-label="Results, Markdown"]')?.textContent);
+  expect(shown).toMatch(/\| as shipped \| none \| 2 of 2 \| 40\.0 % /);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
   await page.shown(page.saying('h1', /wide s1/));
 });

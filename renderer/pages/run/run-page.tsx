@@ -7,6 +7,7 @@ import type { ChartMark } from '../../charts/marks.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
+import { formatRoute } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { ChartsView, useCharts } from '../../views/charts-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
@@ -65,6 +66,10 @@ export function RunPage() {
       <LogPanel />
       <MemoryPanel />
       <ConfigPanel />
+      <p className="muted">
+        <a href={formatRoute({ page: 'export', runId })}>Export this run</a> as CSV, Parquet, TensorBoard
+        events, a Hugging Face folder or a paragraph for a paper.
+      </p>
     </div>
   );
 }

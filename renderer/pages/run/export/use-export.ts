@@ -15,8 +15,13 @@ export interface ExportState {
 
 const idle: ExportState = { format: null, task: null, said: null, problem: null };
 
-/** Makes exports of one thing, one at a time, and gives the person their files. */
-export function useExport(runId: string) {
+export interface Exporting extends ExportState {
+  start(format: ExportFormat, of: ExportSource): Promise<void>;
+  cancel(): void;
+}
+
+/** Makes exports of a run, or of a study (null), one at a time, and gives the person their files. */
+export function useExport(runId: string | null): Exporting {
   const api = useApi();
   const [state, setState] = useState(idle);
   const taskId = useRef<string | null>(null);
@@ -25,11 +30,11 @@ export function useExport(runId: string) {
       api.on(
         'task',
         (task) => {
-          if (task.kind !== 'export') return;
+          if (task.kind !== 'export' || task.runId !== runId) return;
           taskId.current = task.state === 'running' ? task.id : null;
           setState((before) => (before.format === null ? before : { ...before, task }));
         },
-        runId,
+        runId ?? undefined,
       ),
     [api, runId],
   );
