@@ -38,7 +38,7 @@ export function App() {
       <Sidebar route={route} />
       <main id="main" tabIndex={-1}>
         <ConnectionNote />
-        <Recovery />
+        <Recovery here={route.page === 'run' ? route.runId : null} />
         <Page route={route} />
       </main>
       <Errors />

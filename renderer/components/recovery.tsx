@@ -25,8 +25,8 @@ function answered(): string[] {
   }
 }
 
-/** Offers to go on with runs whose trainer ended by a crash or a power cut, once for each time. */
-export function Recovery() {
+/** Offers to go on with runs whose trainer ended by a crash or a power cut, once for each time. `here`: the run whose own page says so. */
+export function Recovery({ here }: { here: string | null }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
   const report = useApp((state) => state.report);
@@ -35,6 +35,7 @@ export function Recovery() {
     (run) =>
       run.status === 'interrupted' &&
       !run.marks.archived &&
+      run.id !== here &&
       Date.now() - (run.endedAt ?? 0) < recent &&
       !known.includes(keyOf(run)),
   );
@@ -69,7 +70,7 @@ export function Recovery() {
           </span>
         ))}
         {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}. Everything up to the last
-        checkpoint is there.
+        checkpoint is kept.
       </p>
       <div className={styles.actions}>
         <Button kind="primary" icon="play" onClick={() => void goOn()}>
