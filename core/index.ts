@@ -4,6 +4,7 @@ import { Bundles } from './bundles/bundles.ts';
 import { EpisodeReader } from './episodes/reader.ts';
 import { TimeEstimates } from './estimates/time.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
+import { Exports } from './exports/exports.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { EpisodeIndex } from './history/episode-index.ts';
 import { History } from './history/history.ts';
@@ -24,6 +25,8 @@ import { Sizes } from './storage/sizes.ts';
 import { Storage } from './storage/storage.ts';
 import { Studies } from './studies/studies.ts';
 import { StudyFiles } from './studies/study-files.ts';
+import { Gauges } from './system/gauges.ts';
+import { RecentLog } from './system/recent-log.ts';
 import { Tasks } from './tasks.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
@@ -71,6 +74,7 @@ export interface Core {
   readonly annotations: Annotations;
   /** Does what policies say only in a core that was told to `react`. */
   readonly reactions: Reactions;
+  readonly exports: Exports;
   readonly storage: Storage;
   readonly sizes: Sizes;
   readonly checkpoints: Checkpoints;
@@ -85,6 +89,9 @@ export interface Core {
   /** How long runs would take. */
   readonly times: TimeEstimates;
   readonly notices: Notices;
+  /** Take samples by themselves only in a core that stays. */
+  readonly gauges: Gauges;
+  readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
   /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
   dispose(): Promise<void>;
@@ -95,7 +102,9 @@ export interface Core {
  * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
-  const { home, trainerPath, log = console.error } = options;
+  const { home, trainerPath } = options;
+  const recentLog = new RecentLog(options.log ?? console.error);
+  const { log } = recentLog;
   const resources = options.resources ?? defaultResources;
   const history = await History.open(home, { thread: options.thread ?? true, log });
   const { database } = history;
@@ -139,6 +148,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     notices,
     log,
   });
+  const gauges = new Gauges(home, notices);
+  if (options.inBackground) gauges.start();
+  const exports = new Exports({ home, resources, runs, studies, tasks });
   const dispose = async () => {
     await episodeIndex.close();
     trash.close();
@@ -151,6 +163,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await supervisor.close();
     await tasks.close();
     await bundles.close();
+    exports.close();
+    gauges.close();
     await history.close();
   };
   const takingIn = tasks.run(
@@ -192,6 +206,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     studies,
     annotations,
     reactions,
+    exports,
     storage,
     sizes,
     checkpoints,
@@ -203,6 +218,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     tasks,
     times,
     notices,
+    gauges,
+    recentLog,
     log,
     dispose,
   };

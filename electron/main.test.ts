@@ -10,6 +10,7 @@ const electron = vi.hoisted(() => ({
   schemes: [] as unknown[],
   handlers: new Map<string, (request: Request) => Response | Promise<Response>>(),
   errors: [] as string[][],
+  sent: [] as string[][],
 }));
 
 vi.mock('electron', async () => {
@@ -30,6 +31,8 @@ vi.mock('electron', async () => {
     isMinimized() {
       return false;
     }
+    setProgressBar() {}
+    readonly webContents = { send: (...sent: string[]) => electron.sent.push(sent) };
   }
   const app = Object.assign(new EventEmitter(), {
     isPackaged: false,
@@ -37,6 +40,7 @@ vi.mock('electron', async () => {
     enableSandbox: vi.fn(),
     whenReady: async () => {},
     getAppPath: () => process.env.STARPO_TEST_APP,
+    getPath: () => process.env.STARPO_TEST_APP,
     quit: vi.fn(),
     exit: vi.fn(),
   });
@@ -45,7 +49,13 @@ vi.mock('electron', async () => {
     app,
     BrowserWindow,
     dialog: { showErrorBox: (...text: string[]) => electron.errors.push(text) },
-    ipcMain: new EventEmitter(),
+    ipcMain: Object.assign(new EventEmitter(), { handle: vi.fn() }),
+    nativeImage: { createFromPath: vi.fn() },
+    powerSaveBlocker: { start: vi.fn(), stop: vi.fn() },
+    Tray: class extends EventEmitter {
+      setToolTip() {}
+      setContextMenu() {}
+    },
     Menu: { setApplicationMenu: vi.fn(), buildFromTemplate: vi.fn() },
     nativeTheme: { shouldUseDarkColors: false },
     Notification: class {},
@@ -110,7 +120,12 @@ test('the scheme serves the built page with a content security policy, and nothi
   expect((await get('app://studio/..%2f..%2fhome%2fhost.json')).status).toBe(404);
 });
 
-test('a second start brings the window to the front and opens no other', () => {
-  (electron.app as EventEmitter).emit('second-instance');
+test('a second start brings the window to the front, at the link that it was given, and opens no other', () => {
+  (electron.app as EventEmitter).emit('second-instance', {}, [
+    'starpo-studio',
+    '--flag',
+    'starpo://run/a-run',
+  ]);
   expect(electron.windows).toHaveLength(1);
+  expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);
 });

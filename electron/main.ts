@@ -1,27 +1,112 @@
 import { join } from 'node:path';
-import { app, type BrowserWindow, dialog, ipcMain, Notification, protocol, session, shell } from 'electron';
+import {
+  app,
+  type BrowserWindow,
+  dialog,
+  ipcMain,
+  Menu,
+  Notification,
+  nativeImage,
+  powerSaveBlocker,
+  protocol,
+  session,
+  shell,
+  Tray,
+} from 'electron';
+import type { RunSummary } from '../core/contract/contract.ts';
 import { asFailure } from '../core/contract/failure.ts';
 import { dataFolder } from '../core/home.ts';
 import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/server/web-app.ts';
+import { Activity, overall } from './activity.ts';
 import { bridgeToCore } from './bridge.ts';
+import { decideClosing } from './closing.ts';
+import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
 import { installMenu } from './menu.ts';
 import { showNotifications } from './notifications.ts';
+import { Preferences } from './preferences.ts';
+import { saveExports } from './save-export.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
+import { TrayMenu } from './tray.ts';
 import { focusWindow, openWindow } from './window.ts';
 
 let studio: Studio | undefined;
+let activity: Activity | undefined;
+let tray: TrayMenu | undefined;
 let window: BrowserWindow | undefined;
+let preferences: Preferences;
+/** Whether the app is to end once its window has, and whether that was asked for besides. */
+let staysInTray = false;
+let quitting = false;
+let deciding = false;
+/** Number of the block that keeps the machine awake; null: it may sleep. */
+let awake: number | null = null;
 
-function show(): void {
+/** Brings the window to the front, at a page where one is named. */
+function show(page?: string): void {
+  staysInTray = false;
   if (window) {
     focusWindow(window);
+    if (page !== undefined) window.webContents.send('starpo-go', page);
     return;
   }
-  window = openWindow();
+  window = openWindow(page);
+  window.on('close', onClose);
   window.once('closed', () => {
     window = undefined;
   });
+  follow(activity?.active() ?? []);
+}
+
+/** Training isn't left, or ended, by a click that meant the window. */
+function onClose(event: { preventDefault(): void }): void {
+  const closing = window;
+  if (!closing || !activity || activity.active().length === 0) return;
+  event.preventDefault();
+  if (deciding) return;
+  deciding = true;
+  const { active, stopAll } = activity;
+  const parts = {
+    active: active.bind(activity),
+    stopAll: stopAll.bind(activity),
+    ask: (options: Electron.MessageBoxOptions) => dialog.showMessageBox(closing, options),
+    preferences,
+    hasTray: tray !== undefined,
+  };
+  decideClosing(parts, quitting)
+    .then((decided) => {
+      quitting = false;
+      if (decided === 'stay') return;
+      staysInTray = decided === 'background';
+      closing.destroy();
+    })
+    .catch((error) => dialog.showErrorBox(asFailure(error).message, asFailure(error).hint))
+    .finally(() => {
+      deciding = false;
+    });
+}
+
+/** Shows what trains beside the window, and keeps the machine awake for it. */
+function follow(active: RunSummary[]): void {
+  const all = overall(active);
+  window?.setProgressBar(all?.share ?? -1, { mode: all?.paused ? 'paused' : 'normal' });
+  tray?.update(active);
+  const trains = active.some(({ status }) => status === 'running');
+  if (trains && awake === null) awake = powerSaveBlocker.start('prevent-app-suspension');
+  if (!trains && awake !== null) {
+    powerSaveBlocker.stop(awake);
+    awake = null;
+  }
+}
+
+/** Undefined where the desktop has no tray. */
+function openTray(resources: string): TrayMenu | undefined {
+  try {
+    const image = nativeImage.createFromPath(join(resources, 'icons/32x32.png'));
+    return new TrayMenu(new Tray(image), Menu, { show, quit: () => app.quit() });
+  } catch {
+    return undefined;
+  }
 }
 
 async function start(): Promise<void> {
@@ -35,20 +120,38 @@ async function start(): Promise<void> {
     inBackground: true,
   });
   studio = joined;
+  preferences = new Preferences(join(app.getPath('userData'), 'preferences.json'));
   await joined.stay();
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));
   protocol.handle(appScheme, (request) => pages.fetch(request));
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
-  showNotifications(ipcMain, Notification, { inFront: () => window?.isFocused() ?? false, show });
+  saveExports(ipcMain, dialog, joined.home);
+  showNotifications(ipcMain, Notification, {
+    inFront: () => window?.isFocused() ?? false,
+    show: () => show(),
+  });
   installMenu({
     development: !app.isPackaged,
     macOS: process.platform === 'darwin',
     perform: (command) => window?.webContents.send('starpo-command', command),
+    show,
+    askAgain: () => {
+      preferences.closing = null;
+    },
   });
-  app.on('second-instance', show);
-  app.on('activate', show);
-  show();
+  tray = openTray(resources);
+  activity = new Activity(() => joined.open(), follow);
+  activity.follow();
+  // Links open the app that is there; a packaged one is what the system starts for them.
+  if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
+  app.on('second-instance', (_event, args) => show(pageOfArguments(args) ?? undefined));
+  app.on('open-url', (event, link) => {
+    event.preventDefault();
+    show(pageOfLink(link) ?? undefined);
+  });
+  app.on('activate', () => show());
+  show(pageOfArguments(process.argv) ?? undefined);
 }
 
 function giveUp(error: unknown): void {
@@ -64,12 +167,18 @@ if (app.requestSingleInstanceLock()) {
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
   guardContents(app, (address) => void shell.openExternal(address));
-  app.on('window-all-closed', () => app.quit());
+  app.on('before-quit', () => {
+    quitting = true;
+  });
+  app.on('window-all-closed', () => {
+    if (!staysInTray) app.quit();
+  });
   app.on('will-quit', (event) => {
     if (!studio) return;
     event.preventDefault();
     const closing = studio;
     studio = undefined;
+    activity?.close();
     void closing.close().finally(() => app.quit());
   });
   start().catch(giveUp);

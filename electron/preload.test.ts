@@ -8,9 +8,11 @@ interface Bridge {
   notify(message: string): void;
   onOpen(callback: (runId: string) => void): () => void;
   onCommand(callback: (command: string) => void): () => void;
+  onGo(callback: (page: string) => void): () => void;
+  save(exportId: string): Promise<unknown>;
 }
 
-const ipc = Object.assign(new EventEmitter(), { send: vi.fn() });
+const ipc = Object.assign(new EventEmitter(), { send: vi.fn(), invoke: vi.fn(async () => 'saved') });
 const exposed = new Map<string, Bridge>();
 vi.mock('electron', () => ({
   ipcRenderer: ipc,
@@ -21,10 +23,19 @@ beforeEach(async () => {
   await import('./preload.ts');
 });
 
-test('the page gets functions for strings and no object of Electron', () => {
+test('the page gets functions for strings and no object of Electron', async () => {
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
-  expect(Object.keys(bridge).sort()).toEqual(['notify', 'onClose', 'onCommand', 'onOpen', 'receive', 'send']);
+  expect(Object.keys(bridge).sort()).toEqual([
+    'notify',
+    'onClose',
+    'onCommand',
+    'onGo',
+    'onOpen',
+    'receive',
+    'save',
+    'send',
+  ]);
 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
@@ -50,6 +61,13 @@ test('the page gets functions for strings and no object of Electron', () => {
   bridge.onCommand((...args) => commands.push(args));
   ipc.emit('starpo-command', { sender: 'secret' }, 'go.history');
   expect(commands).toEqual([['go.history']]);
+  const pages: unknown[][] = [];
+  bridge.onGo((...args) => pages.push(args));
+  ipc.emit('starpo-go', { sender: 'secret' }, '#/system');
+  expect(pages).toEqual([['#/system']]);
+
+  expect(await bridge.save('an-export')).toBe('saved');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-save', 'an-export');
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

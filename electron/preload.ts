@@ -17,4 +17,6 @@ contextBridge.exposeInMainWorld('starpo', {
   notify: (message: string) => ipcRenderer.send('starpo-notify', message),
   onOpen: (callback: (runId: string) => void) => listen('starpo-open', callback),
   onCommand: (callback: (command: string) => void) => listen('starpo-command', callback),
+  onGo: (callback: (page: string) => void) => listen('starpo-go', callback),
+  save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
 });

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { BrowserWindow, nativeTheme } from 'electron';
 import { appOrigin } from './security.ts';
 
-/** Opens the one window. It shows itself when its first picture is ready, so that nothing flashes. */
-export function openWindow(): BrowserWindow {
+/** Opens the one window, at a page where one is named (`#/run/...`). It shows itself when its first picture is ready, so that nothing flashes. */
+export function openWindow(page = ''): BrowserWindow {
   const window = new BrowserWindow({
     title: 'StarPO Studio',
     width: 1360,
@@ -22,7 +22,7 @@ export function openWindow(): BrowserWindow {
     },
   });
   window.once('ready-to-show', () => window.show());
-  void window.loadURL(`${appOrigin}/`);
+  void window.loadURL(`${appOrigin}/${page}`);
   return window;
 }
 

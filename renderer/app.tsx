@@ -2,20 +2,24 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { useEffect, useRef } from 'react';
 import { useApi } from './api/context.ts';
 import { listenForCommands } from './commands/commands.ts';
+import { Recovery } from './components/recovery.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { Dialogs } from './dialogs/dialogs.tsx';
+import { followLinks } from './links.ts';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
 import { HistoryPage } from './pages/history/history-page.tsx';
 import { NewPage } from './pages/new/new-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
+import { ExportPage } from './pages/run/export/export-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
 import { StudyPage } from './pages/studies/study-page.tsx';
+import { SystemPage } from './pages/system/system-page.tsx';
 import { ThenAndNowPage } from './pages/then-and-now/then-and-now-page.tsx';
 import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
 import { formatRoute, parseRoute, type Route, useRoute } from './router.ts';
@@ -31,6 +35,7 @@ export function App() {
   useEffect(() => notifyOfAlarms(api), [api]);
   useEffect(() => listenForCommands(api, () => parseRoute(location.hash)), [api]);
   const main = useRef<HTMLElement>(null);
+  useEffect(followLinks, []);
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   useScrollMemory(main, place);
   // What went wrong on one page is of no use on the next.
@@ -45,6 +50,7 @@ export function App() {
         <Sidebar route={route} />
         <main id="main" ref={main} tabIndex={-1}>
           <ConnectionNote />
+          <Recovery here={route.page === 'run' ? route.runId : null} />
           <Page route={route} />
         </main>
         <Toasts />
@@ -70,12 +76,14 @@ function Page({ route }: { route: Route }) {
       />
     );
   if (route.page === 'history') return <HistoryPage part={route.part} />;
+  if (route.page === 'system') return <SystemPage />;
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.
     <RunView key={route.runId} runId={route.runId}>
       <TrapBanner away={route.page !== 'run'} />
       {route.page === 'run' && <RunPage />}
+      {route.page === 'export' && <ExportPage />}
       {route.page === 'thoughts' && <ThoughtsPage iteration={route.iteration} />}
       {route.page === 'then-and-now' && <ThenAndNowPage set={route.set} level={route.level} />}
       {route.page === 'replay' && (

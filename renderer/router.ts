@@ -5,6 +5,7 @@ export type Route =
   /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from; `importing`: it asks for a configuration first. */
   | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true; importing?: true }
   | { page: 'studies' }
+  | { page: 'system' }
   | { page: 'study'; studyId: string }
   | { page: 'history'; part: HistoryPart }
   /** Runs over one another; none: to be chosen there. */
@@ -12,6 +13,7 @@ export type Route =
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
+  | { page: 'export'; runId: string }
   /** The first thoughts of an iteration; null: of the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
   /** A level of an evaluation set (from 1 on) at an early and at a late checkpoint; null: the first that was learned. */
@@ -45,7 +47,8 @@ const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies 
  * - `#/studies`, `#/study/ID`
  * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
- * - `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`
+ * - `#/system`
+ * - `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`
  * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`; an episode also with `/turn/NUMBER`
  * - `#/run/ID/then-and-now[/SET[/LEVEL]]`
  */
@@ -57,6 +60,7 @@ export function parseRoute(hash: string): Route {
   if (made[0] === 'new')
     return parseNew(made.slice(1), query, page === 'studies') ?? { page: 'unknown', hash };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
+  if (page === 'system' && runId === undefined) return { page: 'system' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
   if (page === 'history' && view === undefined && historyParts.includes(runId ?? 'runs'))
     return { page: 'history', part: (runId ?? 'runs') as HistoryPart };
@@ -89,6 +93,7 @@ export function parseRoute(hash: string): Route {
       episodeId: rest[1] || null,
       ...turnOf(rest[2], rest[3]),
     };
+  if (view === 'export' && rest.length === 0) return { page: 'export', runId };
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
@@ -128,6 +133,7 @@ export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'new') return formatNew(route);
   if (route.page === 'studies') return '#/studies';
+  if (route.page === 'system') return '#/system';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'history') return route.part === 'runs' ? '#/history' : `#/history/${route.part}`;
   if (route.page === 'compare')
@@ -135,6 +141,7 @@ export function formatRoute(route: Route): string {
   if (route.page === 'unknown') return route.hash;
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
+  if (route.page === 'export') return `${run}/export`;
   if (route.page === 'thoughts')
     return route.iteration === null ? `${run}/thoughts` : `${run}/thoughts/${route.iteration}`;
   if (route.page === 'then-and-now') {

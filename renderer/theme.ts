@@ -1,29 +1,46 @@
 import { create } from 'zustand';
 
 export type Theme = 'light' | 'dark';
+export type ThemeChoice = Theme | 'system';
 
 const storageKey = 'starpo-theme';
 const systemDark = () => matchMedia('(prefers-color-scheme: dark)');
+const systemTheme = (): Theme => (systemDark().matches ? 'dark' : 'light');
 
-function stored(): Theme | null {
+function stored(): ThemeChoice {
   const value = localStorage.getItem(storageKey);
-  return value === 'light' || value === 'dark' ? value : null;
+  return value === 'light' || value === 'dark' ? value : 'system';
 }
 
-export const useTheme = create<{ theme: Theme; toggle: () => void }>()((set, get) => ({
+interface ThemeState {
+  /** What is shown. */
+  theme: Theme;
+  choice: ThemeChoice;
+  choose: (choice: ThemeChoice) => void;
+  toggle: () => void;
+}
+
+export const useTheme = create<ThemeState>()((set, get) => ({
   theme: 'light',
+  choice: 'system',
+  choose: (choice) => {
+    if (choice === 'system') localStorage.removeItem(storageKey);
+    else localStorage.setItem(storageKey, choice);
+    set({ choice, theme: choice === 'system' ? systemTheme() : choice });
+  },
   toggle: () => {
     const theme = get().theme === 'dark' ? 'light' : 'dark';
     // A choice that equals the system's is no choice: the page goes on following the system.
-    if (theme === (systemDark().matches ? 'dark' : 'light')) localStorage.removeItem(storageKey);
-    else localStorage.setItem(storageKey, theme);
-    set({ theme });
+    get().choose(theme === systemTheme() ? 'system' : theme);
   },
 }));
 
 /** Applies the theme to the document and follows the system while the person has chosen none. */
 export function startTheme(): void {
-  const follow = () => useTheme.setState({ theme: stored() ?? (systemDark().matches ? 'dark' : 'light') });
+  const follow = () => {
+    const choice = stored();
+    useTheme.setState({ choice, theme: choice === 'system' ? systemTheme() : choice });
+  };
   useTheme.subscribe(({ theme }) => {
     document.documentElement.dataset.theme = theme;
   });

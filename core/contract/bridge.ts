@@ -26,6 +26,18 @@ export function bridgeChannel(bridge: Bridge): Channel {
   };
 }
 
+/** What the preload offers for exports. */
+export interface Saver {
+  /** Lets the person choose where an export's files go, and puts them there; `place`: null where they thought better of it. */
+  save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
+}
+
+/** What the preload offers for links into the app. */
+export interface Guide {
+  /** Calls back with the hash of the page that a link means; gives the function that ends it. */
+  onGo(handler: (page: string) => void): () => void;
+}
+
 /** What the preload offers for notifications. */
 export interface Notifier {
   /** NotificationText (notification.ts) as JSON; what is none is dropped. */

@@ -11,7 +11,9 @@ import {
   thoughts,
 } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { exportProcedures } from './exports.ts';
 import { libraryNotices, libraryProcedures } from './library.ts';
+import { machineNotices, machineProcedures } from './machine.ts';
 import {
   type ApiError,
   alert,
@@ -42,7 +44,9 @@ export * from './configuration.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './exports.ts';
 export * from './library.ts';
+export * from './machine.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -285,6 +289,8 @@ export const procedures = {
     input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
     output: replay,
   },
+  ...exportProcedures,
+  ...machineProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -328,6 +334,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...machineNotices,
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import product from '../../package.json' with { type: 'json' };
+import { exportFormat } from '../contract/exports.ts';
 import { Failure } from '../contract/failure.ts';
 import { importSources } from '../imports/metric-names.ts';
 import { parseSettings, type Setting } from '../run-config/settings.ts';
@@ -11,13 +12,16 @@ import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
 import { type BundleFlags, exportBundle, importBundle } from './commands/bundle.ts';
 import { calibrate } from './commands/calibrate.ts';
 import { check } from './commands/check.ts';
+import { diagnostics } from './commands/diagnostics.ts';
 import { doctor } from './commands/doctor.ts';
 import { type EvaluateOptions, evaluate } from './commands/evaluate.ts';
+import { exportRun } from './commands/export.ts';
 import { rebuild } from './commands/history.ts';
 import { importMetrics } from './commands/import-metrics.ts';
 import { deleteRuns, emptyTrash, listTrash, renameRun, restoreRuns } from './commands/library.ts';
 import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
 import { pinCheckpoint } from './commands/pin.ts';
+import { listPresets } from './commands/presets.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
@@ -61,7 +65,13 @@ const seed = [
   'key of every random draw; the same as --set seed=<number>',
   wholeNumber,
 ] as const;
+const device = [
+  '--device <device>',
+  'auto, cpu, cuda or cuda:<number>; the same as --set device=<device>',
+] as const;
 const json = ['--json', 'print JSON'] as const;
+
+const runArgument = 'its id or a beginning of it, its name, or the end of that alone, such as a16c';
 
 const from = [
   '--from <run>',
@@ -77,6 +87,7 @@ interface NewRunFlags extends SourceFlags {
   home?: string;
   set: string[];
   seed?: number;
+  device?: string;
 }
 
 type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
@@ -86,14 +97,18 @@ interface TrainFlags {
   queue?: boolean;
 }
 
-function settingsOf({ set, seed }: Pick<NewRunFlags, 'set' | 'seed'>): Record<string, Setting> {
+function settingsOf({
+  set,
+  seed,
+  device,
+}: Pick<NewRunFlags, 'set' | 'seed' | 'device'>): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   // A path is meant from where the person is; the core that reads it may be elsewhere.
   for (const key of ['start.model', 'kl.reference']) {
     const folder = settings[key];
     if (typeof folder === 'string' && folder !== '') settings[key] = resolve(folder);
   }
-  return { ...settings, ...(seed === undefined ? {} : { seed }) };
+  return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
 }
 
 function program(): Command {
@@ -107,6 +122,7 @@ function program(): Command {
     .command('serve')
     .description('serve the app to a browser on this machine')
     .option('--port <number>', 'port, 0 for any free one', portNumber, defaultPort)
+    .option('--tensorboard <folder>', 'write the metrics of every run for TensorBoard as they come')
     .option(...home)
     .action(serve);
   root
@@ -118,6 +134,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option('--json', 'print the events as JSON lines')
     .option('--queue', 'let it wait until its device is free, and follow nothing')
     .option(...home)
@@ -139,6 +156,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option(...home)
     .action((preset: string | undefined, flags: NewRunFlags) =>
       newRun({ source: sourceOf(preset, flags), set: settingsOf(flags), home: flags.home }),
@@ -152,6 +170,7 @@ function program(): Command {
     .option(...config)
     .option(...set)
     .option(...seed)
+    .option(...device)
     .option(...json)
     .option(...home)
     .action((preset: string | undefined, { json, ...flags }: NewRunFlags & { json?: boolean }) =>
@@ -163,6 +182,13 @@ function program(): Command {
       }),
     );
   root
+    .command('presets')
+    .description('list what can be trained: what it shows, and how long it takes')
+    .option('--all', 'also with the other algorithms')
+    .option(...json)
+    .option(...home)
+    .action(listPresets);
+  root
     .command('runs')
     .description('list the runs')
     .option('--all', 'also those that are archived')
@@ -172,7 +198,7 @@ function program(): Command {
   root
     .command('show')
     .description('show one run')
-    .argument('<run>')
+    .argument('<run>', runArgument)
     .option(...json)
     .option(...home)
     .action(showRun);
@@ -233,6 +259,18 @@ function program(): Command {
       evaluate(run, { ...options, set: parseSettings(options.set), json: options.json ?? false }),
     );
   root
+    .command('export')
+    .description('make files of a run, or of a study, for other programs')
+    .argument('<run>', `${runArgument}; or a study's id`)
+    .addOption(
+      new Option('--as <format>', 'of the files').choices(exportFormat.options).makeOptionMandatory(),
+    )
+    .option('--out <folder>', 'where they go; without it one that is text is printed')
+    .option('--checkpoint <iteration>', 'of hugging-face (else the newest)', wholeNumber)
+    .option('--live', 'tensorboard: go on until the run has ended')
+    .option(...home)
+    .action(exportRun);
+  root
     .command('history')
     .description('the index over all runs of a data folder')
     .command('rebuild')
@@ -255,6 +293,12 @@ function program(): Command {
     .option(...json)
     .option(...home)
     .action(doctor);
+  root
+    .command('diagnostics')
+    .description('make a zip for a report of a problem: versions, findings, logs; no token, no weights')
+    .option('--out <file>', 'where it goes', 'starpo-diagnostics.zip')
+    .option(...home)
+    .action(diagnostics);
   return root;
 }
 

@@ -10,6 +10,7 @@ const inputCodes = new Set([
   'config_version_unsupported',
   'preset_unknown',
   'run_unknown',
+  'run_ambiguous',
   'environment_unknown',
   'checkpoint_missing',
   'checkpoint_pruned',
@@ -25,6 +26,8 @@ const inputCodes = new Set([
   'labelled_run_invalid',
   'thresholds_invalid',
   'run_imported',
+  'export_unsuitable',
+  'export_exists',
   'import_unreadable',
   'bundle_invalid',
   'bundle_version_unsupported',
@@ -41,10 +44,10 @@ const inputCodes = new Set([
   'import_several_runs',
 ]);
 
-/** Writes an error for people to stderr and sets the exit status: 2 for bad input, else 1. */
+/** Writes an error for people to stderr, its code last, and sets the exit status: 2 for bad input, else 1. */
 export function reportFailure(error: unknown): void {
   const { code, message, hint } = asFailure(error);
-  process.stderr.write(`error: ${message}\n  code: ${code}\n  hint: ${hint}\n`);
+  process.stderr.write(`error: ${message}\n  hint: ${hint}\n  details: ${code}\n`);
   if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = inputCodes.has(code) ? 2 : 1;
 }
@@ -53,6 +56,14 @@ export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 export const percent = (share: number | undefined) =>
   share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
+
+/** `42 s`, `5 min`, `2 h 10 min`. */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.round(whole / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
 
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {
@@ -72,13 +83,14 @@ export function iterationLine(
   const facts: [string, string | undefined][] = [
     ['success', percent(metrics['rollout/success_rate']) || undefined],
     ['reward', number('rollout/reward_mean', 3)],
-    ['in-group std', number('rollout/reward_std_in_group', 3)],
+    ['spread in groups', number('rollout/reward_std_in_group', 3)],
     ['entropy', number('rollout/entropy', 3)],
     ['loss', number('warm_start/loss', 4)],
-    ['grad norm', number('actor/grad_norm', 3)],
-    ['s', number('time/iteration', 1)],
+    ['gradient norm', number('actor/grad_norm', 3)],
   ];
   const shown = facts.filter(([, value]) => value !== undefined).map(([name, value]) => `${name} ${value}`);
+  const seconds = number('time/iteration', 1);
+  if (seconds !== undefined) shown.push(`${seconds} s`);
   return `iteration ${iteration}/${iterations}  ${shown.join('  ')}`;
 }
 

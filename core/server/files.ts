@@ -2,15 +2,18 @@ import { constants, type FileHandle, open, realpath } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { exportId } from '../contract/exports.ts';
 import { isSame } from '../contract/handshake.ts';
+import { exportFolder } from '../exports/exports.ts';
 import { runFolder, runIdPattern } from '../run-directory/names.ts';
 import { foreignness } from './access.ts';
 
 export const filesPath = '/api/files/';
+export const exportsPath = '/api/exports/';
 
 /**
- * The one way on which files travel: `GET /api/files/RUN/PATH` gives a file of a run directory to whoever has this process's sign-in code, as
- * `Authorization: Bearer CODE`. Always as something to save: no page is ever made of what a run wrote.
+ * The one way on which files travel: `GET /api/files/RUN/PATH` gives a file of a run directory, `GET /api/exports/ID/NAME` one that was made of it (exports/), to whoever
+ * has this process's sign-in code, as `Authorization: Bearer CODE`. Always as something to save: no page is ever made of what a run wrote.
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -23,7 +26,7 @@ export async function sendFile(
   if (refused) return refuse(refused.status, refused.reason);
   if (request.method !== 'GET') return refuse(405, 'Only GET.');
   if (!isSame(request.headers.authorization ?? '', `Bearer ${code}`)) return refuse(401, 'not signed in');
-  const path = await locate(home, request.url!.slice(filesPath.length));
+  const path = await locate(home, request.url!);
   const file = path === null ? null : await openPlain(path);
   if (!file) return refuse(404, 'no such file');
   try {
@@ -44,12 +47,15 @@ export async function sendFile(
   }
 }
 
-/** Null for what would lead out of the run directory, by its name or by a link. */
+/** Null for what would lead out of the run's or the export's folder, by its name or by a link. */
 async function locate(home: string, address: string): Promise<string | null> {
   try {
-    const [runId = '', ...parts] = decodeURIComponent(address.split('?')[0]!).split('/');
-    if (!runIdPattern.test(runId) || parts.some((part) => part === '' || part.includes('\0'))) return null;
-    const folder = await realpath(runFolder(home, runId));
+    const exported = address.startsWith(exportsPath);
+    const inner = address.slice((exported ? exportsPath : filesPath).length).split('?')[0]!;
+    const [id = '', ...parts] = decodeURIComponent(inner).split('/');
+    const known = exported ? exportId.safeParse(id).success : runIdPattern.test(id);
+    if (!known || parts.some((part) => part === '' || part.includes('\0'))) return null;
+    const folder = await realpath(exported ? exportFolder(home, id) : runFolder(home, id));
     const path = resolve(join(folder, ...parts));
     return path.startsWith(folder + sep) && (await realpath(path)) === path ? path : null;
   } catch {

@@ -22,6 +22,8 @@ import {
   unknownEpisode,
 } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
+import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
+import { findingsOf } from '../system/findings.ts';
 import { configurationHandlers } from './configuration-handlers.ts';
 import { libraryHandlers } from './library-handlers.ts';
 import type { Session } from './session.ts';
@@ -207,6 +209,22 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'evaluations.replay': async ({ runId, name, episodeId }) => {
       const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
+    },
+    'machine.gauges': () => core.gauges.read(),
+    'machine.findings': async () => findingsOf(await systemInfo(core), core.resources),
+    'machine.diagnostics': async () => {
+      const info = await systemInfo(core);
+      const { home, version, recentLog } = core;
+      const findings = findingsOf(info, core.resources);
+      const facts = { home, version, info, findings, machine: core.gauges.machine(), runs: runs.list() };
+      const texts = await diagnosticTexts({ ...facts, log: recentLog.text() });
+      return core.exports.keep('starpo-diagnostics.zip', (path) => writeZip(path, texts));
+    },
+    'exports.make': (wanted) => core.exports.make(wanted),
+    'exports.text': async (wanted) => ({ text: await core.exports.text(wanted) }),
+    'exports.forget': async ({ exportId }) => {
+      await core.exports.forget(exportId);
+      return {};
     },
   };
 }

@@ -11,7 +11,7 @@ import { subProtocol } from '../contract/web-socket.ts';
 import { reachCore } from '../host/reach.ts';
 import { within } from '../host/within.ts';
 import { callerOf, isOwnHost, makeSure } from './access.ts';
-import { filesPath, sendFile } from './files.ts';
+import { exportsPath, filesPath, sendFile } from './files.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 
@@ -19,6 +19,8 @@ export const defaultPort = 7717;
 const loopback = '127.0.0.1';
 /** How long a client may take to say goodbye. */
 const farewell = 1000;
+/** How long whoever has our port may take to say what it is. */
+const namePatience = 2000;
 
 export interface EndpointOptions {
   /** 0 for any free one. */
@@ -45,7 +47,7 @@ export interface Endpoint {
 }
 
 /**
- * Serves core's API over WebSockets at /api, files of runs, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * Serves core's API over WebSockets at /api, files of runs and exports, and the renderer's files, to this machine alone; `serve` gets the channel of every client
  * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(
@@ -64,7 +66,7 @@ export async function openEndpoint(
         .end('This host answers to localhost alone.\n');
     else if (request.url === signInPath && webFolder !== undefined)
       signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
-    else if (request.url?.startsWith(filesPath))
+    else if (request.url?.startsWith(filesPath) || request.url?.startsWith(exportsPath))
       sendFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
   });
@@ -160,7 +162,9 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     ours?.close();
     const holder = ours
       ? `StarPO Studio is running already at ${pageOf(originOf(port), ours.code)}`
-      : 'Another program has it';
+      : (await isStudio(originOf(port)))
+        ? 'StarPO Studio already serves another data folder here'
+        : 'Another program has it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,
@@ -175,4 +179,15 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     );
   }
   return error;
+}
+
+/** Whether what answers at an address calls itself a StarPO Studio. Good for a hint alone: anybody may say so. */
+async function isStudio(origin: string): Promise<boolean> {
+  try {
+    const answer = await fetch(origin, { signal: AbortSignal.timeout(namePatience), redirect: 'error' });
+    const { done, value } = await answer.body!.getReader().read();
+    return !done && new TextDecoder().decode(value).includes('StarPO Studio');
+  } catch {
+    return false;
+  }
 }

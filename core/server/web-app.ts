@@ -73,5 +73,5 @@ function locate(root: string, path: string): string | null {
 
 const missing = (path: string) =>
   path === '/'
-    ? 'The app is not built. Run `npm run setup`, then load this page again.\n'
+    ? 'StarPO Studio is not built. Run `npm run setup`, then load this page again.\n'
     : 'There is no such page.\n';

@@ -7,6 +7,9 @@ import { openWebSocket } from '../../core/contract/web-socket.ts';
 /** Where the sign-in code lies for the other tabs of this browser; it is worth nothing once the process that printed it has ended. */
 const codeKey = 'starpo-sign-in';
 
+/** What files are asked for with, beside the channel; a page that is served by Electron has none. */
+export const signInCode = () => localStorage.getItem(codeKey) ?? '';
+
 /** How this window reaches core: through Electron's bridge where there is one, else through a WebSocket to the page's own host. */
 export function chooseTransport(): () => Promise<Channel> {
   const bridge = (window as { starpo?: Bridge }).starpo;

@@ -54,6 +54,9 @@ const paths = {
   quiet: 'M4.5 8h7',
   bell: 'M8 2.2c2.5 0 3.9 1.8 3.9 4.2 0 3 1.3 4.3 1.3 4.3H2.8s1.3-1.3 1.3-4.3C4.1 4 5.5 2.2 8 2.2zM6.6 12.8a1.5 1.5 0 002.8 0',
   fork: 'M4.5 3.2v9.6M4.5 9.2c0-2.4 7-1.6 7-5M4.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM4.5 11.6a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM11.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6z',
+  system: 'M2 3h12v8.2H2zM5.4 13.6h5.2M8 11.2v2.4',
+  download: 'M8 2.2v7.6M4.6 6.6L8 10l3.4-3.4M2.8 13.2h10.4',
+  copy: 'M5.6 5.6h7.6v7.6H5.6zM3.2 10.4V2.8h7.6',
   tree: 'M1.8 8h3.4M5.2 3.5v9M5.2 3.5h3M5.2 8h3M5.2 12.5h3M10.2 3.5h4M10.2 8h4M10.2 12.5h4',
   settings:
     'M2 4.5h6.2M12.2 4.5H14M10.2 3a1.5 1.5 0 100 3 1.5 1.5 0 000-3zM2 11.5h1.8M7.8 11.5H14M5.8 10a1.5 1.5 0 100 3 1.5 1.5 0 000-3z',
@@ -123,6 +126,9 @@ const outlined: ReadonlySet<IconName> = new Set([
   'bell',
   'fork',
   'tree',
+  'system',
+  'download',
+  'copy',
 ]);
 
 /** Decoration only: the control it stands in carries the words. */

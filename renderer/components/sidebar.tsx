@@ -110,6 +110,15 @@ export function Sidebar({ route }: { route: Route }) {
       {runs?.length === 0 && archived === 0 && (
         <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>
       )}
+      <a
+        className="nav-link"
+        href="#/system"
+        aria-current={route.page === 'system' ? 'page' : undefined}
+        title="System"
+      >
+        <Icon name="system" />
+        <span className="wide">System</span>
+      </a>
       <footer className="sidebar-foot">
         <span className="connection" data-state={connection} role="status">
           <span className="status-dot" aria-hidden="true" />

@@ -1,9 +1,10 @@
 import { create } from 'zustand';
 import type { Notifier } from '../../core/contract/bridge.ts';
-import type { Alert, RunStatus } from '../../core/contract/contract.ts';
+import type { Alert, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import type { NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
-import { isLive } from '../components/run-facts.ts';
+import { percent } from '../components/format.ts';
+import { isLive, successOf } from '../components/run-facts.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 
@@ -38,11 +39,19 @@ export const useNotifications = create<Notifications>()((set) => ({
   },
 }));
 
-/** Tells of alarms while the window isn't in front, until the returned function is called. */
+/** Tells of alarms and of runs that have ended while the window isn't in front, until the returned function is called. */
 export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
   useNotifications.setState({ permission: present() });
   const told = new Set<string>();
+  /** Runs that train, as far as is known: what has ended before is no news. */
+  const live = new Set<string>();
   const stops = [
+    api.on('run', (run) => {
+      const ended = !isLive(run.status) && live.delete(run.id);
+      if (isLive(run.status)) live.add(run.id);
+      const title = ended ? endTitles[run.status] : undefined;
+      if (title && mayTell()) show(run.id, `${run.id} ${run.status}`, title, endWords(run));
+    }),
     api.on('alerts', ({ runId, alerts }) => {
       const alarm = newAlarm(alerts);
       // Of a run that has ended, as of one that was made elsewhere, alarms are found when it is taken in.
@@ -51,7 +60,7 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
       const key = `${runId} ${alarm.id} ${alarm.raisedAt}`;
       if (told.has(key)) return;
       told.add(key);
-      if (useNotifications.getState().permission === 'on' && !inFront()) show(runId, alarm);
+      if (mayTell()) showAlarm(runId, alarm);
     }),
     desktop()?.onOpen((runId) => navigate({ page: 'run', runId })) ?? (() => {}),
   ];
@@ -72,6 +81,8 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
 const statusOf = (runId: string): RunStatus =>
   useApp.getState().runs?.find(({ id }) => id === runId)?.status ?? 'created';
 
+const mayTell = () => useNotifications.getState().permission === 'on' && !inFront();
+
 const inFront = () => document.visibilityState === 'visible' && document.hasFocus();
 
 const titles: Record<NonNullable<Alert['level']>, string> = {
@@ -81,18 +92,34 @@ const titles: Record<NonNullable<Alert['level']>, string> = {
   collapsed: 'Echo Trap: the run has collapsed',
 };
 
-function show(runId: string, { id, level, message, iteration }: Alert): void {
+function showAlarm(runId: string, { id, level, message, iteration }: Alert): void {
   const name = useApp.getState().runs?.find((run) => run.id === runId)?.name ?? 'A run';
-  const title = titles[level ?? 'warning'];
-  const body = `${name}, iteration ${iteration}. ${message}`;
+  show(runId, `${runId} ${id}`, titles[level ?? 'warning'], `${name}, iteration ${iteration}. ${message}`);
+}
+
+/** Ends that nobody asked for just now. */
+const endTitles: Partial<Record<RunStatus, string>> = {
+  completed: 'Training is complete',
+  failed: 'Training has failed',
+  interrupted: 'Training was interrupted',
+};
+
+function endWords(run: RunSummary): string {
+  const { evaluation } = successOf(run);
+  const place = `${run.name}, iteration ${run.iteration} of ${run.iterations}.`;
+  if (run.failure) return `${place} ${run.failure.message}`;
+  return evaluation === undefined ? place : `${place} Success ${percent(evaluation)}.`;
+}
+
+/** `tag`: of several tabs with the same news, one notification stays. */
+function show(runId: string, tag: string, title: string, body: string): void {
   const bridge = desktop();
   if (bridge) {
     const text: NotificationText = { runId, title, body: body.slice(0, 500) };
     bridge.notify(JSON.stringify(text));
     return;
   }
-  // Of several tabs with the same alert, one notification stays.
-  const notification = new Notification(title, { body, tag: `${runId} ${id}` });
+  const notification = new Notification(title, { body, tag });
   notification.onclick = () => {
     focus();
     navigate({ page: 'run', runId });

@@ -85,7 +85,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     await child.line(/^iteration 2\//);
     const { status, errors } = await child.kill('SIGINT');
     expect(status).toBe(1);
-    expect(errors).toContain('code: run_stopped');
+    expect(errors).toContain('details: run_stopped');
     expect(JSON.parse((await run('show', id!, '--json')).output).summary).toMatchObject({
       status: 'stopped',
       iteration: 2,
@@ -163,7 +163,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const channel = await openApiOf(world.home, origin!);
     const { accepted } = await createClient(channel).call('runs.command', { runId: id!, command: 'stop' });
     expect(accepted).toBe(true);
-    expect((await training.finished).errors).toContain('code: run_stopped');
+    expect((await training.finished).errors).toContain('details: run_stopped');
     expect(JSON.parse((await run('runs', '--json')).output)).toMatchObject([{ id, status: 'stopped' }]);
     await app.kill();
   });
@@ -174,7 +174,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { port } = server.address() as AddressInfo;
     const { status, errors } = await run('serve', '--port', String(port));
     expect(status).toBe(1);
-    expect(errors).toMatch(/^error: .*\n {2}code: port_busy\n {2}hint: .*--port/);
+    expect(errors).toMatch(/^error: .*\n {2}hint: .*--port.*\n {2}details: port_busy\n$/);
     server.close();
   });
 
@@ -194,7 +194,7 @@ describe('starpo', { timeout: 300_000 }, () => {
       writeFileSync(file, '');
       const { status, output, errors } = await run(...args, '--home', file);
       expect({ status, output }).toEqual({ status: 1, output: '' });
-      expect(errors).toMatch(/^error: .+\n {2}code: data_folder_unusable\n {2}hint: .*--home.*\n$/);
+      expect(errors).toMatch(/^error: .+\n {2}hint: .*--home.*\n {2}details: data_folder_unusable\n$/);
     },
   );
 
@@ -205,14 +205,14 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { status, errors } = await run('runs');
     held.close();
     expect(status).toBe(1);
-    expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}code: data_folder_elsewhere\n {2}hint: /);
+    expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}hint: .*\n {2}details: data_folder_elsewhere\n$/);
   });
 
   test('train without a trainer makes nothing', async () => {
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const { status, errors } = await starpo(['train', 'starter-bandit'], environment).finished;
     expect(status).toBe(1);
-    expect(errors).toContain('code: trainer_missing');
+    expect(errors).toContain('details: trainer_missing');
     expect(runFolders()).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { status, output, errors } = await run(...args);
     expect(status).toBe(2);
     expect(output).toBe('');
-    expect(errors).toMatch(new RegExp(`^error: .+\\n {2}code: ${code}\\n {2}hint: .+\\n$`));
+    expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
     expect(errors).toContain(mention);
     expect(runFolders()).toEqual([]);
   });

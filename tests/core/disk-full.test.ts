@@ -39,7 +39,7 @@ test.each([
     world.run('some-run', [journal.started(0), ...lines]);
     const { status, errors } = await starpoWithin(limit, 'runs');
     expect(status).toBe(1);
-    expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
+    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: disk_full\n/);
 
     const fresh = new World();
     try {

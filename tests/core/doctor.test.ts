@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkGpus } from '../../core/host/commands/doctor.ts';
+import { gpuFindings } from '../../core/system/findings.ts';
 import { parseDevices } from '../../core/trainer/trainer.ts';
 
 const file = resolve(import.meta.dirname, '../../docs/formats/examples/devices.json');
@@ -19,12 +19,13 @@ test('the example of devices has a GPU that can be used and one that cannot', ()
     cuda: { runtimeVersion: '13.0', driverVersion: '13.0', problem: null },
     build: example.build,
   });
-  expect(checkGpus(devices, cuda)).toEqual([
-    { name: 'GPU', fine: true, detail: 'cuda:0 NVIDIA H100 80GB HBM3' },
+  expect(gpuFindings(devices, cuda)).toEqual([
+    { name: 'GPU', fine: true, detail: 'cuda:0 NVIDIA H100 80GB HBM3', advice: null },
     {
       name: 'GPU',
       fine: false,
-      detail: `cuda:1 Tesla T4 can't be used: ${example.devices[2].reason}; ${example.devices[2].hint}`,
+      detail: `cuda:1 Tesla T4 can't be used: ${example.devices[2].reason}`,
+      advice: example.devices[2].hint,
     },
   ]);
 });
@@ -36,10 +37,10 @@ test.each([
   ['driver_too_old', false],
   ['gpu_failed', false],
 ])('doctor on %s: fine is %s, with what to do', (code, fine) => {
-  const detail = 'none: the message; the hint';
-  expect(checkGpus([], withProblem(code))).toEqual([{ name: 'GPU', fine, detail }]);
+  const said = { detail: 'none: the message', advice: 'the hint' };
+  expect(gpuFindings([], withProblem(code))).toEqual([{ name: 'GPU', fine, ...said }]);
 });
 
 test('where the trainer cannot be asked, its own line says so', () => {
-  expect(checkGpus([], null)).toEqual([]);
+  expect(gpuFindings([], null)).toEqual([]);
 });

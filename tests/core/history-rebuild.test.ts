@@ -104,7 +104,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     writeFileSync(databaseFile(world.home), 'this is some text and no database at all');
     const { status, errors } = await run('runs');
     expect(status).toBe(1);
-    expect(errors).toMatch(/code: data_folder_unusable\n {2}hint: .*starpo history rebuild/);
+    expect(errors).toMatch(/hint: .*starpo history rebuild.*\n {2}details: data_folder_unusable/);
   });
 
   // Who has a file open can be told on Linux alone.
@@ -116,7 +116,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     const { status, output, errors } = await run('history', 'rebuild');
     closeSync(held);
     expect({ status, output }).toEqual({ status: 1, output: '' });
-    expect(errors).toMatch(/^error: .+\n {2}code: history_in_use\n {2}hint: .+\n$/);
+    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);
     expect(errors).toContain(String(process.pid));
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
@@ -127,7 +127,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     database.close();
     const { status, errors } = await run('history', 'rebuild');
     expect(status).toBe(1);
-    expect(errors).toContain('code: history_version_unsupported');
+    expect(errors).toContain('details: history_version_unsupported');
   });
 
   test('is done by the host where there is one, which goes on; its clients hear only of what is gone', async () => {

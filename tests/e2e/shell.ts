@@ -13,18 +13,22 @@ export interface Shell {
   page: Page;
   /** Exit status; settles when the app has ended by itself. */
   ended: Promise<number | null>;
+  /** The first line that it printed, already or later, that matches. */
+  heard(pattern: RegExp): Promise<RegExpExecArray>;
+  /** What a person does to the desktop around it; in the stand-in alone (stand-in/desk.ts). */
+  does(deed: object): void;
   /** Ends it whatever it does. */
   close(): Promise<void>;
 }
 
 /** Opens the built app on a data folder, as often as one likes. */
 export interface Desktop {
-  open(home: string): Promise<Shell>;
+  open(home: string, environment?: Record<string, string>): Promise<Shell>;
   close(): Promise<void>;
 }
 
-/** The built main process, preload and page, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
-export async function standInDesktop(): Promise<Desktop> {
+/** The built main process, preload and page of a folder, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
+export async function standInDesktop(folder = root): Promise<Desktop> {
   const profile = mkdtempSync(join(tmpdir(), 'starpo-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: chromiumPath(),
@@ -33,12 +37,17 @@ export async function standInDesktop(): Promise<Desktop> {
   });
   const [port] = readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n');
   return {
-    open: async (home) => {
+    open: async (home, environment = {}) => {
       const opened = context.waitForEvent('page', { timeout: 60_000 });
-      const app = spawn(pinnedNode(), ['tests/e2e/stand-in/run.ts', root], {
+      const app = spawn(pinnedNode(), ['tests/e2e/stand-in/run.ts', folder], {
         cwd: root,
-        env: { ...process.env, STARPO_HOME: home, STAND_IN_BROWSER: `http://127.0.0.1:${port}` },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          STARPO_HOME: home,
+          STAND_IN_BROWSER: `http://127.0.0.1:${port}`,
+          ...environment,
+        },
+        stdio: ['pipe', 'pipe', 'pipe'],
       });
       return { ...(await shellOf(app, opened)), close: () => end(app) };
     },
@@ -51,15 +60,29 @@ export async function standInDesktop(): Promise<Desktop> {
 
 async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<Shell, 'close'>> {
   let output = '';
+  const listeners = new Set<() => void>();
   for (const stream of [app.stdout, app.stderr])
     stream?.on('data', (chunk: Buffer) => {
       output += chunk;
+      for (const listener of [...listeners]) listener();
+    });
+  const heard = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const look = () => {
+        const found = pattern.exec(output);
+        if (!found) return;
+        listeners.delete(look);
+        resolve(found);
+      };
+      listeners.add(look);
+      look();
     });
   const ended = once(app, 'exit').then(([status]: (number | null)[]) => status ?? null);
   const early = ended.then((status) => {
     throw new Error(`The app ended with status ${status} before its window opened:\n${output}`);
   });
-  return { page: await Promise.race([opened, early]), ended };
+  const does = (deed: object) => void app.stdin?.write(`${JSON.stringify(deed)}\n`);
+  return { page: await Promise.race([opened, early]), ended, heard, does };
 }
 
 /** Why Electron itself can't be tested on this machine, or null. */
@@ -84,7 +107,10 @@ export function electronDesktop(): Desktop {
       });
       const child = app.process();
       const ended = once(child, 'exit').then(([status]: (number | null)[]) => status ?? null);
-      return { page: await app.firstWindow(), ended, close: () => end(child) };
+      const never = () => {
+        throw new Error('Nobody plays the desktop around Electron itself.');
+      };
+      return { page: await app.firstWindow(), ended, heard: never, does: never, close: () => end(child) };
     },
     close: async () => rmSync(profile, { recursive: true, force: true, maxRetries: 10 }),
   };

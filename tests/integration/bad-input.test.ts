@@ -58,7 +58,7 @@ async function refusal(program: string, ...args: string[]): Promise<Refusal> {
   const [status] = await once(child, 'close');
   return {
     status,
-    code: /^ {2}code: (\w+)$/m.exec(errors)?.[1],
+    code: /^ {2}(?:code|details): (\w+)$/m.exec(errors)?.[1],
     hint: /^ {2}hint: (.+)$/m.exec(errors)?.[1],
   };
 }

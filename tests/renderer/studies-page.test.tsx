@@ -45,6 +45,9 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];
   expect(page.saying('a', 'Compare these runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
+  await page.click(() => page.find('button[aria-label="Show Results, Markdown"]'));
+  const shown = await page.shown(() => page.find('section[aria-label="Results, Markdown"]')?.textContent);
+  expect(shown).toMatch(/\| as shipped \| none \| 2 of 2 \| 40\.0 % /);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
   await page.shown(page.saying('h1', /wide s1/));
 });

@@ -1,8 +1,8 @@
+import type { Client } from '../../contract/client.ts';
 import type { Advice, Alert } from '../../contract/contract.ts';
 import { metricTitle } from '../../contract/metric-titles.ts';
-import { runIdPattern } from '../../run-directory/names.ts';
-import { runUnknown } from '../../runs/runs.ts';
 import { print } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {
@@ -12,29 +12,29 @@ interface Options {
 }
 
 /** Lists a run's alerts with what is advised now, or takes an advice. */
-export async function listAlerts(runId: string, { home, json, take }: Options): Promise<void> {
-  if (!runIdPattern.test(runId)) throw runUnknown(runId);
-  if (take !== undefined) return takeAdvice(home, runId, take);
-  const { alerts, trap } = await withClient(
-    home,
-    async (client) => ({
+export async function listAlerts(named: string, { home, json, take }: Options): Promise<void> {
+  if (take !== undefined) return takeAdvice(home, named, take);
+  const ask = async (client: Client) => {
+    const runId = await resolveRun(client, named);
+    return {
       alerts: await client.call('alerts.list', { runId }),
       trap: await client.call('echoTrap.state', { runId }),
-    }),
-    { repeatable: true },
-  );
+    };
+  };
+  const { alerts, trap } = await withClient(home, ask, { repeatable: true });
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
   if (trap) print(`${trap.state} since iteration ${trap.since}. ${trap.summary}`);
   for (const alert of alerts) print(describeAlert(alert));
   if (alerts.length === 0) print('No alerts.');
   const acting = trap?.advice.filter(({ acts }) => acts) ?? [];
   if (acting.length === 0) return;
-  print(`\nWhat would help now (\`starpo alerts ${runId} --take ADVICE\`):`);
+  print(`\nWhat would help now (\`starpo alerts ${named} --take ADVICE\`):`);
   for (const advice of acting) print(describeAdvice(advice));
 }
 
-async function takeAdvice(home: string | undefined, runId: string, adviceId: string): Promise<void> {
+async function takeAdvice(home: string | undefined, named: string, adviceId: string): Promise<void> {
   await withClient(home, async (client) => {
+    const runId = await resolveRun(client, named);
     const { message, fork } = await client.call('echoTrap.act', { runId, adviceId });
     print(fork === null ? message : `${message} It goes on as ${fork}.`);
   });

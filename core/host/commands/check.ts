@@ -1,13 +1,15 @@
+import type { Client } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
+import { resolveSource } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
 import { withClient } from './with-client.ts';
 
 /** Prints what is to be said of a configuration. Throws its first problem. */
 export async function check({ home, source, set, json }: NewRunOptions & { json: boolean }): Promise<void> {
-  const checked = await withClient(home, (client) => client.call('configs.check', { ...source, set }), {
-    repeatable: true,
-  });
+  const ask = async (client: Client) =>
+    client.call('configs.check', { ...(await resolveSource(client, source)), set });
+  const checked = await withClient(home, ask, { repeatable: true });
   if (json) print(JSON.stringify(checked, null, 2));
   const [problem] = checked.problems;
   if (problem) throw new Failure(problem.code, problem.message, problem.hint);

@@ -3,6 +3,7 @@ import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
 import { percent, print } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, withStudio } from './with-client.ts';
 
@@ -17,19 +18,22 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
  * Evaluates a checkpoint of a run, trained or in training, and prints the result; with `json` a line whenever it has come further, the last being
  * the result. Ctrl-C gives it up. It ends with the host of the data folder; then it is played anew by the next one.
  */
-export async function evaluate(runId: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
-  const wanted = { runId, ...wish };
+export async function evaluate(named: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
+  const wanted = { ...wish };
   let begun = false;
   const signals = nextSignal();
   const play = async (client: Client): Promise<Evaluation> => {
     await client.call('trainer.require', {});
+    const runId = await resolveRun(client, named);
     const ended = whenEnded(client, runId, json);
     const checkpoint = wanted.checkpoint ?? (await newestCheckpoint(client, runId));
-    const { name } = await client.call('evaluations.start', { ...wanted, checkpoint }).catch((error) => {
-      // The host has ended just after the evaluation.
-      if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
-      throw error;
-    });
+    const { name } = await client
+      .call('evaluations.start', { ...wanted, runId, checkpoint })
+      .catch((error) => {
+        // The host has ended just after the evaluation.
+        if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
+        throw error;
+      });
     begun = true;
     Object.assign(wanted, { checkpoint, name });
     signals.signal.then(() => client.call('evaluations.cancel', { runId, name })).catch(() => {});

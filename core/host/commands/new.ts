@@ -4,6 +4,7 @@ import type { RunSource } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { print } from '../output.ts';
+import { resolveSource } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 export interface NewRunOptions {
@@ -15,7 +16,11 @@ export interface NewRunOptions {
 /** Made only once: where the host ends before it has answered, that is said, and `starpo runs` tells whether the run is there. */
 export async function newRun({ home, source, set }: NewRunOptions): Promise<void> {
   await withClient(home, async (client) => {
-    const { runId } = await client.call('runs.create', { ...source, set, start: false });
+    const { runId } = await client.call('runs.create', {
+      ...(await resolveSource(client, source)),
+      set,
+      start: false,
+    });
     print((await client.call('runs.get', { runId })).folder);
   });
 }
@@ -38,7 +43,7 @@ export function sourceOf(
     throw usage('Only a checkpoint has an optimiser that could be kept.');
   if (preset !== undefined) return { preset };
   if (config !== undefined) return { config: readConfigFile(config) };
-  if (!run) throw usage(`"${from}" is neither a run nor a checkpoint of one.`);
+  if (!run?.trim()) throw usage(`"${from}" is neither a run nor a checkpoint of one.`);
   return iteration === undefined ? { run } : { run, checkpoint: Number(iteration), keepOptimizer };
 }
 

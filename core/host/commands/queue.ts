@@ -1,6 +1,7 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, runRow, table } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
@@ -25,20 +26,24 @@ export async function listQueue({ home, json }: Options): Promise<void> {
   else if (!working) print(idle);
 }
 
-export async function addToQueue(runId: string, { home }: Options): Promise<void> {
+export async function addToQueue(named: string, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
+    const runId = await resolveRun(client, named);
     const { position } = await client.call('queue.add', { runId });
     print(`${runId} is number ${position} of the queue`);
     await remindOfQueue(client);
   });
 }
 
-export async function removeFromQueue(runId: string, { home }: Options): Promise<void> {
-  await withClient(home, (client) => client.call('queue.remove', { runId }));
+export async function removeFromQueue(named: string, { home }: Options): Promise<void> {
+  await withClient(home, async (client) => {
+    await client.call('queue.remove', { runId: await resolveRun(client, named) });
+  });
 }
 
-export async function moveInQueue(runId: string, position: number, { home }: Options): Promise<void> {
+export async function moveInQueue(named: string, position: number, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
+    const runId = await resolveRun(client, named);
     const moved = await client.call('queue.move', { runId, position });
     print(`${runId} is number ${moved.position} of the queue`);
   });

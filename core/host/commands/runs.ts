@@ -2,9 +2,8 @@ import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
 import type { RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
 import { dataFolder } from '../../home.ts';
-import { runIdPattern } from '../../run-directory/names.ts';
-import { runUnknown } from '../../runs/runs.ts';
 import { print, runRow, successLine, table } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {
@@ -28,13 +27,15 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
   if (hidden > 0) print(`${hidden} archived; \`starpo runs --all\` lists them too`);
 }
 
-export async function showRun(runId: string, { home, json }: Options): Promise<void> {
-  if (!runIdPattern.test(runId)) throw runUnknown(runId);
-  const ask = async (client: Client) => ({
-    run: await client.call('runs.get', { runId }),
-    storage: await client.call('runs.storage', { runId }),
-    log: json ? [] : await client.call('runs.log', { runId }),
-  });
+export async function showRun(named: string, { home, json }: Options): Promise<void> {
+  const ask = async (client: Client) => {
+    const runId = await resolveRun(client, named);
+    return {
+      run: await client.call('runs.get', { runId }),
+      storage: await client.call('runs.storage', { runId }),
+      log: json ? [] : await client.call('runs.log', { runId }),
+    };
+  };
   const { run, storage, log } = await withClient(home, ask, { repeatable: true });
   if (json) return print(JSON.stringify({ ...run, storage }, null, 2));
   print(describe(run.summary, run.folder, storage));
@@ -45,7 +46,8 @@ export async function showRun(runId: string, { home, json }: Options): Promise<v
 
 function describe(run: RunSummary, folder: string, storage: RunStorage): string {
   const rows = [
-    ['run', run.id],
+    ['run', run.name],
+    ['id', run.id],
     ['preset', run.preset],
     ['status', run.queuePosition === null ? run.status : `queued, number ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
@@ -63,7 +65,7 @@ function describe(run: RunSummary, folder: string, storage: RunStorage): string 
   if (run.stalled) rows.push(['STALLED', run.stalled.message], ['hint', run.stalled.hint]);
   for (const { message, hint } of storage.warnings) rows.push(['warning', `${message} ${hint}`]);
   if (run.failure)
-    rows.push(['failure', `${run.failure.message} (${run.failure.code})`], ['hint', run.failure.hint]);
+    rows.push(['failure', run.failure.message], ['hint', run.failure.hint], ['details', run.failure.code]);
   return table(rows);
 }
 

@@ -1,9 +1,12 @@
 import { type Client, connectionLost, createClient } from '../../contract/client.ts';
 import type { JournalEvent, RunStatus, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
-import { iterationLine, print, successLine } from '../output.ts';
+import { durationText, iterationLine, print, successLine } from '../output.ts';
+import { ProgressLine } from '../progress-line.ts';
+import { resolveSource } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
+import { hasWebFolder, webFolder } from '../web-folder.ts';
 import type { NewRunOptions } from './new.ts';
 import { remindOfQueue } from './queue.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
@@ -14,13 +17,12 @@ const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'
 
 /**
  * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later; where its policy rolls it back, the run that
- * goes on. Ctrl-C asks
- * the trainer to stop; a second one leaves it to itself. With `queue` the run only waits for its device.
+ * goes on. Meanwhile it serves the app to a browser. Ctrl-C asks the trainer to stop; a second one leaves it to itself. With `queue` the run only waits for its device.
  */
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {
   if (queue) return trainLater(options);
   const { home, json, ...run } = options;
-  await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
+  await withStudio({ home, endpoint: { port: 0, webFolder } }, async (studio) => {
     const follower = await begin(studio, run, json);
     let summary = await follower.untilEnd();
     for (let fork = forkOf(summary); fork !== null; fork = forkOf(summary)) {
@@ -65,7 +67,8 @@ async function join(studio: Studio, runId: string, json: boolean): Promise<Follo
 /** Makes a run and lets it wait for its device. */
 async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue'>): Promise<void> {
   await withClient(home, async (client) => {
-    const { runId } = await client.call('runs.create', { ...source, set, start: false, queue: true });
+    const made = await resolveSource(client, source);
+    const { runId } = await client.call('runs.create', { ...made, set, start: false, queue: true });
     const { summary, folder } = await client.call('runs.get', { runId });
     const position = summary.queuePosition;
     if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
@@ -83,9 +86,11 @@ async function begin(
   const client = createClient(channel);
   try {
     await client.call('trainer.require', {});
-    const { runId } = await client.call('runs.create', { ...source, set, start: false });
+    const made = await resolveSource(client, source);
+    const { runId } = await client.call('runs.create', { ...made, set, start: false });
     const { folder, summary } = await client.call('runs.get', { runId });
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
+    if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
     for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
       process.stderr.write(`warning: ${message} ${hint}\n`);
     return new Follower(studio, summary, json);
@@ -94,11 +99,12 @@ async function begin(
   }
 }
 
-/** Prints what a run's journal says, and goes on over another core where the one it heard is gone. */
+/** Prints what a run's journal says, and on a terminal how far it is; goes on over another core where the one it heard is gone. */
 class Follower {
   private readonly studio: Studio;
   private readonly run: RunSummary;
   private readonly json: boolean;
+  private readonly progress = new ProgressLine();
   private printed = -1;
 
   constructor(studio: Studio, run: RunSummary, json: boolean) {
@@ -113,6 +119,7 @@ class Follower {
     try {
       return await acrossHosts(this.studio, (client) => this.follow(client, signals.signal));
     } finally {
+      this.progress.erase();
       signals.close();
     }
   }
@@ -125,8 +132,9 @@ class Follower {
       const heard = (run: RunSummary) => {
         if (run.id !== runId) return;
         looking = looking
-          .then(() => this.printNew(client))
+          .then(() => this.printNew(client, run))
           .then(() => {
+            if (!this.json) this.progress.show(run);
             // A roll-back that is under way stops this run and goes on as another.
             if (ends.includes(run.status) && run.reaction?.state !== 'begun') resolve(run);
           })
@@ -143,6 +151,7 @@ class Follower {
         .then(({ summary }) => heard(summary))
         .catch(reject);
       const stop = async () => {
+        this.progress.erase();
         process.stderr.write('asking the trainer to stop; Ctrl-C again leaves it to itself\n');
         await started;
         await client.call('runs.command', { runId, command: 'stop' }).catch(unless('run_not_active'));
@@ -158,14 +167,15 @@ class Follower {
     if (summary.status === 'created') await client.call('runs.start', { runId }).catch(unless('run_active'));
   }
 
-  private async printNew(client: Client): Promise<void> {
+  private async printNew(client: Client, { etaSeconds }: RunSummary): Promise<void> {
     for (;;) {
       const events = await client.call('runs.events', { runId: this.run.id, after: this.printed });
       if (events.length === 0) return;
       for (const event of events) {
         this.printed = event.seq;
-        const line = this.json ? eventAsJson(event) : eventAsLine(event, this.run.iterations);
-        if (line) print(line);
+        const left = event === events.at(-1) ? etaSeconds : null;
+        const line = this.json ? eventAsJson(event) : eventAsLine(event, this.run.iterations, left);
+        if (line) this.progress.print(line);
       }
     }
   }
@@ -182,14 +192,18 @@ function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
   return printedTypes.includes(type) ? JSON.stringify({ type, seq, time, ...body }) : null;
 }
 
-function eventAsLine({ type, body }: JournalEvent, iterations: number): string | null {
+/** `left`: seconds to the run's end where they are known. */
+function eventAsLine({ type, body }: JournalEvent, iterations: number, left: number | null): string | null {
   const { iteration, metrics, level, message } = body as {
     iteration: number;
     metrics: Record<string, number>;
     level: string;
     message: string;
   };
-  if (type === 'iteration') return iterationLine(iteration, iterations, metrics);
+  if (type === 'iteration') {
+    const line = iterationLine(iteration, iterations, metrics);
+    return left === null || iteration >= iterations ? line : `${line}  about ${durationText(left)} left`;
+  }
   if (type === 'evaluation')
     return `evaluation after iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'log') return `${level}: ${message}`;

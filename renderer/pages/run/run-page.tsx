@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
+import { formatRoute } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { ChartsSection } from './charts-section.tsx';
@@ -58,6 +59,10 @@ export function RunPage() {
       <LogPanel />
       <MemoryPanel />
       <ConfigPanel />
+      <p className="muted">
+        <a href={formatRoute({ page: 'export', runId })}>Export this run</a> as CSV, Parquet, TensorBoard
+        events, a Hugging Face folder or a paragraph for a paper.
+      </p>
     </div>
   );
 }

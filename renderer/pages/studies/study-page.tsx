@@ -6,6 +6,7 @@ import { formatRoute, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { stateWords } from './state-words.ts';
 import { StudyChart } from './study-chart.tsx';
+import { StudyExports } from './study-exports.tsx';
 import styles from './study-page.module.css';
 import { StudyTable } from './study-table.tsx';
 import { useBaseWords } from './use-base-words.ts';
@@ -47,6 +48,7 @@ function Known({ study: { summary, table } }: { study: Study }) {
       </header>
       <StudyChart rows={table} environment={environment} />
       <StudyTable rows={table} />
+      <StudyExports studyId={summary.id} />
     </>
   );
 }

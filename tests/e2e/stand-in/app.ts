@@ -16,7 +16,8 @@ interface Closable {
 
 /** The life of an app: it ends by `quit`, which closes its windows first, and which a listener of `will-quit` can put off. */
 class App extends EventEmitter {
-  readonly isPackaged = false;
+  /** Whether it is installed: STAND_IN_RESOURCES names its resources then. */
+  readonly isPackaged = process.env.STAND_IN_RESOURCES !== undefined;
   readonly browser: Promise<BrowserContext> = connect();
   private readonly windows = new Set<Closable>();
   private quitting = false;
@@ -35,7 +36,21 @@ class App extends EventEmitter {
 
   enableSandbox(): void {}
 
+  setAsDefaultProtocolClient(): boolean {
+    return true;
+  }
+
+  getPath(name: string): string {
+    return resolve(process.env.STARPO_HOME ?? '.', `desktop-${name}`);
+  }
+
+  /** What a person does to the window's frame. */
+  closeWindows(): void {
+    for (const window of this.windows) window.close();
+  }
+
   quit(): void {
+    this.emit('before-quit');
     this.quitting = true;
     if (this.windows.size === 0) this.end();
     for (const window of this.windows) window.close();
@@ -71,4 +86,5 @@ async function connect(): Promise<BrowserContext> {
 }
 
 export const app = new App();
+Object.assign(process, { resourcesPath: process.env.STAND_IN_RESOURCES });
 process.on('SIGTERM', () => app.quit());

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page } from 'playwright-core';
 import { app, Preventable } from './app.ts';
+import { say } from './desk.ts';
 import { toApp, toPage } from './origin.ts';
 import { preloadScript } from './preload.ts';
 import { routeRequests } from './protocol.ts';
@@ -11,7 +12,22 @@ interface WindowOptions {
   webPreferences?: { preload?: string };
 }
 
-export const ipcMain = new EventEmitter();
+type Answerer = (event: object, ...args: unknown[]) => unknown;
+
+/** Messages from pages, and what they ask. */
+class IpcMain extends EventEmitter {
+  private readonly answerers = new Map<string, Answerer>();
+
+  handle(channel: string, answer: Answerer): void {
+    this.answerers.set(channel, answer);
+  }
+
+  async answer(channel: string, event: object, ...args: unknown[]): Promise<unknown> {
+    return this.answerers.get(channel)?.(event, ...args);
+  }
+}
+
+export const ipcMain = new IpcMain();
 
 let lastId = 0;
 
@@ -45,6 +61,9 @@ class WebContents extends EventEmitter {
     await page.exposeBinding('standInSend', ({ frame }, channel: string, ...args: unknown[]) => {
       ipcMain.emit(channel, { sender: this, senderFrame: describe(frame) }, ...args);
     });
+    await page.exposeBinding('standInAsk', ({ frame }, channel: string, ...args: unknown[]) =>
+      ipcMain.answer(channel, { sender: this, senderFrame: describe(frame) }, ...args),
+    );
     if (preload) await page.addInitScript(preloadScript(readFileSync(preload, 'utf8')));
     page.on('request', (request) => {
       if (!request.isNavigationRequest()) return;
@@ -106,6 +125,14 @@ export class BrowserWindow extends EventEmitter {
   }
 
   restore(): void {}
+
+  setProgressBar(share: number): void {
+    say({ progress: Math.round(share * 100) / 100 });
+  }
+
+  destroy(): void {
+    void this.page.then((page) => page.close());
+  }
 
   close(): void {
     const event = new Preventable();

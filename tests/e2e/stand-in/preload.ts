@@ -4,6 +4,7 @@ type Preload = (require: (name: string) => unknown) => void;
 /** What the page and its app call each other by; the page's own code has no use for it. */
 interface Wire {
   standInSend(channel: string, ...args: unknown[]): void;
+  standInAsk(channel: string, ...args: unknown[]): Promise<unknown>;
   standInReceive(channel: string, args: unknown[]): void;
 }
 
@@ -20,6 +21,7 @@ function runPreload(preload: Preload): void {
   const wire = globalThis as unknown as Wire;
   const listeners = new Map<string, Set<Listener>>();
   const send = wire.standInSend;
+  const ask = wire.standInAsk;
   Object.defineProperty(globalThis, 'standInReceive', {
     value: (channel: string, args: unknown[]) => {
       for (const listener of [...(listeners.get(channel) ?? [])]) listener({}, ...args);
@@ -27,6 +29,7 @@ function runPreload(preload: Preload): void {
   });
   const ipcRenderer = {
     send: (channel: string, ...args: unknown[]) => void send(channel, ...args),
+    invoke: (channel: string, ...args: unknown[]) => ask(channel, ...args),
     on: (channel: string, listener: Listener) => {
       const known = listeners.get(channel) ?? new Set();
       listeners.set(channel, known.add(listener));

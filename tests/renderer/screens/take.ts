@@ -40,6 +40,9 @@ await takeAll(busyStudio, (runs) => [
   ['run-paused', `/run/${runs.paused}`],
   ['run-unknown', '/run/nothing'],
   ['page-unknown', '/nothing'],
+  ['export', `/run/${runs.lake}/export`, showMethods],
+  ['export-created', `/run/${runs.created}/export`],
+  ['system', '/system'],
   ['replay', `/run/${runs.lake}/replay`, stepped(4)],
   ['replay-level', `/run/${runs.lake}/replay/000060-frozen-lake-0004`, stepped(1)],
   ['replay-slip', `/run/${runs.paused}/replay/000041-train-0003`, stepped(2)],
@@ -175,6 +178,11 @@ async function zoomAndPoint(page: Page): Promise<void> {
   await page.mouse.move(x + width * 0.8, y + height / 2, { steps: 5 });
   await page.mouse.up();
   await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 3 });
+}
+
+async function showMethods(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Show Methods paragraph' }).click();
+  await page.getByRole('region', { name: 'Methods paragraph' }).waitFor();
 }
 
 async function openTrap(page: Page): Promise<void> {

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { runId, studyId } from './runs.ts';
+
+/** What can be made of a run; of a study, `markdown` and `latex` alone. */
+export const exportFormat = z.enum([
+  'csv',
+  'jsonl',
+  'parquet',
+  'tensorboard',
+  'hugging-face',
+  'markdown',
+  'latex',
+  'methods',
+]);
+export type ExportFormat = z.infer<typeof exportFormat>;
+
+export const exportId = z.string().regex(/^[0-9a-f]{32}$/);
+
+/** What is exported: a run, at one of its checkpoints where the format is about one (else the newest), or a study. */
+export const exportSource = z.union([
+  z.object({ runId, checkpoint: z.number().int().min(0).max(1_000_000).optional() }),
+  z.object({ studyId }),
+]);
+export type ExportSource = z.infer<typeof exportSource>;
+
+/** Files that wait to be taken: in `folder` on core's machine, or from `/api/exports/ID/NAME`. They go when they are forgotten, and with core. */
+export const madeExport = z.object({
+  exportId,
+  folder: z.string(),
+  files: z.array(z.object({ name: z.string(), bytes: z.number() })),
+});
+export type MadeExport = z.infer<typeof madeExport>;
+
+/** Procedures of exports; `changes` as in contract.ts. */
+export const exportProcedures = {
+  /**
+   * Makes files of a run or study as a task (`export`), and answers when they are there; `packed`: as one, a zip where there are several. Throws `run_unknown`,
+   * `study_unknown`, `export_unsuitable`, `checkpoint_missing`, `rollout_corrupt`, `disk_full` or `task_cancelled`.
+   */
+  'exports.make': {
+    input: z.object({ of: exportSource, format: exportFormat, packed: z.boolean().optional() }),
+    output: madeExport,
+  },
+  /** Texts to be shown and copied. Throws as `exports.make` does. */
+  'exports.text': {
+    input: z.object({ of: exportSource, format: z.enum(['markdown', 'latex', 'methods']) }),
+    output: z.object({ text: z.string() }),
+  },
+  /** Deletes what was made; nothing where it is gone already. */
+  'exports.forget': { input: z.object({ exportId }), output: z.object({}) },
+} as const;

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ExportFormat, ExportSource, MadeExport } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Studies } from '../studies/studies.ts';
+import type { TaskControl, Tasks } from '../tasks.ts';
+import { latexTable, markdownTable, studyTable } from './tables.ts';
+import type { ExportAnswer } from './worker.ts';
+import { type ExportJob, writeStudyText } from './write-export.ts';
+
+/** Where files wait to be taken. They are this host's alone: nobody else's are there. */
+export const exportsFolder = (home: string) => join(home, 'exports');
+export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
+
+/** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
+const script = join(
+  import.meta.dirname,
+  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'export-worker.cjs',
+);
+
+interface ExportsParts {
+  home: string;
+  resources: string;
+  runs: Runs;
+  studies: Studies;
+  tasks: Tasks;
+}
+
+interface Wanted {
+  of: ExportSource;
+  format: ExportFormat;
+  packed?: boolean | undefined;
+}
+
+const titles: Record<ExportFormat, string> = {
+  csv: 'CSV',
+  jsonl: 'JSON lines',
+  parquet: 'Parquet',
+  tensorboard: 'TensorBoard events',
+  'hugging-face': 'a Hugging Face folder',
+  markdown: 'Markdown',
+  latex: 'LaTeX',
+  methods: 'a methods paragraph',
+};
+
+/** Makes files of runs and studies for other programs, each in a folder of its own until it is forgotten. A run's are written by a thread. */
+export class Exports {
+  private readonly parts: ExportsParts;
+
+  constructor(parts: ExportsParts) {
+    this.parts = parts;
+    // What a core that was killed has left.
+    this.close();
+  }
+
+  /** Throws as `exports.make` does, and then has left nothing. */
+  make(wanted: Wanted): Promise<MadeExport> {
+    const { tasks } = this.parts;
+    const exportId = randomBytes(16).toString('hex');
+    const folder = exportFolder(this.parts.home, exportId);
+    const { title, runId, write } = this.writerOf(wanted, folder);
+    const about = { kind: 'export', runId, title: `Exporting ${title} as ${titles[wanted.format]}` };
+    return tasks.run({ ...about, cancellable: true }, async (control) => {
+      try {
+        await mkdir(folder, { recursive: true });
+        const names = await write(control);
+        const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+        return { exportId, folder, files: names.map((name, index) => ({ name, bytes: sizes[index]! })) };
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    });
+  }
+
+  /** Keeps one file of another kind to be taken in the same way. */
+  async keep(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
+    const exportId = randomBytes(16).toString('hex');
+    const folder = exportFolder(this.parts.home, exportId);
+    try {
+      await mkdir(folder, { recursive: true });
+      await write(join(folder, name));
+      return { exportId, folder, files: [{ name, bytes: (await stat(join(folder, name))).size }] };
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** The text of an export that is one file. */
+  async text(wanted: Omit<Wanted, 'packed'>): Promise<string> {
+    const { exportId, folder, files } = await this.make(wanted);
+    try {
+      return await readFile(join(folder, files[0]!.name), 'utf8');
+    } finally {
+      await this.forget(exportId);
+    }
+  }
+
+  async forget(exportId: string): Promise<void> {
+    await rm(exportFolder(this.parts.home, exportId), { recursive: true, force: true });
+  }
+
+  close(): void {
+    rmSync(exportsFolder(this.parts.home), { recursive: true, force: true });
+  }
+
+  private writerOf({ of, format, packed = false }: Wanted, target: string) {
+    if ('studyId' in of) {
+      const text = this.studyText(of.studyId, format);
+      const end = format === 'latex' ? 'tex' : 'md';
+      return {
+        title: of.studyId,
+        runId: null,
+        write: () => writeStudyText(target, `${of.studyId}-results.${end}`, text),
+      };
+    }
+    const { runs, home, resources } = this.parts;
+    const { runId, checkpoint } = of;
+    const { id, name, trap } = runs.get(runId);
+    const write = async (control: TaskControl) => {
+      const config = await runs.config(runId);
+      const starter = join(resources, 'starter');
+      const job = { home, starter, folder: runs.folder(runId), summary: { id, name, trap } };
+      return runThread({ ...job, config, format, checkpoint, target, packed }, control);
+    };
+    return { title: name, runId, write };
+  }
+
+  private studyText(studyId: string, format: ExportFormat): string {
+    const table = studyTable(this.parts.studies.get(studyId));
+    if (format === 'markdown') return markdownTable(table);
+    if (format === 'latex') return latexTable(table);
+    throw new Failure(
+      'export_unsuitable',
+      `A study can't be exported as ${titles[format]}.`,
+      'Export it as Markdown or LaTeX, or its runs one by one.',
+    );
+  }
+}
+
+/** Lets a thread write an export; it ends where the task is given up. */
+function runThread(job: ExportJob, { signal, progress }: TaskControl): Promise<string[]> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(script, { workerData: job });
+    const abort = () => void worker.terminate();
+    let settle = () => reject(signal.reason ?? interrupted());
+    worker.on('message', (answer: ExportAnswer) => {
+      if ('files' in answer) settle = () => resolve(answer.files);
+      else if ('error' in answer) {
+        const { code, message, hint } = answer.error;
+        settle = () => reject(new Failure(code, message, hint));
+      } else progress(answer.done, answer.total);
+    });
+    worker.once('error', (error) => {
+      settle = () => reject(error);
+    });
+    // Until then its files may be open.
+    worker.once('exit', () => {
+      signal.removeEventListener('abort', abort);
+      settle();
+    });
+    signal.addEventListener('abort', abort);
+  });
+}
+
+const interrupted = () =>
+  new Failure(
+    'export_interrupted',
+    'The thread that wrote the export has ended.',
+    'Try again; if this comes back, please report it with the log.',
+  );

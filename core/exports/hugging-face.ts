@@ -1,0 +1,62 @@
+import { constants, existsSync } from 'node:fs';
+import { copyFile, link, readdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Failure } from '../contract/failure.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { checkpointPath } from '../run-directory/names.ts';
+
+/** What of a checkpoint is the model: docs/formats/checkpoint.md. */
+const modelFiles = new Set([
+  'model.safetensors',
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'vocab.json',
+  'merges.txt',
+  'chat_template.jinja',
+]);
+
+/**
+ * A folder that transformers loads: a checkpoint's model, its card and the run's configuration. Gives the files' names. Weights are linked where the disk can, since
+ * they are large and never change. Throws `checkpoint_missing`.
+ */
+export async function writeHuggingFace(
+  folder: string,
+  { checkpoint, config, card }: { checkpoint: number; config: RunConfig; card: string },
+  target: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const from = join(folder, checkpointPath(checkpoint));
+  if (!existsSync(join(from, 'model.safetensors')))
+    throw new Failure(
+      'checkpoint_missing',
+      `There is no checkpoint of iteration ${checkpoint} with weights.`,
+      'Choose another one; `starpo show` tells of the run.',
+    );
+  const files = (await readdir(from)).filter((name) => modelFiles.has(name));
+  for (const name of files) {
+    signal?.throwIfAborted();
+    await linkOrCopy(join(from, name), join(target, name));
+  }
+  await writeFile(join(target, 'README.md'), card);
+  await writeFile(join(target, 'run.json'), `${JSON.stringify(withoutFolders(config), null, 2)}\n`);
+  return [...files, 'README.md', 'run.json'].sort();
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
+}
+
+/** The folders of this machine are nobody's business elsewhere: their last part stays. */
+function withoutFolders(config: RunConfig): RunConfig {
+  const { start, kl } = config;
+  const short = (folder: string) => (folder === '' ? '' : basename(folder));
+  return {
+    ...config,
+    start: { ...start, model: short(start.model) },
+    kl: { ...kl, reference: short(kl.reference) },
+  };
+}

@@ -1,0 +1,179 @@
+import type { RunConfig } from '../run-config/schema.ts';
+import type { Origin } from './origin.ts';
+import type { RunRecord } from './record.ts';
+
+/** A run's training as a paragraph for a paper's methods section: what run.json says, in sentences. Plain text. */
+export function methodsText(
+  config: RunConfig,
+  origin: Origin,
+  { started, points }: Pick<RunRecord, 'started' | 'points'>,
+): string {
+  const reached = points.at(-1)?.iteration ?? 0;
+  return [
+    opening(config, origin, reached),
+    rolloutText(config),
+    rewardText(config),
+    filterText(config),
+    advantageText(config),
+    lossText(config),
+    klText(config),
+    optimizerText(config),
+    evaluationText(config),
+    machineText(config, started),
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
+}
+
+/** `a, b and c`. */
+const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+
+const scientific = (value: number) =>
+  value !== 0 && Math.abs(value) < 0.01
+    ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2')
+    : String(value);
+
+const titles: Record<string, string> = { 'frozen-lake': 'FrozenLake', sokoban: 'Sokoban', bandit: 'Bandit' };
+
+function environmentText({ type, config }: RunConfig['environments'][number]): string {
+  const facts = Object.entries(config as Record<string, unknown>)
+    .filter(([, value]) => typeof value === 'number' || typeof value === 'boolean')
+    .map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
+  return `${titles[type] ?? type}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
+}
+
+function opening(
+  { environments, iterations, seed, filter, start }: RunConfig,
+  { name }: Origin,
+  reached: number,
+) {
+  const trained = environments.filter(({ share }) => share > 0).map(environmentText);
+  const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
+  const from =
+    start.run === ''
+      ? ''
+      : ` It went on from the checkpoint of iteration ${start.checkpoint} of another run.`;
+  const length =
+    reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
+  return `A policy that began as ${name} was trained by multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
+}
+
+function rolloutText({ rollout, environments, levels }: RunConfig): string {
+  const sampling = [
+    `temperature ${rollout.temperature}`,
+    ...(rollout.top_p < 1 ? [`top-p ${rollout.top_p}`] : []),
+    ...(rollout.top_k > 0 ? [`top-k ${rollout.top_k}`] : []),
+    ...(rollout.min_p > 0 ? [`min-p ${rollout.min_p}`] : []),
+  ];
+  const most = (values: number[], word: string) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return `${low === high ? low : `${low} to ${high}`} ${word}${high === 1 ? '' : 's'}`;
+  };
+  const turns = most(
+    environments.map((each) => each.max_turns),
+    'turn',
+  );
+  const actions = most(
+    environments.map((each) => each.max_actions),
+    'action',
+  );
+  const drawn = levels.pool > 0 ? `levels of a pool of ${levels.pool}` : 'new levels';
+  const thought = rollout.think
+    ? 'Each reply was a thought followed by an answer with the actions.'
+    : 'Each reply was an answer with the actions, without a thought.';
+  return `In every iteration ${rollout.groups} ${drawn} were played ${rollout.group_size} times each, in up to ${turns} and ${actions}, with replies of at most ${rollout.max_response_tokens} tokens sampled at ${listed(sampling)}. ${thought}`;
+}
+
+function rewardText({ reward }: RunConfig): string {
+  if (reward.format_penalty === 0) return '';
+  return `A turn with an invalid reply or action cost ${Math.abs(reward.format_penalty)} of reward.`;
+}
+
+function filterText({ filter }: RunConfig): string {
+  if (filter.strategy === 'none') return 'All groups were trained on.';
+  const kept =
+    filter.strategy === 'fraction'
+      ? `the ${filter.keep * 100} % of groups whose rewards differed most (by standard deviation)`
+      : `the groups of the largest standard deviations of reward that make up ${filter.keep * 100} % of their sum`;
+  return `Only ${kept} were trained on.`;
+}
+
+function advantageText({ advantage, critic }: RunConfig): string {
+  const whitened = advantage.whiten ? ', whitened over the trained tokens' : '';
+  switch (advantage.estimator) {
+    case 'gae': {
+      const kind =
+        critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
+      const warmup =
+        critic.warmup > 0 ? `, which was trained alone for the first ${critic.warmup} iterations` : '';
+      return `Advantages are those of generalised advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
+    }
+    case 'grpo':
+      return `Advantages are an episode's reward less its group's mean, over the group's standard deviation (GRPO, arXiv:2402.03300)${whitened}.`;
+    case 'dr_grpo':
+      return `Advantages are an episode's reward less its group's mean (Dr. GRPO, arXiv:2503.20783)${whitened}.`;
+    case 'rloo':
+      return `Advantages are an episode's reward less the mean of the others of its group (RLOO, arXiv:2402.14740)${whitened}.`;
+    default:
+      return `Advantages were estimated by ${advantage.estimator}${whitened}.`;
+  }
+}
+
+const averages: Record<string, string> = {
+  trajectory: 'averaged over the tokens of an episode and then over episodes',
+  token: 'averaged over all tokens',
+  trajectory_sum: 'summed over the tokens of an episode and averaged over episodes',
+  fixed_length: 'summed over the tokens of an episode and divided by the longest possible length',
+};
+
+function lossText({ policy_loss: loss }: RunConfig): string {
+  const dual = loss.dual_clip > 0 ? `, a dual clip at ${loss.dual_clip}` : '';
+  const entropy =
+    loss.entropy_coefficient === 0 ? '' : ` and an entropy bonus of ${scientific(loss.entropy_coefficient)}`;
+  const passes = loss.epochs === 1 ? 'one pass' : `${loss.epochs} passes`;
+  return `The policy was updated with PPO's clipped objective (arXiv:1707.06347; ratios clipped at ${1 - loss.clip_low} and ${1 + loss.clip_high}${dual})${entropy}, ${averages[loss.average] ?? loss.average}, in ${passes} over mini-batches of ${loss.mini_batch} episodes.`;
+}
+
+function klText({ kl }: RunConfig): string {
+  if (kl.coefficient === 0) return 'There was no KL term.';
+  const place = kl.placement === 'reward' ? "subtracted from every token's reward" : 'added to the loss';
+  const reference = kl.reference === '' ? 'the initial policy' : 'a reference policy';
+  return `A KL term to ${reference} (estimator ${kl.estimator}, coefficient ${scientific(kl.coefficient)}) was ${place}.`;
+}
+
+function optimizerText({ optimizer }: RunConfig): string {
+  const schedule = optimizer.schedule === 'constant' ? 'constant' : `decayed to 0 (${optimizer.schedule})`;
+  const warmup = optimizer.warmup > 0 ? ` after ${optimizer.warmup} steps of linear warm-up` : '';
+  const clip =
+    optimizer.gradient_clip > 0 ? `, with gradients clipped to a norm of ${optimizer.gradient_clip}` : '';
+  return `The optimiser was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
+}
+
+/** "fixed levels", and that training doesn't use their seeds where that is so. Small levels may be alike nevertheless. */
+export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConfig): string {
+  const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups;
+  const apart =
+    levels.validation_seed + evaluation.levels <= levels.train_seed ||
+    levels.train_seed + trained <= levels.validation_seed;
+  return apart ? "fixed levels, of seeds that training doesn't use" : 'fixed levels';
+}
+
+function evaluationText(config: RunConfig): string {
+  const { evaluation, environments } = config;
+  if (!environments.some(({ validate }) => validate)) return '';
+  const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}, and sampled at temperature ${evaluation.temperature}.`;
+}
+
+function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {
+  const product = 'StarPO Studio';
+  if (!started) return `Training was configured with ${product} (${precision}).`;
+  const { device, device_name: name, threads, isa, build } = started;
+  const where =
+    device === 'cpu'
+      ? `a processor (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})`
+      : (name ?? device);
+  const exact = exactness === 'exact' ? ', with arithmetic that repeats to the bit' : '';
+  return `Training ran in ${precision} on ${where}${exact}, with ${product} (trainer ${build}).`;
+}

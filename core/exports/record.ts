@@ -1,0 +1,62 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type KnownEvent, parseEvent } from '../run-directory/events.ts';
+import { meaningOf } from '../run-directory/meaning.ts';
+import { runFiles } from '../run-directory/names.ts';
+import type { RolloutPaths } from '../run-directory/rollouts.ts';
+
+/** The metrics of one iteration, those of its evaluations among them. */
+export interface Point {
+  iteration: number;
+  /** ms since the epoch: when the last of them was written. */
+  time: number;
+  values: Record<string, number>;
+}
+
+export type RolloutEntry = RolloutPaths & { iteration: number; split: string; episodes: number };
+
+/** What a run's journal says of its training. */
+export interface RunRecord {
+  /** By iteration. */
+  points: Point[];
+  /** Files of episodes that weren't deleted, by iteration. */
+  rollouts: RolloutEntry[];
+  /** Of the last trainer; null where none has started. */
+  started: Extract<KnownEvent, { type: 'started' }>['body'] | null;
+}
+
+/** Reads a run's journal. Where a trainer has gone on from a checkpoint, what came after that counts no longer. */
+export async function readRecord(folder: string, signal?: AbortSignal): Promise<RunRecord> {
+  const points = new Map<number, Point>();
+  const rollouts = new Map<string, RolloutEntry>();
+  const record: RunRecord = { points: [], rollouts: [], started: null };
+  const file = await open(join(folder, runFiles.journal)).catch(noneIfMissing);
+  // A run that was never started has no journal.
+  if (!file) return record;
+  for await (const line of file.readLines({ encoding: 'utf8' })) {
+    signal?.throwIfAborted();
+    const event = parseEvent(line);
+    if (!event) continue;
+    const { begins, metrics, rollout, rolloutRemoved } = meaningOf(event);
+    if (begins) {
+      if (event.type === 'started') record.started = event.body;
+      for (const each of [points, rollouts])
+        for (const [key, { iteration }] of each) if (iteration > begins.after) each.delete(key as never);
+    }
+    if (metrics) {
+      const before = points.get(metrics.iteration)?.values;
+      const values = { ...before, ...metrics.values };
+      points.set(metrics.iteration, { iteration: metrics.iteration, time: event.time, values });
+    }
+    if (rollout) rollouts.set(`${rollout.iteration} ${rollout.split}`, rollout);
+    if (rolloutRemoved) rollouts.delete(`${rolloutRemoved.iteration} ${rolloutRemoved.split}`);
+  }
+  const byIteration = <T extends { iteration: number }>(entries: Iterable<T>) =>
+    [...entries].sort((a, b) => a.iteration - b.iteration);
+  return { ...record, points: byIteration(points.values()), rollouts: byIteration(rollouts.values()) };
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

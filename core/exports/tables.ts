@@ -1,0 +1,84 @@
+import type { Estimate, Study } from '../contract/contract.ts';
+import { latexText, markdownText } from './escape.ts';
+import type { Point } from './record.ts';
+
+/** A table for papers and pages: cells are plain text, escaped when it is written down. */
+export interface PaperTable {
+  caption: string;
+  head: string[];
+  rows: string[][];
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function estimateText(estimate: Estimate | null): string {
+  if (!estimate) return '–';
+  const { n, mean, low, high } = estimate;
+  return low === null || high === null
+    ? `${percent(mean)} (one run)`
+    : `${percent(mean)} (${percent(low)} to ${percent(high)}, n = ${n})`;
+}
+
+/** What a study's points have come to. */
+export function studyTable({ summary, table }: Study): PaperTable {
+  return {
+    caption: `${summary.name}: success in ${summary.environment}, mean over seeds with Student's 95 % interval. ${summary.runs.completed} of ${summary.runs.total} runs are complete.`,
+    head: ['Point', 'Changes', 'Complete', 'Before training', 'After training', 'Last 10 iterations'],
+    rows: table.map(({ name, set, cells, before, after, training }) => [
+      name,
+      Object.entries(set)
+        .map(([path, value]) => `${path} = ${value}`)
+        .join(', ') || 'none',
+      `${cells.filter(({ status }) => status === 'completed').length} of ${cells.length}`,
+      ...[before, after, training].map(estimateText),
+    ]),
+  };
+}
+
+/** Success in a run's evaluations, checkpoint by checkpoint. */
+export function runTable(name: string, points: readonly Point[], levels: number): PaperTable {
+  const labels = [...new Set(points.flatMap(({ values }) => evaluatedLabels(values)))].sort();
+  const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
+  return {
+    caption: `${name}: success on ${levels} fixed levels, with the Wilson 95 % interval.`,
+    head: ['Iteration', ...labels],
+    rows: evaluated.map(({ iteration, values }) => [
+      String(iteration),
+      ...labels.map((label) => successText(values, label)),
+    ]),
+  };
+}
+
+/** Labels of the environments that an iteration's metrics have evaluations of. */
+export const evaluatedLabels = (values: Record<string, number>): string[] =>
+  Object.keys(values).flatMap((name) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1] ?? []);
+
+/** `74.2 % (68.5 % to 79.2 %)`: success and its interval, where there is one. */
+export function successText(values: Record<string, number>, label: string): string {
+  const [rate, low, high] = ['success_rate', 'success_rate_low', 'success_rate_high'].map(
+    (name) => values[`evaluation/${label}/${name}`],
+  );
+  if (rate === undefined) return '–';
+  return low === undefined || high === undefined
+    ? percent(rate)
+    : `${percent(rate)} (${percent(low)} to ${percent(high)})`;
+}
+
+export function markdownTable({ caption, head, rows }: PaperTable): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(markdownText).join(' | ')} |\n`;
+  return `${markdownText(caption)}\n\n${line(head)}|${' --- |'.repeat(head.length)}\n${rows.map(line).join('')}`;
+}
+
+/** For `\usepackage{booktabs}`. */
+export function latexTable({ caption, head, rows }: PaperTable): string {
+  const line = (cells: readonly string[]) => `  ${cells.map(latexText).join(' & ')} \\\\\n`;
+  return [
+    '\\begin{table}\n\\centering\n',
+    `\\caption{${latexText(caption)}}\n`,
+    `\\begin{tabular}{l${'r'.repeat(head.length - 1)}}\n\\toprule\n`,
+    line(head),
+    '\\midrule\n',
+    ...rows.map(line),
+    '\\bottomrule\n\\end{tabular}\n\\end{table}\n',
+  ].join('');
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { Client } from '../contract/client.ts';
+import type { JournalEvent } from '../contract/contract.ts';
+import type { JournalEvent as KnownEvent } from '../run-directory/events.ts';
+import { meaningOf } from '../run-directory/meaning.ts';
+import { EventFile } from './tensorboard.ts';
+
+/** What is kept of a run whose metrics are passed on. */
+interface Followed {
+  file: EventFile | null;
+  /** `seq` of the last event that was passed on. */
+  seq: number;
+  /** What is passed on now; one thing after the other. */
+  busy: Promise<void>;
+}
+
+/**
+ * Writes the metrics of runs as they come into `FOLDER/RUN/events.out.tfevents...`, where `tensorboard --logdir FOLDER` shows them. A client goes with its core; what
+ * was followed goes on with the next one where it was.
+ */
+export class TensorBoardLog {
+  private readonly folder: string;
+  private readonly problem: (error: unknown) => void;
+  private readonly runs = new Map<string, Followed>();
+
+  constructor(folder: string, problem: (error: unknown) => void) {
+    this.folder = folder;
+    this.problem = problem;
+  }
+
+  /** Follows the runs that change from now on, or one alone, which is passed on from its beginning. */
+  follow(client: Client, only?: string): void {
+    client.on('run', ({ id }) => this.look(client, id), only);
+    client.on('missed', () => {
+      for (const id of this.runs.keys()) this.look(client, id);
+    });
+    for (const id of only === undefined ? this.runs.keys() : [only]) this.look(client, id);
+  }
+
+  /** Settles once everything that a run's journal has by now is written. */
+  async catchUp(client: Client, runId: string): Promise<void> {
+    this.look(client, runId);
+    await this.runs.get(runId)?.busy;
+  }
+
+  /** Ends it once what was heard of is written. */
+  async finish(): Promise<void> {
+    await Promise.all([...this.runs.values()].map(({ busy }) => busy));
+    this.close();
+  }
+
+  close(): void {
+    for (const { file } of this.runs.values()) file?.close();
+    this.runs.clear();
+  }
+
+  private look(client: Client, runId: string): void {
+    const run = this.runs.get(runId) ?? { file: null, seq: -1, busy: Promise.resolve() };
+    this.runs.set(runId, run);
+    run.busy = run.busy.then(() => this.takeNew(client, runId, run)).catch(this.problem);
+  }
+
+  private async takeNew(client: Client, runId: string, run: Followed): Promise<void> {
+    for (;;) {
+      const events = await client.call('runs.events', { runId, after: run.seq });
+      if (events.length === 0 || !this.runs.has(runId)) return;
+      for (const event of events) {
+        this.pass(runId, run, event);
+        run.seq = event.seq;
+      }
+    }
+  }
+
+  private pass(runId: string, run: Followed, event: JournalEvent): void {
+    const { begins, metrics } = meaningOf(event as KnownEvent);
+    if (begins) run.file?.goesOnAfter(begins.after, event.time);
+    if (!metrics) return;
+    run.file ??= new EventFile(join(this.folder, runId), event.time);
+    run.file.add({ iteration: metrics.iteration, time: event.time, values: metrics.values });
+  }
+}

@@ -1,0 +1,99 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import protobuf from 'protobufjs/minimal.js';
+import type { Point } from './record.ts';
+
+/**
+ * TensorBoard's event files: TFRecords (tensorflow/core/lib/io/record_writer.h) of Event messages (tensorflow/core/util/event.proto). Numbers below are the
+ * fields of those messages.
+ */
+
+const { Writer } = protobuf;
+
+/** CRC-32C (Castagnoli), reflected. */
+const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
+  let crc = index;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
+  return crc;
+});
+
+function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = crcTable[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** A checksum of data that may hold checksums: rotated right by 15 bits, plus a constant. */
+function maskedCrc(bytes: Uint8Array): number {
+  const crc = crc32c(bytes);
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+/** Length (uint64) and its checksum, the data and its checksum; little-endian. */
+function tfRecord(data: Uint8Array): Uint8Array {
+  const record = new Uint8Array(16 + data.length);
+  const view = new DataView(record.buffer);
+  view.setBigUint64(0, BigInt(data.length), true);
+  view.setUint32(8, maskedCrc(record.subarray(0, 8)), true);
+  record.set(data, 12);
+  view.setUint32(12 + data.length, maskedCrc(data), true);
+  return record;
+}
+
+/** Event: wall_time 1 (seconds), step 2, and one of what it says. */
+function event(time: number, step: number, say: (writer: protobuf.Writer) => void): Uint8Array {
+  const writer = Writer.create()
+    .uint32(9)
+    .double(time / 1000);
+  if (step !== 0) writer.uint32(16).int64(step);
+  say(writer);
+  return tfRecord(writer.finish());
+}
+
+/** Event.file_version 3: the first record of a file. */
+const versionEvent = (time: number) => event(time, 0, (writer) => writer.uint32(26).string('brain.Event:2'));
+
+/** Event.summary 5: Summary.value 1: tag 1, simple_value 2. */
+function pointEvent({ iteration, time, values }: Point): Uint8Array {
+  return event(time, iteration, (writer) => {
+    writer.uint32(42).fork();
+    for (const [tag, value] of Object.entries(values))
+      writer.uint32(10).fork().uint32(10).string(tag).uint32(21).float(value).ldelim();
+    writer.ldelim();
+  });
+}
+
+/** Event.session_log 7: SessionLog.status 1, START 1: TensorBoard drops what it has of this step and later ones. */
+const restartEvent = (time: number, step: number) =>
+  event(time, step, (writer) => writer.uint32(58).fork().uint32(8).int32(1).ldelim());
+
+/** `events.out.tfevents.1700000000.host.starpo`; TensorBoard goes by `tfevents` alone. */
+const eventFileName = (time: number) =>
+  `events.out.tfevents.${Math.floor(time / 1000)}.${hostname().replaceAll(/[^\w.-]/g, '-')}.starpo`;
+
+/** One event file that grows; every point is whole on disk before the next, as TensorBoard reads it meanwhile. */
+export class EventFile {
+  readonly name: string;
+  private readonly file: number;
+
+  constructor(folder: string, time: number) {
+    mkdirSync(folder, { recursive: true });
+    this.name = eventFileName(time);
+    this.file = openSync(join(folder, this.name), 'w');
+    writeSync(this.file, versionEvent(time));
+  }
+
+  add(point: Point): void {
+    writeSync(this.file, pointEvent(point));
+  }
+
+  /** Training goes on after an iteration: later points that were added before count no longer. */
+  goesOnAfter(iteration: number, time: number): void {
+    writeSync(this.file, restartEvent(time, iteration + 1));
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+}

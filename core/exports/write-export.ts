@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import type { ExportFormat, RunSummary } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { listCheckpoints, listEvaluationResults } from '../run-directory/evaluations.ts';
+import { writeHuggingFace } from './hugging-face.ts';
+import { methodsText } from './methods.ts';
+import { metricsCsv, metricsJsonLines } from './metrics-files.ts';
+import { modelCard } from './model-card.ts';
+import { originOf } from './origin.ts';
+import { writeParquet } from './parquet-files.ts';
+import { type RunRecord, readRecord } from './record.ts';
+import { latexTable, markdownTable, runTable } from './tables.ts';
+import { EventFile } from './tensorboard.ts';
+
+/** What a thread needs to know to export a run by itself. */
+export interface ExportJob {
+  home: string;
+  /** Folder of the app's own policy. */
+  starter: string;
+  folder: string;
+  summary: Pick<RunSummary, 'id' | 'name' | 'trap'>;
+  /** run.json as it is. */
+  config: unknown;
+  format: ExportFormat;
+  checkpoint: number | undefined;
+  /** An empty folder. */
+  target: string;
+  packed: boolean;
+}
+
+type Progress = (done: number, total: number) => void;
+
+/** Writes a run's export into `target` and gives the names of the files. Throws as `exports.make` does. */
+export async function writeExport(job: ExportJob, progress: Progress): Promise<string[]> {
+  const record = await readRecord(job.folder);
+  const files = await writers[job.format](job, record, progress);
+  return job.packed && files.length > 1 ? [await pack(job, files)] : files;
+}
+
+type Writer = (job: ExportJob, record: RunRecord, progress: Progress) => Promise<string[]>;
+
+const writers: Record<ExportFormat, Writer> = {
+  csv: async (job, record) => [
+    await writeText(job, 'metrics.csv', metricsCsv(someOf(job, record.points, 'metrics'))),
+  ],
+  jsonl: async (job, record) => [
+    await writeText(job, 'metrics.jsonl', metricsJsonLines(someOf(job, record.points, 'metrics'))),
+  ],
+  parquet: (job, record, progress) =>
+    writeParquet(job.folder, someOf(job, record.rollouts, 'episodes'), job.target, { progress }),
+  tensorboard: async (job, record) => {
+    const points = someOf(job, record.points, 'metrics');
+    const file = new EventFile(job.target, points[0]!.time);
+    for (const point of points) file.add(point);
+    file.close();
+    return [file.name];
+  },
+  'hugging-face': async (job, record) => {
+    const config = configOf(job);
+    const checkpoint = job.checkpoint ?? (await newestCheckpoint(job));
+    const asked = await listEvaluationResults(job.folder);
+    const evaluations = asked.filter((result) => result.checkpoint === checkpoint);
+    const facts = { summary: job.summary, config, checkpoint, record, evaluations };
+    const card = modelCard({ ...facts, origin: originOf(config, job) });
+    return writeHuggingFace(job.folder, { checkpoint, config, card }, job.target);
+  },
+  markdown: async (job, record) => [
+    await writeText(job, 'results.md', [markdownTable(tableOf(job, record))]),
+  ],
+  latex: async (job, record) => [await writeText(job, 'results.tex', [latexTable(tableOf(job, record))])],
+  methods: async (job, record) => {
+    const config = configOf(job);
+    return [await writeText(job, 'methods.txt', [`${methodsText(config, originOf(config, job), record)}\n`])];
+  },
+};
+
+/** Gives the file's name, `RUN-END`. */
+async function writeText(
+  { target, summary }: ExportJob,
+  end: string,
+  pieces: Iterable<string>,
+): Promise<string> {
+  const name = `${summary.id}-${end}`;
+  await pipeline(Readable.from(pieces), createWriteStream(join(target, name)));
+  return name;
+}
+
+function tableOf(job: ExportJob, { points }: RunRecord) {
+  const { evaluation } = configOf(job);
+  return runTable(job.summary.name, someOf(job, points, 'metrics'), evaluation.levels);
+}
+
+function someOf<T>({ summary }: ExportJob, found: readonly T[], what: string): readonly T[] {
+  if (found.length > 0) return found;
+  throw new Failure(
+    'export_unsuitable',
+    `The run ${summary.id} has no ${what} to export.`,
+    what === 'episodes'
+      ? 'Its files of episodes were deleted, or it was imported without any.'
+      : 'It has not trained yet: start it, or choose another run.',
+  );
+}
+
+/** Of an imported run there is none that says how it was trained. */
+function configOf({ config, summary }: ExportJob): RunConfig {
+  try {
+    return validateConfig(config);
+  } catch {
+    throw new Failure(
+      'export_unsuitable',
+      `How the run ${summary.id} was trained isn't known: it was imported, or made by another version.`,
+      'Its metrics can be exported as CSV, JSON lines or for TensorBoard.',
+    );
+  }
+}
+
+async function newestCheckpoint({ folder, summary }: ExportJob): Promise<number> {
+  const [newest] = await listCheckpoints(folder);
+  if (newest !== undefined) return newest;
+  throw new Failure(
+    'checkpoint_missing',
+    `The run ${summary.id} has no checkpoint with weights.`,
+    'Its first is written after the evaluation at its start; start the run, or wait.',
+  );
+}
+
+/** Puts files into one zip, as they are: weights and Parquet don't get smaller. Gives its name. */
+async function pack({ target, summary, format }: ExportJob, files: readonly string[]): Promise<string> {
+  const name = `${summary.id}-${format}.zip`;
+  const zip = new ZipFile();
+  for (const file of files) zip.addFile(join(target, file), file, { compress: false });
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(join(target, name)));
+  for (const file of files) await rm(join(target, file));
+  return name;
+}
+
+/** For what is no run's: gives the file's name. */
+export async function writeStudyText(target: string, name: string, text: string): Promise<string[]> {
+  await writeFile(join(target, name), text);
+  return [name];
+}

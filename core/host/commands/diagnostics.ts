@@ -1,0 +1,26 @@
+import { constants } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { asFailure, Failure } from '../../contract/failure.ts';
+import { print } from '../output.ts';
+import { withClient } from './with-client.ts';
+
+/** Makes a zip for a report of a problem and prints its path. Throws `export_exists`. */
+export async function diagnostics({ home, out }: { home?: string; out: string }): Promise<void> {
+  const path = resolve(out);
+  await withClient(home, async (client) => {
+    const { exportId, folder, files } = await client.call('machine.diagnostics', {});
+    try {
+      await copyFile(join(folder, files[0]!.name), path, constants.COPYFILE_EXCL);
+    } catch (error) {
+      throw new Failure(
+        'export_exists',
+        `${path} can't be written: ${asFailure(error).message}`,
+        'Name another file with --out.',
+      );
+    } finally {
+      await client.call('exports.forget', { exportId });
+    }
+  });
+  print(path);
+}

@@ -1,0 +1,96 @@
+import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import type { Finding, Machine, RunSummary, SystemInfo } from '../contract/contract.ts';
+import { folderToken } from '../host/host-file.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+
+/** Newest runs whose trainer's log is taken along, and how much of its end. */
+const runsWithLog = 10;
+const logBytes = 64 << 10;
+
+export interface DiagnosticFacts {
+  home: string;
+  version: string;
+  info: SystemInfo;
+  machine: Machine;
+  findings: readonly Finding[];
+  /** Newest first. */
+  runs: readonly RunSummary[];
+  /** What core had to say about problems. */
+  log: string;
+}
+
+/** Everything that a report of a problem needs, as texts by file name. Names of people and secrets are taken out; notes and tags of runs aren't among it. */
+export async function diagnosticTexts(facts: DiagnosticFacts): Promise<Map<string, string>> {
+  const { home, version, info, machine, findings, runs, log } = facts;
+  const clean = cleaner(home);
+  const json = (value: unknown) => clean(`${JSON.stringify(value, null, 2)}\n`);
+  const texts = new Map([
+    ['versions.json', json({ version, machine, trainer: info.trainer, cuda: info.cuda })],
+    ['findings.json', json({ findings, devices: info.devices })],
+    ['runs.json', json(runs.map(stateOf))],
+    ['core.log', clean(log)],
+  ]);
+  for (const { id } of runs.slice(0, runsWithLog)) {
+    const end = await readEnd(join(runFolder(home, id), runFiles.log));
+    if (end !== null) texts.set(`trainers/${id}.log`, clean(end));
+  }
+  return texts;
+}
+
+export async function writeZip(path: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  const zip = new ZipFile();
+  for (const [name, text] of texts) zip.addBuffer(Buffer.from(text), name);
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(path));
+}
+
+const stateOf = ({
+  id,
+  preset,
+  task,
+  status,
+  iteration,
+  iterations,
+  failure,
+  stalled,
+  phase,
+}: RunSummary) => ({
+  ...{ id, preset, task, status, iteration, iterations, failure, stalled, phase },
+});
+
+/** Takes the person's name, home folder and the data folder's token out of a text. */
+function cleaner(home: string): (text: string) => string {
+  const secrets: [string, string][] = [
+    [folderToken(home), '[token]'],
+    [homedir(), '~'],
+    [userInfo().username, '[user]'],
+  ];
+  return (text) => {
+    let clean = text
+      .replaceAll(/#sign-in=[0-9a-f]+/g, '#sign-in=[code]')
+      .replaceAll(/\bhf_\w{8,}/g, '[token]');
+    // A name of a letter or two, or root's, would be found in every word, and tells nothing.
+    for (const [secret, word] of secrets)
+      if (secret.length > 4 || secret === homedir()) clean = clean.replaceAll(secret, word);
+    return clean;
+  };
+}
+
+/** Null where there is no such file. */
+async function readEnd(path: string): Promise<string | null> {
+  const file = await open(path, 'r').catch(() => null);
+  if (!file) return null;
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.min(size, logBytes));
+    await file.read(bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8');
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytes } from '../contract/bytes.ts';
+import type { Finding, SystemInfo } from '../contract/contract.ts';
+
+/** Free space below which a run may not end well. */
+const leastFreeBytes = 1e9;
+
+/** What the app needs to train, one thing after the other. */
+export function findingsOf(info: SystemInfo, resources: string): Finding[] {
+  const { trainer, devices, cuda, dataFolder } = info;
+  const starter = join(resources, 'starter');
+  const free = freeBytes(dataFolder);
+  return [
+    {
+      name: 'trainer',
+      fine: trainer.problem === null,
+      detail: trainer.problem ?? `${trainer.path} (${trainer.build ?? 'unknown build'})`,
+      advice:
+        trainer.problem === null
+          ? null
+          : trainer.building
+            ? 'Wait until the set-up has built it.'
+            : 'In a checkout `npm run setup` builds it; an installed app brings it along: install it again.',
+    },
+    {
+      name: 'devices',
+      fine: devices.some((device) => device.available),
+      detail: devices.map((device) => device.name).join(', ') || 'none',
+      advice: devices.some((device) => device.available) ? null : 'The trainer must run first: see above.',
+    },
+    ...gpuFindings(devices, cuda),
+    {
+      name: 'starter policy',
+      fine: existsSync(join(starter, 'model.safetensors')),
+      detail: starter,
+      advice: existsSync(join(starter, 'model.safetensors'))
+        ? null
+        : 'It comes with the app: install it again, or restore resources/starter in a checkout.',
+    },
+    {
+      name: 'data folder',
+      fine: writable(dataFolder),
+      detail: dataFolder,
+      advice: writable(dataFolder)
+        ? null
+        : 'Make it writable, or choose another one with --home or STARPO_HOME.',
+    },
+    {
+      name: 'free space',
+      fine: free > leastFreeBytes,
+      detail: bytes(free),
+      advice: free > leastFreeBytes ? null : 'Delete runs or their episodes, or free space otherwise.',
+    },
+  ];
+}
+
+/** What a machine without a GPU says too: no reason to call it sick. */
+const ordinary = ['built_without_cuda', 'driver_missing', 'no_gpu'];
+
+/** A line for each GPU, or one that says why there is none. Pure, so that every case can be tested. */
+export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cuda']): Finding[] {
+  const name = 'GPU';
+  if (cuda?.problem) {
+    const { code, message, hint } = cuda.problem;
+    return [{ name, fine: ordinary.includes(code), detail: `none: ${message}`, advice: hint }];
+  }
+  return devices
+    .filter(({ id }) => id !== 'cpu')
+    .map(({ id, name: model, available, reason, hint }) => ({
+      name,
+      fine: available,
+      detail: available ? `${id} ${model}` : `${id} ${model} can't be used: ${reason}`,
+      advice: available ? null : (hint ?? null),
+    }));
+}
+
+function writable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

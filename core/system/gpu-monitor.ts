@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Machine, MachineSample } from '../contract/contract.ts';
+
+/** One GPU: what it is, and what it does now. */
+export interface Gpu {
+  card: Machine['gpus'][number];
+  now: MachineSample['gpus'][number];
+}
+
+const fields = 'index,name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw';
+
+/**
+ * A line of `nvidia-smi --query-gpu`: MiB, per cent, degrees and watts, or "[N/A]" and the like where the driver doesn't say. Null for what is no such line, as the
+ * tool's complaints.
+ */
+export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
+  const [index = '', name, ...figures] = line.split(',').map((part) => part.trim());
+  if (name === undefined || figures.length !== 5 || !/^\d+$/.test(index)) return null;
+  const [total, used, busy, celsius, watts] = figures.map((figure) =>
+    /^\d+(\.\d+)?$/.test(figure) ? Number(figure) : null,
+  ) as [number | null, number | null, number | null, number | null, number | null];
+  const bytes = (mebibytes: number | null) => (mebibytes === null ? null : mebibytes * 2 ** 20);
+  return {
+    index: Number(index),
+    card: { name, memoryBytes: bytes(total) },
+    now: { busy: busy === null ? null : busy / 100, memoryBytes: bytes(used), celsius, watts },
+  };
+}
+
+/** NVIDIA's GPUs as the driver's own tool sees them, every few seconds; none where there is no such tool. */
+export class GpuMonitor {
+  private readonly gpus = new Map<number, Gpu>();
+  private readonly child: ChildProcess;
+
+  constructor(seconds: number, tool = 'nvidia-smi') {
+    const args = [`--query-gpu=${fields}`, '--format=csv,noheader,nounits', '-l', String(seconds)];
+    this.child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const forget = () => this.gpus.clear();
+    this.child.once('error', forget);
+    this.child.once('exit', forget);
+    createInterface({ input: this.child.stdout! }).on('line', (line) => {
+      const gpu = parseGpuLine(line);
+      if (gpu) this.gpus.set(gpu.index, gpu);
+    });
+    // It is watched, not waited for.
+    this.child.unref();
+    (this.child.stdout as unknown as { unref?: () => void }).unref?.();
+  }
+
+  /** By their numbers. */
+  list(): Gpu[] {
+    return [...this.gpus].sort(([a], [b]) => a - b).map(([, gpu]) => gpu);
+  }
+
+  close(): void {
+    this.child.kill();
+  }
+}

@@ -1,0 +1,22 @@
+/** Lines that are kept, and the longest of one. */
+const kept = 500;
+const longest = 4000;
+
+/** The last that core had to say about problems, with their times, for who asks later. */
+export class RecentLog {
+  private readonly lines: string[] = [];
+  private readonly pass: (message: string) => void;
+
+  /** `pass`: where everything goes at once. */
+  constructor(pass: (message: string) => void) {
+    this.pass = pass;
+  }
+
+  log = (message: string): void => {
+    this.lines.push(`${new Date().toISOString()}  ${message.slice(0, longest)}`);
+    if (this.lines.length > kept) this.lines.shift();
+    this.pass(message);
+  };
+
+  text = (): string => this.lines.map((line) => `${line}\n`).join('');
+}

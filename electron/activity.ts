@@ -1,0 +1,111 @@
+import type { ClosableChannel } from '../core/contract/channel.ts';
+import { type Client, createClient } from '../core/contract/client.ts';
+import type { RunSummary } from '../core/contract/contract.ts';
+
+/** Milliseconds until core is looked for again where it can't be had. */
+const pause = 1000;
+
+export const isActive = ({ status }: Pick<RunSummary, 'status'>) =>
+  status === 'running' || status === 'paused';
+
+/** What trains, as the shell shows it; goes on over the next core where one goes. */
+export class Activity {
+  private readonly open: () => Promise<ClosableChannel>;
+  private readonly changed: (active: RunSummary[]) => void;
+  private readonly runs = new Map<string, RunSummary>();
+  private readonly waiting = new Set<() => void>();
+  private client: Client | null = null;
+  private channel: ClosableChannel | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(open: () => Promise<ClosableChannel>, changed: (active: RunSummary[]) => void) {
+    this.open = open;
+    this.changed = changed;
+  }
+
+  /** Running and paused ones, newest first. */
+  active(): RunSummary[] {
+    return [...this.runs.values()].filter(isActive).sort((a, b) => b.createdAt - a.createdAt);
+  }
+
+  follow(): void {
+    this.connect().catch(() => this.again());
+  }
+
+  /** Asks every active trainer to stop after a checkpoint; settles when they have. */
+  async stopAll(): Promise<void> {
+    const { client } = this;
+    const active = this.active();
+    await Promise.all(
+      active.map(({ id }) =>
+        // It may have ended just now.
+        client?.call('runs.command', { runId: id, command: 'stop' }).catch(() => {}),
+      ),
+    );
+    const ended = () => active.every(({ id }) => !isActive(this.runs.get(id) ?? { status: 'stopped' }));
+    await new Promise<void>((resolve) => {
+      const look = () => {
+        if (!ended()) return;
+        this.waiting.delete(look);
+        resolve();
+      };
+      this.waiting.add(look);
+      look();
+    });
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.channel?.close();
+  }
+
+  private async connect(): Promise<void> {
+    const channel = await this.open();
+    this.channel = channel;
+    const client = createClient(channel);
+    this.client = client;
+    channel.onClose(() => this.again());
+    client.on('run', (run) => this.take(run));
+    client.on('removed', ({ runId }) => {
+      this.runs.delete(runId);
+      this.tell();
+    });
+    const refresh = async () => {
+      const runs = await client.call('runs.list', {});
+      this.runs.clear();
+      for (const run of runs) this.runs.set(run.id, run);
+      this.tell();
+    };
+    client.on('missed', () => void refresh().catch(() => {}));
+    await refresh();
+  }
+
+  private again(): void {
+    this.client = null;
+    if (this.closed) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.follow(), pause);
+  }
+
+  private take(run: RunSummary): void {
+    const before = this.runs.get(run.id);
+    this.runs.set(run.id, run);
+    // What has long ended is no concern of the shell's.
+    if (isActive(run) || (before && isActive(before))) this.tell();
+  }
+
+  private tell(): void {
+    this.changed(this.active());
+    for (const look of [...this.waiting]) look();
+  }
+}
+
+/** Share that is done of everything active, 0 to 1, and whether all of it waits; null where nothing is. */
+export function overall(active: readonly RunSummary[]): { share: number; paused: boolean } | null {
+  if (active.length === 0) return null;
+  const shares = active.map(({ iteration, iterations }) => iteration / Math.max(1, iterations));
+  const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
+  return { share: Math.min(1, share), paused: active.every(({ status }) => status === 'paused') };
+}

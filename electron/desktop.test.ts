@@ -1,0 +1,211 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Dialog, IpcMain, Menu, MenuItemConstructorOptions, Tray } from 'electron';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { channelPair } from '../core/contract/channel.ts';
+import type { RunSummary } from '../core/contract/contract.ts';
+import { serveChannel } from '../core/server/serve-channel.ts';
+import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
+import { World } from '../tests/core/fixtures/world.ts';
+import { Activity, overall } from './activity.ts';
+import { decideClosing } from './closing.ts';
+import { pageOfArguments, pageOfLink } from './links.ts';
+import { Preferences } from './preferences.ts';
+import { saveExports } from './save-export.ts';
+import { runLine, TrayMenu, trayTemplate } from './tray.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'starpo-desktop-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+const run = (changes: Partial<RunSummary> = {}) =>
+  ({
+    ...{ id: 'a-run', name: 'FrozenLake a16c', status: 'running', createdAt: 1 },
+    ...{ iteration: 45, iterations: 120, etaSeconds: 300 },
+    ...changes,
+  }) as RunSummary;
+
+test.each([
+  ['starpo://run/some-run/replay/000012-train-0037', '#/run/some-run/replay/000012-train-0037'],
+  ['starpo://system/', '#/system'],
+  ['starpo://', null],
+  ['starpo://run/../../etc', null],
+  ['starpo://run/x?y=1', null],
+  ['starpo://run/x#sign-in=1', null],
+  ['starpo://run/<script>', null],
+  [`starpo://run/${'x'.repeat(3000)}`, null],
+  ['https://run/x', null],
+])('%s means %s', (link, page) => expect(pageOfLink(link)).toBe(page));
+
+test('of several arguments the last link counts', () => {
+  expect(pageOfArguments(['/usr/bin/app', '--x', 'starpo://start', 'starpo://run/b'])).toBe('#/run/b');
+  expect(pageOfArguments(['/usr/bin/app'])).toBeNull();
+});
+
+describe('the tray', () => {
+  test('a run in a line', () => {
+    expect(runLine(run())).toBe('FrozenLake a16c: 45 of 120, about 5 min left');
+    expect(runLine(run({ etaSeconds: null }))).toBe('FrozenLake a16c: 45 of 120');
+    expect(runLine(run({ status: 'paused' }))).toBe('FrozenLake a16c: 45 of 120, paused');
+  });
+
+  test('lists what trains, opens it by a click, and says that training goes on', () => {
+    const desk = { show: vi.fn(), quit: vi.fn() };
+    const template = trayTemplate([run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))], desk);
+    const click = ({ click }: MenuItemConstructorOptions = {}) =>
+      click?.({} as never, undefined, {} as never);
+    expect(template.map(({ label }) => label)).toContain('and 2 more');
+    click(template.find(({ label }) => label === runLine(run())));
+    expect(desk.show).toHaveBeenCalledWith('#/run/a-run');
+    click(template.at(-1));
+    expect(template.at(-1)?.label).toBe('Quit, training goes on');
+    expect(desk.quit).toHaveBeenCalled();
+    expect(trayTemplate([], desk).map(({ label }) => label)).toEqual(
+      expect.arrayContaining(['Nothing trains', 'Quit']),
+    );
+  });
+
+  test('is made anew only where it says something else', () => {
+    const tray = { on: vi.fn(), setToolTip: vi.fn(), setContextMenu: vi.fn() };
+    const menus = { buildFromTemplate: (template: unknown) => template };
+    const menu = new TrayMenu(tray as unknown as Tray, menus as unknown as typeof Menu, {
+      show: vi.fn(),
+      quit: vi.fn(),
+    });
+    menu.update([run()]);
+    menu.update([run()]);
+    menu.update([run({ iteration: 46 })]);
+    expect(tray.setContextMenu).toHaveBeenCalledTimes(3);
+  });
+
+  test('progress is that of everything active', () => {
+    expect(overall([])).toBeNull();
+    const half = run({ iteration: 60 });
+    expect(overall([half, run({ iteration: 120 })])).toEqual({ share: 0.75, paused: false });
+    expect(overall([{ ...half, status: 'paused' }])).toEqual({ share: 0.5, paused: true });
+  });
+});
+
+describe('closing while something trains', () => {
+  const parts = (response: number, { remember = false, hasTray = true, active = [run()] } = {}) => ({
+    active: () => active,
+    stopAll: vi.fn(async () => {}),
+    ask: vi.fn(async () => ({ response, checkboxChecked: remember })),
+    preferences: new Preferences(join(folder, 'preferences.json')),
+    hasTray,
+  });
+
+  test.each([
+    [0, true, false, 'background', 0],
+    [0, true, true, 'quit', 0],
+    [0, false, false, 'quit', 0],
+    [1, true, false, 'quit', 1],
+    [2, true, false, 'stay', 0],
+  ])('answer %d (tray: %s, quitting: %s) means %s', async (answer, hasTray, quitting, means, stops) => {
+    const asked = parts(answer, { hasTray });
+    expect(await decideClosing(asked, quitting)).toBe(means);
+    expect(asked.ask).toHaveBeenCalledTimes(1);
+    expect(asked.stopAll).toHaveBeenCalledTimes(stops);
+    expect(asked.preferences.closing).toBeNull();
+  });
+
+  test('a choice that is remembered is not asked for again, a cancelled one is', async () => {
+    await decideClosing(parts(2, { remember: true }), false);
+    await decideClosing(parts(1, { remember: true }), false);
+    const later = parts(0);
+    expect(later.preferences.closing).toBe('stop');
+    expect(await decideClosing(later, false)).toBe('quit');
+    expect(later.ask).not.toHaveBeenCalled();
+    expect(later.stopAll).toHaveBeenCalled();
+    later.preferences.closing = null;
+    expect(parts(0).preferences.closing).toBeNull();
+  });
+
+  test('nothing is asked where nothing trains; a broken file is no choice', async () => {
+    writeFileSync(join(folder, 'preferences.json'), '{"closing": "explode"');
+    const asked = parts(2, { active: [] });
+    expect(asked.preferences.closing).toBeNull();
+    expect(await decideClosing(asked, false)).toBe('quit');
+    expect(asked.ask).not.toHaveBeenCalled();
+  });
+});
+
+test('what trains is followed over core after core, and stopped after a checkpoint', async () => {
+  const world = new World();
+  const core = await world.core();
+  const open = async () => {
+    const { left, right } = channelPair();
+    serveChannel(core, right);
+    return left;
+  };
+  const told: string[][] = [];
+  let changed = () => {};
+  const activity = new Activity(open, (active) => {
+    told.push(active.map(({ id }) => id));
+    changed();
+  });
+  const until = (wanted: () => boolean) =>
+    new Promise<void>((resolve) => {
+      changed = () => wanted() && resolve();
+      changed();
+    });
+  activity.follow();
+  await until(() => told.length > 0);
+  holdAt(2);
+  const id = await core.runs.create({ preset, set: small });
+  await core.runs.start(id);
+  await until(() => activity.active().some((each) => each.id === id && each.iteration === 2));
+  await activity.stopAll();
+  expect(activity.active()).toEqual([]);
+  expect(core.runs.get(id)).toMatchObject({ status: 'stopped', iteration: 2 });
+  expect(told.at(-1)).toEqual([]);
+  activity.close();
+  await world.close();
+});
+
+describe('saving an export', () => {
+  const exportId = 'a'.repeat(32);
+  const own = { url: 'app://studio/', parent: null };
+  let dialog: { showSaveDialog: ReturnType<typeof vi.fn>; showOpenDialog: ReturnType<typeof vi.fn> };
+  let ask: (wanted: unknown, senderFrame?: object | null) => Promise<unknown>;
+  beforeEach(() => {
+    dialog = { showSaveDialog: vi.fn(), showOpenDialog: vi.fn() };
+    const handle = vi.fn();
+    saveExports({ handle } as unknown as IpcMain, dialog as unknown as Dialog, folder);
+    ask = (wanted, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, wanted);
+    mkdirSync(join(folder, 'exports', exportId), { recursive: true });
+    writeFileSync(join(folder, 'exports', exportId, 'metrics.csv'), 'iteration\n');
+  });
+
+  test('one file goes where the person says, several into a folder, and none is replaced unasked', async () => {
+    const target = join(folder, 'mine.csv');
+    dialog.showSaveDialog.mockResolvedValueOnce({ canceled: false, filePath: target });
+    expect(await ask(exportId)).toEqual({ place: target, problem: null });
+    expect(readFileSync(target, 'utf8')).toBe('iteration\n');
+    dialog.showSaveDialog.mockResolvedValueOnce({ canceled: true, filePath: '' });
+    expect(await ask(exportId)).toEqual({ place: null, problem: null });
+
+    writeFileSync(join(folder, 'exports', exportId, 'README.md'), '#');
+    mkdirSync(join(folder, 'model'));
+    dialog.showOpenDialog.mockResolvedValue({ canceled: false, filePaths: [join(folder, 'model')] });
+    expect(await ask(exportId)).toEqual({ place: join(folder, 'model'), problem: null });
+    expect(readFileSync(join(folder, 'model/README.md'), 'utf8')).toBe('#');
+    expect(await ask(exportId)).toMatchObject({ place: null, problem: expect.stringContaining('EEXIST') });
+  });
+
+  test.each([
+    ['a foreign page', exportId, { url: 'https://example.org/', parent: null }],
+    ['a frame within the page', exportId, { ...own, parent: own }],
+    ['a path', '../../etc', own],
+    ['an object', { exportId }, own],
+  ])('%s gets nothing', async (_, wanted, frame) => {
+    expect(await ask(wanted, frame)).toMatchObject({ place: null, problem: expect.any(String) });
+    expect(dialog.showSaveDialog).not.toHaveBeenCalled();
+  });
+});

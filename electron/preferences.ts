@@ -1,0 +1,43 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+
+/** What to do where the window is closed while something trains. */
+export const closingChoice = z.enum(['keep', 'stop']);
+export type ClosingChoice = z.infer<typeof closingChoice>;
+
+const content = z.object({ closing: closingChoice.nullable().catch(null) });
+type Content = z.infer<typeof content>;
+
+/** What a person has decided about the window, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
+export class Preferences {
+  private readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get closing(): ClosingChoice | null {
+    return this.read().closing;
+  }
+
+  /** Null: asks again. */
+  set closing(closing: ClosingChoice | null) {
+    this.write({ ...this.read(), closing });
+  }
+
+  private read(): Content {
+    try {
+      return content.parse(JSON.parse(readFileSync(this.path, 'utf8')));
+    } catch {
+      return { closing: null };
+    }
+  }
+
+  private write(value: Content): void {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const partial = `${this.path}.${process.pid}`;
+    writeFileSync(partial, `${JSON.stringify(value)}\n`);
+    renameSync(partial, this.path);
+  }
+}

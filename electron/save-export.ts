@@ -1,0 +1,60 @@
+import { constants } from 'node:fs';
+import { copyFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Dialog, IpcMain } from 'electron';
+import { exportId } from '../core/contract/exports.ts';
+import { asFailure } from '../core/contract/failure.ts';
+import { exportFolder } from '../core/exports/exports.ts';
+import { isOwnFrame } from './security.ts';
+
+interface Saved {
+  place: string | null;
+  problem: string | null;
+}
+
+const nowhere: Saved = { place: null, problem: null };
+
+/**
+ * Lets the person choose where the files of an export go, and copies them there: one under a name, several into a folder. The page names the export alone; a file that
+ * is there already is never replaced but where the system's own dialog has asked.
+ */
+export function saveExports(ipc: IpcMain, dialog: Dialog, home: string): void {
+  ipc.handle('starpo-save', async (event, wanted: unknown): Promise<Saved> => {
+    const id = exportId.safeParse(wanted);
+    if (!isOwnFrame(event.senderFrame) || !id.success)
+      return { place: null, problem: 'It was not asked for.' };
+    try {
+      return await save(dialog, exportFolder(home, id.data));
+    } catch (error) {
+      return { place: null, problem: asFailure(error).message };
+    }
+  });
+}
+
+async function save(dialog: Dialog, folder: string): Promise<Saved> {
+  const names = await readdir(folder);
+  const [only] = names;
+  if (names.length === 1) {
+    const { canceled, filePath } = await dialog.showSaveDialog({
+      defaultPath: only!,
+      title: 'Save the export',
+    });
+    if (canceled || !filePath) return nowhere;
+    await copyFile(join(folder, only!), filePath);
+    return { place: filePath, problem: null };
+  }
+  const { canceled, filePaths } = await dialog.showOpenDialog({
+    title: 'Choose a folder for the files',
+    buttonLabel: 'Save here',
+    properties: ['openDirectory', 'createDirectory'],
+  });
+  const target = filePaths[0];
+  if (canceled || target === undefined) return nowhere;
+  for (const name of names)
+    await copyFile(
+      join(folder, name),
+      join(target, name),
+      constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE,
+    );
+  return { place: target, problem: null };
+}

@@ -1,0 +1,66 @@
+import type { Menu, MenuItemConstructorOptions, Tray } from 'electron';
+import type { RunSummary } from '../core/contract/contract.ts';
+
+interface Desk {
+  /** Brings the window to the front, at a page where one is named. */
+  show(page?: string): void;
+  quit(): void;
+}
+
+/** Most runs that the menu lists. */
+const listed = 8;
+
+/** `FrozenLake a16c: 45 of 120, about 5 min left`. */
+export function runLine({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
+  const done = `${name}: ${iteration} of ${iterations}`;
+  if (status === 'paused') return `${done}, paused`;
+  return etaSeconds === null ? done : `${done}, about ${minutes(etaSeconds)} left`;
+}
+
+function minutes(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  const whole = Math.round(seconds / 60);
+  return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
+}
+
+/** What the tray's menu offers: the app, what trains, the end. */
+export function trayTemplate(active: readonly RunSummary[], desk: Desk): MenuItemConstructorOptions[] {
+  const runs = active.slice(0, listed).map((run) => ({
+    label: runLine(run),
+    click: () => desk.show(`#/run/${run.id}`),
+  }));
+  const more = active.length - runs.length;
+  return [
+    { label: 'Open StarPO Studio', click: () => desk.show() },
+    { type: 'separator' },
+    ...(runs.length > 0 ? runs : [{ label: 'Nothing trains', enabled: false }]),
+    ...(more > 0 ? [{ label: `and ${more} more`, click: () => desk.show() }] : []),
+    { type: 'separator' },
+    { label: active.length > 0 ? 'Quit, training goes on' : 'Quit', click: () => desk.quit() },
+  ];
+}
+
+/** Keeps the tray at what trains. */
+export class TrayMenu {
+  private readonly tray: Tray;
+  private readonly menus: typeof Menu;
+  private readonly desk: Desk;
+  private shown = '';
+
+  constructor(tray: Tray, menus: typeof Menu, desk: Desk) {
+    this.tray = tray;
+    this.menus = menus;
+    this.desk = desk;
+    tray.on('click', () => desk.show());
+    this.update([]);
+  }
+
+  /** Made anew only where it says something else: an open menu closes by that. */
+  update(active: readonly RunSummary[]): void {
+    const says = active.map(runLine).join('\n');
+    if (says === this.shown && active.length > 0) return;
+    this.shown = says;
+    this.tray.setToolTip(says === '' ? 'StarPO Studio' : `StarPO Studio\n${says}`);
+    this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, this.desk)));
+  }
+}

@@ -1,0 +1,102 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { ExportSource } from '../../../../core/contract/contract.ts';
+import { useApi } from '../../../api/context.ts';
+import { Empty } from '../../../components/basics.tsx';
+import { Icon } from '../../../components/icon.tsx';
+import { formatRoute } from '../../../router.ts';
+import { useRunSummary } from '../../../stores/app-store.ts';
+import { useRun } from '../../../views/run-view.tsx';
+import styles from './export-page.module.css';
+import { FormatRow } from './format-row.tsx';
+import { formatGroups } from './formats.ts';
+import { useExport } from './use-export.ts';
+
+/** What can be made of a run for other programs; inside the run's view. */
+export function ExportPage() {
+  const runId = useRun((state) => state.runId);
+  const run = useRunSummary(runId);
+  const checkpoints = useCheckpoints(runId, run?.iteration);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const exporting = useExport(runId);
+  const checkpoint = chosen ?? checkpoints?.[0];
+  const of = useMemo<ExportSource>(() => ({ runId }), [runId]);
+  const ofCheckpoint = useMemo<ExportSource>(() => ({ runId, checkpoint }), [runId, checkpoint]);
+  const name = run?.name;
+  useEffect(() => {
+    if (name) document.title = `Export · ${name} · StarPO Studio`;
+  }, [name]);
+  if (!run)
+    return (
+      <div className="page">
+        <h1>Export</h1>
+        <Empty title="Loading the run…" />
+      </div>
+    );
+  return (
+    <div className={`page ${styles.page}`}>
+      <header className="section-head">
+        <a className={styles.back} href={formatRoute({ page: 'run', runId })}>
+          <Icon name="back" size={14} />
+          {run.name}
+        </a>
+        <h1>Export</h1>
+        <p className="muted">
+          Files of this run for other programs. The run itself stays as it is
+          {run.status === 'running' ? ' and trains on; what is made now goes up to this moment' : ''}.
+        </p>
+      </header>
+      {formatGroups.map(({ title, formats }) => (
+        <section key={title} className={`panel ${styles.group}`} aria-label={title}>
+          <h2>{title}</h2>
+          <ul>
+            {formats.map((format) =>
+              format.ofCheckpoint ? (
+                <FormatRow
+                  key={format.format}
+                  format={format}
+                  of={ofCheckpoint}
+                  exporting={exporting}
+                  nothing={checkpoints?.length === 0 ? 'There is no checkpoint yet.' : null}
+                >
+                  {checkpoints && checkpoints.length > 0 && (
+                    <label className={styles.choice}>
+                      Checkpoint
+                      <select value={checkpoint} onChange={(event) => setChosen(Number(event.target.value))}>
+                        {checkpoints.map((each) => (
+                          <option key={each} value={each}>
+                            iteration {each}
+                          </option>
+                        ))}
+                      </select>
+                    </label>
+                  )}
+                </FormatRow>
+              ) : (
+                <FormatRow key={format.format} format={format} of={of} exporting={exporting} />
+              ),
+            )}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** Iterations of the checkpoints that hold weights, newest first; null until they are known. */
+function useCheckpoints(runId: string, iteration: number | undefined): number[] | null {
+  const api = useApi();
+  const [checkpoints, setCheckpoints] = useState<number[] | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a run that has come further may have a new one
+  useEffect(() => {
+    let current = true;
+    api.call('evaluations.choices', { runId }).then(
+      (choices) => current && setCheckpoints(choices.checkpoints),
+      // An imported run has none.
+      () => current && setCheckpoints([]),
+    );
+    return () => {
+      current = false;
+    };
+  }, [api, runId, iteration]);
+  return checkpoints;
+}

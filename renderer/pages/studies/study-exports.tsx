@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import type { ExportSource } from '../../../core/contract/contract.ts';
+import styles from '../run/export/export-page.module.css';
+import { FormatRow } from '../run/export/format-row.tsx';
+import type { Format } from '../run/export/formats.ts';
+import { useExport } from '../run/export/use-export.ts';
+
+const formats: readonly Format[] = [
+  {
+    format: 'markdown',
+    title: 'Results, Markdown',
+    text: 'Every point with its runs, before and after training, and the intervals over seeds.',
+    isText: true,
+  },
+  { format: 'latex', title: 'Results, LaTeX', text: 'The same table, for booktabs.', isText: true },
+];
+
+/** A study's table for papers and pages. */
+export function StudyExports({ studyId }: { studyId: string }) {
+  const exporting = useExport(null);
+  const of = useMemo<ExportSource>(() => ({ studyId }), [studyId]);
+  return (
+    <section className={`panel ${styles.group}`} aria-label="Export">
+      <h2>Export</h2>
+      <ul>
+        {formats.map((format) => (
+          <FormatRow key={format.format} format={format} of={of} exporting={exporting} />
+        ))}
+      </ul>
+    </section>
+  );
+}

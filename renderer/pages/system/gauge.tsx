@@ -1,0 +1,58 @@
+import styles from './system-page.module.css';
+
+interface GaugeProps {
+  title: string;
+  /** What it is now, as `43 %`. */
+  value: string;
+  note: string;
+  /** Shares, 0 to 1, at even times, the newest last; null where nothing was known. */
+  shares: readonly (number | null)[];
+  /** Of the whole width, in samples. */
+  room: number;
+  /** What that is in time, as `5 min`. */
+  span: string;
+}
+
+const width = 240;
+const height = 56;
+
+/** One figure of the machine, now and over the last hour. */
+export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
+  const known = shares.filter((share) => share !== null);
+  const mean = known.reduce((sum, share) => sum + share, 0) / Math.max(1, known.length);
+  const said = `${title}: ${value} now, on average ${Math.round(mean * 100)} % since it was first looked at`;
+  return (
+    <figure className={`panel ${styles.gauge}`} aria-label={said}>
+      <figcaption>{title}</figcaption>
+      <strong>{value}</strong>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <path
+          className={styles.area}
+          d={`${lineOf(shares, room)} L${width} ${height} L${startOf(shares, room)} ${height} Z`}
+        />
+        <path className={styles.line} d={lineOf(shares, room)} />
+      </svg>
+      <span className={styles.scale} aria-hidden="true">
+        <span>{span} ago</span>
+        <span>now</span>
+      </span>
+      <span className="faint">{note}</span>
+    </figure>
+  );
+}
+
+const place = (index: number, count: number, room: number) =>
+  width - ((count - 1 - index) / Math.max(1, room - 1)) * width;
+
+const startOf = (shares: readonly unknown[], room: number) => place(0, shares.length, room).toFixed(1);
+
+function lineOf(shares: readonly (number | null)[], room: number): string {
+  const points = shares.map((share, index) => {
+    const y = height - 1 - (share ?? 0) * (height - 2);
+    return `${place(index, shares.length, room).toFixed(1)} ${y.toFixed(1)}`;
+  });
+  // One sample is a line too.
+  return points.length === 0
+    ? `M0 ${height}`
+    : `M${points.join(' L')} L${width} ${points.at(-1)!.split(' ')[1]}`;
+}

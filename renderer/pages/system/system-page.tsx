@@ -1,0 +1,256 @@
+import { useEffect, useState } from 'react';
+import { bytes } from '../../../core/contract/bytes.ts';
+import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
+import { percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { NotifyChoice } from '../../notifications/notify-choice.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import { type ThemeChoice, useTheme } from '../../theme.ts';
+import { saveExport } from '../run/export/save.ts';
+import { Gauge } from './gauge.tsx';
+import styles from './system-page.module.css';
+import { useMachine } from './use-machine.ts';
+
+/** Samples that a gauge shows at least, and at most: of five minutes, of half an hour. */
+const leastRoom = 60;
+const mostRoom = 360;
+
+/** What the machine has and does, what is amiss, and how the app is to look and tell. */
+export function SystemPage() {
+  const [again, setAgain] = useState(0);
+  const { machine, samples, interval, findings, problem } = useMachine(again);
+  useEffect(() => {
+    document.title = 'System · StarPO Studio';
+  }, []);
+  return (
+    <div className={`page ${styles.page}`}>
+      <header className="section-head">
+        <h1>System</h1>
+        <p className="muted">This machine, and what the app needs of it.</p>
+      </header>
+      {problem && <ErrorNote error={problem} />}
+      {machine ? (
+        <Gauges machine={machine} samples={samples} interval={interval} />
+      ) : (
+        <Empty title="Looking at the machine…" />
+      )}
+      <section className={`panel ${styles.section}`} aria-label="Checks">
+        <div className={styles.head}>
+          <h2>Checks</h2>
+          <Button kind="quiet" icon="reset" onClick={() => setAgain(again + 1)}>
+            Check again
+          </Button>
+        </div>
+        <Findings findings={findings} />
+      </section>
+      <About machine={machine} />
+      <Preferences />
+      <Diagnostics />
+    </div>
+  );
+}
+
+function Gauges({
+  machine,
+  samples,
+  interval,
+}: {
+  machine: Machine;
+  samples: MachineSample[];
+  interval: number;
+}) {
+  const shown = samples.slice(-mostRoom);
+  const room = Math.max(leastRoom, shown.length);
+  const span = `${Math.round((room * interval) / 60_000)} min`;
+  const now = shown.at(-1);
+  if (!now) return null;
+  const diskUsed = machine.diskBytes - now.diskFreeBytes;
+  const of = (part: number | null | undefined, whole: number | null) =>
+    part == null || !whole ? null : Math.min(1, part / whole);
+  return (
+    <section className={styles.gauges} aria-label="Gauges">
+      <Gauge
+        title="Processor"
+        value={percent(now.cpu, 0)}
+        note={`${machine.cores} cores`}
+        shares={shown.map(({ cpu }) => cpu)}
+        room={room}
+        span={span}
+      />
+      <Gauge
+        title="Memory"
+        value={bytes(now.memoryBytes)}
+        note={`of ${bytes(machine.memoryBytes)}`}
+        shares={shown.map(({ memoryBytes }) => of(memoryBytes, machine.memoryBytes))}
+        room={room}
+        span={span}
+      />
+      <Gauge
+        title="Disk of the data folder"
+        value={`${bytes(now.diskFreeBytes)} free`}
+        note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
+        shares={shown.map(({ diskFreeBytes }) => of(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
+        room={room}
+        span={span}
+      />
+      {machine.gpus.map((gpu, index) => {
+        const at = now.gpus[index];
+        const facts = [
+          at?.memoryBytes == null ? null : `${bytes(at.memoryBytes)} of ${bytes(gpu.memoryBytes ?? 0)}`,
+          at?.celsius == null ? null : `${at.celsius} °C`,
+          at?.watts == null ? null : `${Math.round(at.watts)} W`,
+        ];
+        return (
+          <Gauge
+            // biome-ignore lint/suspicious/noArrayIndexKey: a GPU is its number
+            key={index}
+            title={`GPU ${index}, ${gpu.name}`}
+            value={at?.busy == null ? 'busy: not known' : `${percent(at.busy, 0)} busy`}
+            note={facts.filter((fact) => fact !== null).join(', ')}
+            shares={shown.map(({ gpus }) => gpus[index]?.busy ?? null)}
+            room={room}
+            span={span}
+          />
+        );
+      })}
+    </section>
+  );
+}
+
+const findingNames: Record<string, string> = {
+  trainer: 'Trainer',
+  devices: 'Devices',
+  'starter policy': 'Starter policy',
+  'data folder': 'Data folder',
+  'free space': 'Free space',
+};
+
+function Findings({ findings }: { findings: Finding[] | null }) {
+  if (!findings) return <p className="faint">Checking…</p>;
+  const amiss = findings.filter(({ fine }) => !fine).length;
+  return (
+    <>
+      <p className={styles.verdict} role="status">
+        {amiss === 0
+          ? 'Everything that training needs is there.'
+          : `${amiss} of ${findings.length} need attention.`}
+      </p>
+      <ul className={styles.findings}>
+        {findings.map(({ name, fine, detail, advice }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: several GPUs have one name
+          <li key={index} data-fine={fine}>
+            <Icon name={fine ? 'ok' : 'warning'} />
+            <span className="visually-hidden">{fine ? 'Fine:' : 'Needs attention:'}</span>
+            <strong>{findingNames[name] ?? name}</strong>
+            <div>
+              <p>{sentence(detail)}</p>
+              {advice && <p className="muted">{sentence(advice)}</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** What the trainer says begins in lower case, but for names, numbers and paths. */
+const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (letter) => letter.toUpperCase());
+
+function About({ machine }: { machine: Machine | null }) {
+  const system = useApp((state) => state.system);
+  const rows: [string, string | null | undefined][] = [
+    ['Version', system?.version],
+    ['Data folder', system?.dataFolder],
+    [
+      'Trainer',
+      system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`,
+    ],
+    ['Processor', machine && `${machine.processor}, ${machine.cores} cores`],
+    ['Operating system', machine?.system],
+    ['CUDA', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
+    ['Node', machine?.node],
+  ];
+  return (
+    <section className={`panel ${styles.section}`} aria-label="About">
+      <h2>About</h2>
+      <dl className={styles.facts}>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value ?? '…'}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const themes: [ThemeChoice, string][] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+function Preferences() {
+  const { choice, choose } = useTheme();
+  return (
+    <section className={`panel ${styles.section}`} aria-label="Preferences">
+      <h2>Preferences</h2>
+      <div className={styles.preference}>
+        <span id="theme-label">Theme</span>
+        <fieldset className="segments" aria-labelledby="theme-label">
+          {themes.map(([theme, word]) => (
+            <button key={theme} type="button" aria-pressed={choice === theme} onClick={() => choose(theme)}>
+              {word}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <div className={styles.preference}>
+        <span>Warnings while this window isn't in front</span>
+        <NotifyChoice />
+      </div>
+    </section>
+  );
+}
+
+function Diagnostics() {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState('');
+  async function make(): Promise<void> {
+    setBusy(true);
+    setSaid('');
+    try {
+      const made = await api.call('machine.diagnostics', {});
+      const text = await saveExport(made).finally(() =>
+        api.call('exports.forget', { exportId: made.exportId }).catch(() => {}),
+      );
+      setSaid(text ?? 'Not saved');
+    } catch (cause) {
+      report(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <section className={`panel ${styles.section}`} aria-label="Report a problem">
+      <h2>Report a problem</h2>
+      <p className="muted">
+        A diagnostics file has versions, these checks, the state of your runs and the ends of their logs. It
+        has no token, no weights, no episodes and no notes; your name and home folder are taken out.
+      </p>
+      <div className={styles.preference}>
+        <Button icon="download" onClick={() => void make()} disabled={busy}>
+          {busy ? 'Making it…' : 'Make a diagnostics file'}
+        </Button>
+        <span className="faint" role="status">
+          {said}
+        </span>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, run, SetupError } from './process.mjs';
+
+const name = 'starpo-studio';
+const title = 'StarPO Studio';
+
+/** Shared libraries that Electron loads, by Debian 12's names. */
+const depends = [
+  'libgtk-3-0',
+  'libnotify4',
+  'libnss3',
+  'libxss1',
+  'libxtst6',
+  'xdg-utils',
+  'libatspi2.0-0',
+  'libuuid1',
+  'libsecret-1-0',
+  'libasound2',
+  'libgbm1',
+];
+
+/** @param {{ version: string, description: string }} product */
+const control = ({ version, description }) => `Package: ${name}
+Version: ${version}
+Section: science
+Priority: optional
+Architecture: amd64
+Maintainer: The StarPO Studio contributors <starpo-studio@localhost>
+Depends: ${depends.join(', ')}
+Description: ${title}
+ ${description}
+`;
+
+const desktopEntry = `[Desktop Entry]
+Type=Application
+Name=${title}
+Comment=Train LLM agents by multi-turn reinforcement learning
+Exec=/opt/${name}/${name} %U
+Icon=${name}
+Terminal=false
+Categories=Science;
+MimeType=x-scheme-handler/starpo;
+StartupWMClass=${title}
+`;
+
+/**
+ * Makes a Debian package of a folder that `electron-builder --linux dir` has left, by dpkg-deb alone. Gives its path.
+ * @param {string} unpacked @param {string} output a folder @param {'xz' | 'none'} [compression] @returns {Promise<string>}
+ */
+export async function makeDeb(unpacked, output, compression = 'xz') {
+  const product = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const tree = join(output, 'deb');
+  rmSync(tree, { recursive: true, force: true });
+  const place = (/** @type {string} */ folder) => {
+    mkdirSync(join(tree, folder), { recursive: true });
+    return join(tree, folder);
+  };
+  cpSync(unpacked, place(`opt/${name}`), { recursive: true });
+  symlinkSync(`/opt/${name}/${name}`, join(place('usr/bin'), name));
+  writeFileSync(join(place('usr/share/applications'), `${name}.desktop`), desktopEntry);
+  cpSync(join(root, 'LICENSE'), join(place(`usr/share/doc/${name}`), 'copyright'));
+  const icons = join(root, 'resources/icons');
+  for (const file of readdirSync(icons)) {
+    const size = file.replace('.png', '');
+    cpSync(join(icons, file), join(place(`usr/share/icons/hicolor/${size}/apps`), `${name}.png`));
+  }
+  writeFileSync(join(place('DEBIAN'), 'control'), control(product));
+  const file = join(output, `${name}_${product.version}_amd64.deb`);
+  const args = ['--root-owner-group', `-Z${compression}`, '--build', tree, file];
+  const { status, output: said } = await run('dpkg-deb', args);
+  rmSync(tree, { recursive: true, force: true });
+  if (status === 0) return file;
+  throw new SetupError('The Debian package could not be made.', 'dpkg-deb is a part of Debian.', said);
+}

@@ -1,0 +1,164 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
+import { findRun } from '../../core/host/run-reference.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { World } from './fixtures/world.ts';
+
+const runs = [
+  { id: 'starter-bandit-starpo-s-20260101-1200-a16c', name: 'Bandit a16c' },
+  { id: 'starter-bandit-starpo-s-20260101-1201-a2ff', name: 'Bandit a2ff' },
+  { id: 'width-p1-s3', name: 'Width: narrow s3' },
+  { id: 'width-p2-s3', name: 'Width: wide s3' },
+];
+
+describe('the run that is meant', () => {
+  test.each([
+    ['a16c', 0],
+    ['A16C', 0],
+    ['a1', 0],
+    ['Bandit a2ff', 1],
+    [runs[1]!.id, 1],
+    ['starter-bandit-starpo-s-20260101-1201', 1],
+    ['width-p2', 3],
+    ['Width: narrow s3', 2],
+  ])('by %j', (text, index) => expect(findRun(runs, text)).toBe(runs[index]));
+
+  test.each([
+    ['a', /"a" could be 2 runs/, ['a16c (Bandit a16c)', 'a2ff (Bandit a2ff)']],
+    ['s3', /"s3" could be 2 runs/, ['width-p1-s3 (Width: narrow s3)', 'width-p2-s3']],
+  ])('%j could be several, which are listed', (text, message, listed) => {
+    expect(() => findRun(runs, text)).toThrow(
+      expect.objectContaining({ code: 'run_ambiguous', message: expect.stringMatching(message) }),
+    );
+    for (const each of listed)
+      expect(() => findRun(runs, text)).toThrow(
+        expect.objectContaining({ hint: expect.stringContaining(each) }),
+      );
+  });
+
+  test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])('%j is none', (text) => {
+    expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
+  });
+});
+
+describe('progress', () => {
+  const state = {
+    iteration: 50,
+    iterations: 200,
+    phase: { name: 'rollout', iteration: 51, done: 12, total: 128 },
+    etaSeconds: 290,
+  };
+  const screenOf = (isTTY: boolean) => {
+    const written: string[] = [];
+    return { isTTY, columns: 60, written, write: (text: string) => written.push(text) > 0 };
+  };
+
+  test('a bar, the phase and the time left', () => {
+    expect(progressText(state)).toBe(
+      '[######..................]  50 of 200  rollout 12 of 128  about 5 min left',
+    );
+    expect(progressText({ ...state, phase: null, etaSeconds: null })).toBe(
+      '[######..................]  50 of 200',
+    );
+  });
+
+  test('stays the last line of a terminal, no wider than that', () => {
+    const screen = screenOf(true);
+    const line = new ProgressLine(screen, 'xterm');
+    line.show(state);
+    line.show(state);
+    line.print('iteration 50/200');
+    line.erase();
+    const drawn = progressText(state).slice(0, 59);
+    expect(screen.written).toEqual([drawn, '\r\u001b[2K', 'iteration 50/200\n', drawn, '\r\u001b[2K']);
+  });
+
+  test.each([
+    ['no terminal', false, 'xterm'],
+    ['a terminal that can do nothing', true, 'dumb'],
+  ])('%s gets the lines alone', (_, isTTY, kind) => {
+    const screen = screenOf(isTTY);
+    const line = new ProgressLine(screen, kind);
+    line.show(state);
+    line.print('iteration 50/200');
+    line.erase();
+    expect(screen.written).toEqual(['iteration 50/200\n']);
+  });
+});
+
+describe('starpo', { timeout: 300_000 }, () => {
+  let world: World;
+  beforeAll(() => {
+    world = new World();
+    world.run(runs[0]!.id, [journal.started(0), journal.iteration(1, 1)]);
+    world.run(runs[1]!.id, [journal.started(0)]);
+  });
+  afterAll(() => world.close());
+  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+
+  test('takes the short names that the app shows, wherever a run is meant', async () => {
+    expect((await run('show', 'a16c')).output).toContain(runs[0]!.id);
+    expect(await run('tag', 'a2ff', 'wide')).toMatchObject({ status: 0, output: 'wide' });
+    expect(await run('note', 'a1', 'seen')).toMatchObject({ status: 0 });
+    expect(await run('alerts', 'a16c')).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('alerts'),
+    });
+    expect(await run('queue', 'add', 'a16c')).toMatchObject({ status: 0 });
+    const model = `start.model=${join(world.resources, 'starter')}`;
+    const made = await run('new', '--from', 'a16c', '--set', model);
+    expect(made).toMatchObject({ status: 0, errors: '' });
+    expect(readdirSync(join(world.home, 'runs'))).toHaveLength(3);
+    const unclear = await run('show', 'starter-bandit');
+    expect(unclear.status).toBe(2);
+    expect(unclear.errors).toMatch(
+      /"starter-bandit" could be 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
+    );
+  });
+
+  test('presets: what each shows, and how long it takes where a run has told', async () => {
+    const times = [1, 2, 3].map((at) =>
+      JSON.stringify({
+        v: 1,
+        seq: at,
+        time: 1_700_000_000_000 + at,
+        type: 'iteration',
+        iteration: at,
+        metrics: { 'time/iteration': 6 },
+      }),
+    );
+    const folder = world.run('timed', [journal.started(0), ...times]);
+    const config = { ...baseConfig, preset: 'starter-bandit-starpo-s' };
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(config));
+    const { output } = await run('presets');
+    expect(output).toMatch(/^starter-frozen-lake\n {2}FrozenLake, StarPO-S \(PPO\), \d+ iterations\n {2}\S/m);
+    expect(output).toMatch(/^starter-bandit\n {2}Bandit, StarPO-S \(PPO\), 60 iterations, about 6 min\n/m);
+    expect(output).toMatch(/^starter-frozen-lake-trap\n/m);
+    expect(output).toMatch(/^qwen2.5-0.5b-sokoban\n.*needs an NVIDIA GPU with/m);
+    expect(output).not.toMatch(/^starter-bandit-ppo\n/m);
+    expect((await run('presets', '--all')).output).toMatch(/^starter-bandit-ppo\n/m);
+    const listed = JSON.parse((await run('presets', '--json')).output);
+    expect(listed.find(({ alias }: { alias: string }) => alias === 'starter-bandit').seconds).toBe(360);
+  });
+
+  test('--device names the device, as doctor advises', async () => {
+    const { output } = await run('new', 'starter-bandit', '--device', 'cuda:1');
+    const shown = JSON.parse((await run('show', output.split('/').at(-1)!, '--json')).output);
+    expect(shown.config.device).toBe('cuda:1');
+    expect((await run('train', '--help')).output).toContain('--device');
+  });
+
+  test('serve on the port of a StarPO Studio with another data folder says so', async () => {
+    const other = join(world.folder, 'other');
+    mkdirSync(other);
+    const first = starpo(['serve', '--port', '0', '--home', other], world.environment());
+    const [, port] = await first.line(/127\.0\.0\.1:(\d+)/);
+    const { errors } = await run('serve', '--port', port!);
+    await first.kill('SIGTERM');
+    expect(errors).toContain('StarPO Studio already serves another data folder here');
+  });
+});

@@ -1,0 +1,343 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fromBuffer } from 'yauzl';
+import { createClient } from '../../core/contract/client.ts';
+import type { ExportFormat } from '../../core/contract/contract.ts';
+import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
+import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
+import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
+import type { Core } from '../../core/index.ts';
+import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
+import { float32Array } from '../../core/run-directory/token-arrays.ts';
+import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
+import { rawRequest } from './fixtures/raw-request.ts';
+import { readEvents } from './fixtures/tensorboard.ts';
+import { root, World } from './fixtures/world.ts';
+
+/** A run of the real trainer with episodes, evaluations and a checkpoint. */
+const kept = join(root, 'tests/fixtures/version-1/sokoban');
+const runId = 'a-real-run';
+
+describe('exports of a run', { timeout: 120_000 }, () => {
+  let world: World;
+  let core: Core;
+  beforeAll(async () => {
+    world = new World();
+    cpSync(kept, join(world.home, 'runs', runId), { recursive: true });
+    world.run('new-run');
+    core = await world.core();
+  });
+  afterAll(() => world.close());
+
+  const make = async (format: ExportFormat, more: { packed?: boolean; checkpoint?: number } = {}) => {
+    const { packed, checkpoint } = more;
+    const made = await core.exports.make({ of: { runId, checkpoint }, format, packed });
+    const read = (name: string) => readFileSync(join(made.folder, name));
+    return { ...made, names: made.files.map(({ name }) => name), read };
+  };
+  const rows = async (bytes: Buffer) => {
+    const { buffer, byteOffset, length } = bytes;
+    const file = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+    return (await parquetReadObjects({ file })) as Record<string, unknown>[];
+  };
+  const series = (name: string) => {
+    const { iterations, values } = core.database
+      .prepare<[string, string], { iteration: number; value: number }>(
+        'SELECT iteration, value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration',
+      )
+      .all(runId, name)
+      .reduce<{ iterations: number[]; values: number[] }>(
+        (all, { iteration, value }) => ({
+          iterations: [...all.iterations, iteration],
+          values: [...all.values, value],
+        }),
+        { iterations: [], values: [] },
+      );
+    return new Map(iterations.map((iteration, index) => [iteration, values[index]!]));
+  };
+
+  test('CSV and JSON lines have every metric of every iteration', async () => {
+    const csv = await make('csv');
+    const table: Record<string, string>[] = parse(csv.read(csv.names[0]!), { columns: true });
+    const reward = series('rollout/reward_mean');
+    expect(reward.size).toBeGreaterThan(1);
+    for (const row of table) {
+      const value = row['rollout/reward_mean'];
+      expect(value === '' ? undefined : Number(value)).toBe(reward.get(Number(row.iteration)));
+    }
+    const lines = await make('jsonl');
+    const objects = lines.read(lines.names[0]!).toString().trim().split('\n');
+    expect(objects.map((line) => JSON.parse(line).iteration)).toEqual([0, 1, 2]);
+    expect(JSON.parse(objects[1]!).metrics['rollout/reward_mean']).toBe(reward.get(1));
+  });
+
+  test('Parquet has every episode and every sampled token, as another reader sees them', async () => {
+    const { names, read } = await make('parquet');
+    expect(names).toEqual(['episodes.parquet', 'tokens.parquet']);
+    const episodes = await rows(read('episodes.parquet'));
+    const tokens = await rows(read('tokens.parquet'));
+    expect(tokens).toHaveLength(episodes.reduce((sum, each) => sum + Number(each.tokens), 0));
+    const paths = { file: 'rollouts/000001-train.jsonl.zst', index: 'rollouts/000001-train.index.json' };
+    const [first] = await readEpisodes(kept, paths);
+    const whole = await readEpisode(kept, paths, first!.id);
+    const { id, reward, success, turns } = first!;
+    const row = episodes.find((each) => each.id === id)!;
+    expect(row).toMatchObject({ id, iteration: 1, reward, success, turns, prompt: whole.prompt_text });
+    expect((row.conversation as { response: string }[]).map(({ response }) => response)).toEqual(
+      whole.steps.map(({ response }) => response),
+    );
+    const own = tokens.filter(({ episode, turn }) => episode === id && turn === 0);
+    expect(own.map(({ logprob }) => logprob)).toEqual(float32Array(whole.steps[0]!.tokens.logprobs));
+    expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index));
+    expect(episodes.filter(({ split }) => split !== 'train').every((each) => !each.trained_on)).toBe(true);
+  });
+
+  test("TensorBoard's events say the same at the same steps", async () => {
+    const { names, read } = await make('tensorboard');
+    expect(names[0]).toMatch(/tfevents/);
+    const [version, ...events] = readEvents(read(names[0]!));
+    expect(version).toMatchObject({ fileVersion: 'brain.Event:2' });
+    const reward = series('rollout/reward_mean');
+    const told = events.filter(({ scalars }) => 'rollout/reward_mean' in scalars);
+    expect(told.map(({ step }) => step)).toEqual([...reward.keys()]);
+    for (const { step, scalars } of told)
+      expect(scalars['rollout/reward_mean']).toBe(Math.fround(reward.get(step)!));
+  });
+
+  test('a Hugging Face folder has the checkpoint as it is, and a card that says only what is known', async () => {
+    const { names, read } = await make('hugging-face', { checkpoint: 2 });
+    expect(names).toEqual(
+      expect.arrayContaining(['README.md', 'config.json', 'model.safetensors', 'run.json']),
+    );
+    expect(names.some((name) => name.startsWith('trainer-state'))).toBe(false);
+    expect(read('model.safetensors')).toEqual(
+      readFileSync(join(kept, 'checkpoints/000002/model.safetensors')),
+    );
+    const card = read('README.md').toString();
+    expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
+    expect(card).toContain('Wilson 95 % interval');
+    const at = series('evaluation/sokoban/success_rate').get(2)!;
+    expect(card).toContain(`${(at * 100).toFixed(1)} %`);
+    expect(card).toContain('One run with one seed');
+    const config = JSON.parse(read('run.json').toString());
+    expect(config.start.model).not.toContain('/');
+    await expect(make('hugging-face', { checkpoint: 7 })).rejects.toMatchObject({
+      code: 'checkpoint_missing',
+    });
+  });
+
+  test('a table and a paragraph tell of the run in words', async () => {
+    const text = await core.exports.text({ of: { runId }, format: 'methods' });
+    const config = JSON.parse(readFileSync(join(kept, 'run.json'), 'utf8'));
+    for (const said of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
+      expect(text).toContain(said);
+    expect(text).not.toMatch(/undefined|NaN|\{|\[object/);
+    const table = await core.exports.text({ of: { runId }, format: 'markdown' });
+    expect(table).toMatch(/\| Iteration \| sokoban \|\n\| --- \| --- \|\n\| 0 \| .* % /);
+    expect(await core.exports.text({ of: { runId }, format: 'latex' })).toContain('\\toprule');
+  });
+
+  test('packed it is one file, which is gone when it is forgotten', async () => {
+    const { exportId, folder, names, read } = await make('parquet', { packed: true });
+    expect(names).toHaveLength(1);
+    const inside = await new Promise<string[]>((resolve, reject) =>
+      fromBuffer(read(names[0]!), { lazyEntries: false }, (error, zip) => {
+        if (error) return reject(error);
+        const found: string[] = [];
+        zip.on('entry', ({ fileName }) => found.push(fileName));
+        zip.on('end', () => resolve(found));
+      }),
+    );
+    expect(inside).toEqual(['episodes.parquet', 'tokens.parquet']);
+    await core.exports.forget(exportId);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test.each<[string, ExportFormat]>([
+    ['new-run', 'csv'],
+    ['new-run', 'parquet'],
+    ['new-run', 'tensorboard'],
+  ])('%s has nothing for %s, which is said, and nothing is left', async (id, format) => {
+    const before = readdirSync(join(world.home, 'exports'));
+    await expect(core.exports.make({ of: { runId: id }, format })).rejects.toMatchObject({
+      code: 'export_unsuitable',
+    });
+    expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
+  });
+
+  test('an export is a task that can be given up', async () => {
+    const before = readdirSync(join(world.home, 'exports'));
+    const making = core.exports.make({ of: { runId }, format: 'parquet' });
+    const [task] = core.tasks.list();
+    expect(task).toMatchObject({ kind: 'export', runId, cancellable: true });
+    const given = expect(making).rejects.toMatchObject({ code: 'task_cancelled' });
+    await core.tasks.cancel(task!.id);
+    await given;
+    expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
+  });
+});
+
+describe('text from outside is text', () => {
+  test('in CSV no cell is a formula', () => {
+    const cells = ['=HYPERLINK("http://x")', '+1', '-1', '@x', '\tx', 'a "b", c', 'plain', -1.5, null];
+    expect(csvRow(cells)).toBe(`"'=HYPERLINK(""http://x"")",'+1,'-1,'@x,'\tx,"a ""b"", c",plain,-1.5,\n`);
+  });
+
+  test('in Markdown and LaTeX nothing is markup', () => {
+    const hostile =
+      'a|b `c` <img src=x onerror=alert(1)> [x](javascript:1)\n# d \\input{/etc/passwd} 50% $x_1^2$ & ~';
+    const inMarkdown = markdownText(hostile);
+    expect(inMarkdown).not.toMatch(/<|\n|(?<!\\)[|`[\]#_$]/);
+    const inLatex = latexText(hostile);
+    expect(inLatex).not.toMatch(/\\input|(?<!\\)[%$#&_]|\n/);
+    const study = studyTable({
+      summary: {
+        ...{ id: 'width', name: hostile, created: 0, base: 'b', environment: 'e' },
+        ...{ points: [hostile], seeds: [1], state: 'completed' },
+        runs: { total: 1, completed: 1, active: 0, failed: 0 },
+      },
+      table: [
+        {
+          ...{ name: hostile, set: { 'optimizer.learning_rate': 0.1 }, cells: [] },
+          before: { n: 1, mean: 0.25, low: null, high: null },
+          after: { n: 3, mean: 0.5, low: 0.4, high: 0.6 },
+          training: null,
+        },
+      ],
+    });
+    const lines = markdownTable(study).trim().split('\n');
+    expect(lines).toHaveLength(5);
+    expect(lines[4]).toContain('25.0 % (one run) | 50.0 % (40.0 % to 60.0 %, n = 3) | –');
+    expect(latexTable(study)).toContain('50.0 \\% (40.0 \\% to 60.0 \\%, n = 3)');
+  });
+});
+
+describe('the command and the file route', { timeout: 120_000 }, () => {
+  let world: World;
+  beforeAll(() => {
+    world = new World();
+    cpSync(kept, join(world.home, 'runs', runId), { recursive: true });
+  });
+  afterAll(() => world.close());
+  const run = (...args: string[]) => starpo(args, world.environment()).finished;
+
+  test('starpo export writes where it is told, replaces nothing, and leaves nothing behind', async () => {
+    const out = join(world.folder, 'out');
+    const { status, output, errors } = await run('export', 'real', '--as', 'csv', '--out', out);
+    expect({ status, errors }).toEqual({ status: 2, errors: expect.stringContaining('run_unknown') });
+    expect(output).toBe('');
+    expect(await run('export', 'a-real', '--as', 'csv', '--out', out)).toMatchObject({
+      status: 0,
+      output: join(out, `${runId}-metrics.csv`),
+    });
+    const again = await run('export', 'a-real', '--as', 'csv', '--out', out);
+    expect(again).toMatchObject({ status: 2, errors: expect.stringContaining('details: export_exists') });
+    expect((await run('export', 'run', '--as', 'methods')).output).toContain('Sokoban');
+    expect((await run('export', 'run', '--as', 'parquet')).errors).toContain('--out');
+    expect(existsSync(join(world.home, 'exports'))).toBe(false);
+  });
+
+  test('live, events follow a run to its end', async () => {
+    const out = join(world.folder, 'live');
+    const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '2' }));
+    await host.line(/^StarPO Studio is at/);
+    const training = starpo(['train', 'starter-bandit', '--set', 'iterations=3'], world.environment());
+    const [, id] = await training.line(/^run (\S+)$/);
+    await training.line(/^iteration 2\//);
+    const args = ['export', id!, '--as', 'tensorboard', '--live', '--out', out];
+    const live = starpo(args, world.environment());
+    await live.line(/^tensorboard --logdir/);
+    await training.kill('SIGINT');
+    await training.finished;
+    expect((await live.finished).status).toBe(0);
+    const [name] = readdirSync(join(out, id!));
+    const steps = readEvents(readFileSync(join(out, id!, name!))).map(({ step }) => step);
+    expect(steps).toEqual(expect.arrayContaining([0, 1, 2]));
+    await host.kill('SIGTERM');
+  });
+
+  test('where training goes on from a checkpoint, TensorBoard is told what counts no longer', async () => {
+    const other = new World();
+    const again = { checkpoint: 'checkpoints/000001', iteration: 1 };
+    const points = [journal.iteration(1, 1), journal.iteration(2, 2), journal.iteration(3, 3)];
+    const lines = [journal.started(0), ...points, journal.started(4, again), journal.iteration(5, 2, 0.9)];
+    other.run('resumed', lines);
+    const client = createClient(await (await other.studio()).open());
+    await client.call('history.ready', {});
+    const out = join(other.folder, 'log');
+    const problems: unknown[] = [];
+    const log = new TensorBoardLog(out, (error) => problems.push(error));
+    log.follow(client, 'resumed');
+    await log.catchUp(client, 'resumed');
+    log.close();
+    const [name] = readdirSync(join(out, 'resumed'));
+    const events = readEvents(readFileSync(join(out, 'resumed', name!)));
+    expect(events.map(({ step, restart }) => [step, restart])).toEqual([
+      ...[0, 1, 2, 3].map((step) => [step, null]),
+      [2, 1],
+      [2, null],
+    ]);
+    expect(problems).toEqual([]);
+    const made = await client.call('exports.make', { of: { runId: 'resumed' }, format: 'jsonl' });
+    const kept = readFileSync(join(made.folder, made.files[0]!.name), 'utf8').trim().split('\n');
+    expect(kept.map((line) => JSON.parse(line).metrics['rollout/success_rate'])).toEqual([0.1, 0.9]);
+    await other.close();
+  });
+
+  test('serve --tensorboard passes on every run that trains', async () => {
+    const out = join(world.folder, 'board');
+    const serve = starpo(['serve', '--port', '0', '--tensorboard', out], world.environment());
+    await serve.line(/^tensorboard --logdir/);
+    const trained = await run(
+      'train',
+      'starter-bandit',
+      '--set',
+      'iterations=2',
+      '--set',
+      'rollout.groups=1',
+    );
+    const [, id] = /^run (\S+)$/m.exec(trained.output)!;
+    await serve.kill('SIGTERM');
+    const [name] = readdirSync(join(out, id!));
+    const steps = readEvents(readFileSync(join(out, id!, name!))).map(({ step }) => step);
+    expect(steps).toEqual(expect.arrayContaining([0, 1, 2]));
+  });
+
+  test('a browser gets the file, nobody else, and nothing beside it', async () => {
+    const other = new World();
+    other.run('some-run', [journal.started(0), journal.iteration(1, 1)]);
+    const studio = await other.studio();
+    const core = await studio.open();
+    const client = createClient(core);
+    const { exportId, files } = await client.call('exports.make', {
+      of: { runId: 'some-run' },
+      format: 'csv',
+      packed: true,
+    });
+    const host = await studio.endpoint();
+    const code = new URL(host.address).hash.slice('#sign-in='.length);
+    const get = (path: string, authorization = `Bearer ${code}`) =>
+      rawRequest(host.origin, `/api/exports/${path}`, { Authorization: authorization });
+    const answer = await get(`${exportId}/${files[0]!.name}`);
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-disposition': 'attachment' } });
+    expect(answer.body).toMatch(/^iteration,time,/);
+    expect((await get(`${exportId}/${files[0]!.name}`, '')).status).toBe(401);
+    mkdirSync(join(other.home, 'exports/secret'), { recursive: true });
+    writeFileSync(join(other.home, 'exports/secret/file'), 'secret');
+    for (const path of [
+      `${exportId}/../../token`,
+      `${exportId}/..%2f..%2ftoken`,
+      'secret/file',
+      exportId,
+      '',
+    ])
+      expect((await get(path)).status).toBe(404);
+    await client.call('exports.forget', { exportId });
+    expect((await get(`${exportId}/${files[0]!.name}`)).status).toBe(404);
+    await other.close();
+  });
+});

@@ -1,0 +1,67 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { root } from '../../scripts/lib/process.mjs';
+import { type Desktop, type Shell, standInDesktop } from './shell.ts';
+import { endTrainers, hearComplaints } from './studio.ts';
+
+let home: string;
+let desktop: Desktop;
+let shell: Shell | undefined;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'starpo-desktop-'));
+  desktop = await standInDesktop();
+});
+afterEach(async () => {
+  await shell?.close();
+  await desktop.close();
+  endTrainers(home);
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** A trainer that waits after its second iteration until it is told to stop. */
+const waiting = {
+  STARPO_TRAINER: join(root, 'tests/core/fixtures/fake-trainer'),
+  FAKE_TRAINER_HOLD: '2',
+};
+
+test('the desktop shows what trains, keeps the machine awake, opens links, saves files, and asks before it closes', async () => {
+  shell = await desktop.open(home, waiting);
+  const { page, heard, does, ended } = shell;
+  page.setDefaultTimeout(120_000);
+  const complaints = hearComplaints(page);
+  await heard(/desk: {"tray":\["Open StarPO Studio","Nothing trains","Quit"\]}/);
+  await page
+    .getByRole('button', { name: /^Start FrozenLake/ })
+    .first()
+    .click();
+  await heard(/desk: {"awake":true}/);
+  await heard(
+    /desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit, training goes on"\]}/,
+  );
+  await heard(/desk: {"progress":0\.0[12]}/);
+  const [folder] = globSync(join(home, 'runs/*'));
+  const runId = basename(folder!);
+
+  does({ second: ['starpo-studio', `starpo://run/${runId}/export`] });
+  await page.getByRole('heading', { name: 'Export', exact: true }).waitFor();
+  const csv = join(home, 'mine.csv');
+  does({ file: csv });
+  await page.getByRole('button', { name: 'Save… CSV' }).click();
+  await page.getByText(`Saved in ${csv}`).waitFor();
+  expect(readFileSync(csv, 'utf8')).toMatch(/^iteration,time,/);
+
+  does({ message: 2, close: true });
+  await heard(/"message":"A run is training.","buttons":\["Keep training in the background"/);
+  does({ second: ['starpo-studio', 'starpo://system'] });
+  await page.getByRole('heading', { name: 'System', exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+
+  does({ message: 1, remember: true, close: true });
+  expect(await ended).toBe(0);
+  expect(JSON.parse(readFileSync(join(home, 'desktop-userData/preferences.json'), 'utf8'))).toEqual({
+    closing: 'stop',
+  });
+  expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
+});

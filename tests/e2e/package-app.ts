@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Arch, build, Platform } from 'electron-builder';
+import product from '../../package.json' with { type: 'json' };
+import { root } from '../../scripts/lib/process.mjs';
+
+/** What @electron/fuses looks for in a binary; a version, a number of fuses and their states follow. */
+const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
+/** In their order (@electron/fuses); Electron may have more. */
+const fuseNames = [
+  'runAsNode',
+  'enableCookieEncryption',
+  'enableNodeOptionsEnvironmentVariable',
+  'enableNodeCliInspectArguments',
+  'enableEmbeddedAsarIntegrityValidation',
+  'onlyLoadAppFromAsar',
+  'loadBrowserProcessSpecificV8Snapshot',
+  'grantFileProtocolExtraPrivileges',
+];
+
+/**
+ * A folder with what electron-builder needs of Electron's distribution: a binary that does nothing but has fuses to be set, each the other way round than it should be, and
+ * the files that are renamed or kept. The real one can't be had everywhere.
+ */
+export function makeStubElectron(folder: string): string {
+  mkdirSync(join(folder, 'locales'), { recursive: true });
+  mkdirSync(join(folder, 'resources'));
+  const wanted = configuredFuses();
+  const states = fuseNames.map((name) => (wanted[name] ? 0x30 : 0x31));
+  const wire = Buffer.from([1, states.length, ...states]);
+  const head = Buffer.from(`#!/bin/sh\nexit 0\n#${sentinel}`);
+  writeFileSync(join(folder, 'electron'), Buffer.concat([head, wire, Buffer.from('\n')]));
+  chmodSync(join(folder, 'electron'), 0o755);
+  for (const file of ['LICENSE', 'LICENSES.chromium.html', 'version', 'locales/en-US.pak', 'locales/de.pak'])
+    writeFileSync(join(folder, file), product.devDependencies.electron);
+  return folder;
+}
+
+/** Which fuses electron-builder.yml sets. */
+export function configuredFuses(): Record<string, boolean> {
+  const text = readFileSync(join(root, 'electron-builder.yml'), 'utf8');
+  const [, block = ''] = /^electronFuses:\n((?: {2}.+\n)+)/m.exec(text) ?? [];
+  const lines = [...block.matchAll(/^ {2}(\w+): (true|false)$/gm)];
+  return Object.fromEntries(lines.map(([, name, value]) => [name, value === 'true']));
+}
+
+/** Which fuses a binary has set. */
+export function fusesOf(binary: string): Record<string, boolean> {
+  const bytes = readFileSync(binary);
+  const at = bytes.indexOf(sentinel) + sentinel.length + 2;
+  return Object.fromEntries(fuseNames.map((name, index) => [name, bytes[at + index] === 0x31]));
+}
+
+/** Packages the built app as `electron-builder --linux dir` does; gives the folder. */
+export async function packageApp(
+  output: string,
+  { electronDist, trainer }: { electronDist: string; trainer: string },
+): Promise<string> {
+  await build({
+    projectDir: root,
+    targets: Platform.LINUX.createTarget('dir', Arch.x64),
+    publish: 'never',
+    // Beside what electron-builder.yml says.
+    config: {
+      electronDist,
+      electronVersion: product.devDependencies.electron,
+      directories: { output },
+      extraResources: [{ from: trainer, to: 'bin/starpo-trainer' }],
+    },
+  });
+  return join(output, 'linux-unpacked');
+}

@@ -1,0 +1,70 @@
+import { createInterface } from 'node:readline';
+import { app } from './app.ts';
+
+/**
+ * The desktop around the app, for a test that plays the person: what the app shows there is printed as lines `desk: {...}`, and what the person does comes as lines of
+ * JSON on standard input.
+ */
+
+/** What the person answers to the next dialogs. */
+interface Answers {
+  /** Number of the button, and whether the box was ticked. */
+  message?: number;
+  remember?: boolean;
+  /** Paths that were chosen; none: cancelled. */
+  file?: string;
+  folder?: string;
+}
+
+interface Deed extends Answers {
+  /** Starts the app once more, with these arguments. */
+  second?: string[];
+  close?: boolean;
+  quit?: boolean;
+}
+
+const answers: Answers = {};
+
+export const say = (what: object) => console.log(`desk: ${JSON.stringify(what)}`);
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { second, close, quit, ...more } = JSON.parse(line) as Deed;
+  Object.assign(answers, more);
+  if (second) app.emit('second-instance', {}, second);
+  if (close) app.closeWindows();
+  if (quit) app.quit();
+});
+process.stdin.unref();
+
+export const dialog = {
+  showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
+  showMessageBox: async (_window: unknown, { message, buttons }: { message: string; buttons: string[] }) => {
+    say({ message, buttons });
+    return { response: answers.message ?? 0, checkboxChecked: answers.remember ?? false };
+  },
+  showSaveDialog: async () => ({ canceled: answers.file === undefined, filePath: answers.file }),
+  showOpenDialog: async () => ({
+    canceled: answers.folder === undefined,
+    filePaths: answers.folder === undefined ? [] : [answers.folder],
+  }),
+};
+
+export class Tray {
+  on(): void {}
+
+  setToolTip(): void {}
+
+  setContextMenu(menu: { label?: string }[]): void {
+    say({ tray: menu.flatMap(({ label }) => label ?? []) });
+  }
+}
+
+export const nativeImage = { createFromPath: (path: string) => ({ path }) };
+
+export const powerSaveBlocker = {
+  start: () => {
+    say({ awake: true });
+    return 1;
+  },
+  stop: () => say({ awake: false }),
+};

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { untilRun } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+let page: Page;
+const notify = vi.fn();
+beforeEach(async () => {
+  notify.mockReset();
+  vi.stubGlobal('starpo', { notify, onOpen: () => () => {} });
+  page = await Page.on();
+});
+afterEach(async () => {
+  await page.close();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+/** A run that waits after its second iteration until it is told to go on, as the page has seen. */
+async function running(): Promise<string> {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  page.open('#/start');
+  const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
+  await page.core.runs.start(runId);
+  await untilRun(page.core, runId, ({ iteration }) => iteration === 2);
+  await page.shown(page.saying('.run-link', '2 / 4'));
+  return runId;
+}
+
+test('the end of a run is told to who looks elsewhere, with what it has come to', async () => {
+  const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
+  const runId = await running();
+  await page.core.runs.command(runId, 'checkpoint');
+  await page.shown(() => notify.mock.calls.length > 0);
+  const { title, body, ...rest } = JSON.parse(notify.mock.calls[0]![0]);
+  expect(rest).toEqual({ runId });
+  expect(title).toBe('Training is complete');
+  expect(body).toMatch(/^Bandit [0-9a-f]{4}, iteration 4 of 4\. Success \d+\.\d %\.$/);
+  focus.mockRestore();
+});
+
+test.each([
+  ['someone who looks at the app', true, 'checkpoint', 'completed'],
+  ['someone who stopped it', false, 'stop', 'stopped'],
+] as const)('%s is told nothing', async (_, looks, command, status) => {
+  const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(looks);
+  const runId = await running();
+  await page.core.runs.command(runId, command);
+  await untilRun(page.core, runId, (run) => run.status === status);
+  await page.shown(page.saying('.run-link', status === 'stopped' ? 'Stopped' : 'Completed'));
+  expect(notify).not.toHaveBeenCalled();
+  focus.mockRestore();
+});
