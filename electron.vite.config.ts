@@ -16,7 +16,11 @@ export default defineConfig({
     build: {
       outDir: at('out/main'),
       rolldownOptions: {
-        input: { main: at('electron/main.ts'), 'history-worker': at('core/history/worker.ts') },
+        input: {
+          main: at('electron/main.ts'),
+          'history-worker': at('core/history/worker.ts'),
+          'policy-worker': at('core/play/worker.ts'),
+        },
         output: commonJs,
       },
     },

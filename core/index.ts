@@ -5,6 +5,7 @@ import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
 import { Notices } from './notices.ts';
+import { Games } from './play/games.ts';
 import { Reactions } from './reactions/reactions.ts';
 import { Annotations } from './runs/annotations.ts';
 import { Liveness } from './runs/liveness.ts';
@@ -56,6 +57,7 @@ export interface Core {
   readonly trainer: Trainer;
   readonly runs: Runs;
   readonly evaluations: Evaluations;
+  readonly games: Games;
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -96,6 +98,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
+  const games = new Games({ runs, trainer, annotations, notices, log });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const studies = new Studies({
@@ -117,6 +120,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     queue.close();
     storage.close();
     await evaluations.close();
+    await games.close();
     await supervisor.close();
     await tasks.close();
     await history.close();
@@ -151,6 +155,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     trainer,
     runs,
     evaluations,
+    games,
     queue,
     studies,
     annotations,

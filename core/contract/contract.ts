@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { humanSuccess, playNotices, playProcedures } from './play.ts';
 import {
   type ApiError,
   alert,
@@ -32,6 +33,7 @@ import { task } from './tasks.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './play.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -91,6 +93,8 @@ export const procedures = {
       folder: z.string(),
       /** Of the last trainer that had one: a GPU's. */
       memoryPlan: memoryPlan.nullable(),
+      /** Of people who played it, by environment: the newest each. */
+      humanSuccess: z.array(humanSuccess),
     }),
   },
   /** What is wrong with a configuration, and what in it can't act; makes nothing. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
@@ -268,6 +272,7 @@ export const procedures = {
     input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
     output: replay,
   },
+  ...playProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -310,6 +315,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...playNotices,
 } as const;
 
 export type NoticeName = keyof typeof notices;

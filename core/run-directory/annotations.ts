@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { alertEvidence, apiError, noteText, tagText, trapReaction } from '../contract/contract.ts';
+import {
+  alertEvidence,
+  apiError,
+  humanSuccess,
+  noteText,
+  tagText,
+  trapReaction,
+} from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -47,6 +54,7 @@ const bodies = {
   archive: z.looseObject({ on: z.boolean() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject(apiError.shape),
+  human_success: z.looseObject(humanSuccess.shape),
   reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
 };
 

@@ -12,6 +12,8 @@ import {
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
+import { readHumanSuccess } from '../play/human-success.ts';
+import { playHandlers } from '../play/procedures.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import { type RolloutPaths, readEpisode, readEpisodes } from '../run-directory/rollouts.ts';
@@ -67,6 +69,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         config,
         folder: runs.folder(runId),
         memoryPlan: readMemoryPlan(database, runId),
+        humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },
     'configs.check': (newRun) => checkConfig(core, newRun),
@@ -193,6 +196,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
+    ...playHandlers(core.games, session),
   };
 }
 

@@ -56,6 +56,7 @@ test('the example of annotations has every type, and each line is one', () => {
   expect([...new Set(types)].sort()).toEqual([
     'alert',
     'archive',
+    'human_success',
     'note',
     'reaction',
     'star',
