@@ -4,6 +4,8 @@ import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
+import { ChooseRunToPlay } from './pages/play/choose-run.tsx';
+import { PlayPage } from './pages/play/play-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
@@ -44,6 +46,12 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
+  if (route.page === 'play')
+    return route.runId === undefined ? (
+      <ChooseRunToPlay />
+    ) : (
+      <PlayPage key={route.runId} runId={route.runId} checkpoint={route.checkpoint} />
+    );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

@@ -4,6 +4,10 @@ export type Route =
   | { page: 'start' }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
+  /** Whose checkpoint plays is chosen there. */
+  | { page: 'play'; runId?: undefined }
+  /** Null: the newest checkpoint. */
+  | { page: 'play'; runId: string; checkpoint: number | null }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
@@ -21,7 +25,7 @@ export type Route =
 
 /**
  * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
- * `#/run/ID/evaluation/NAME[/EPISODE]`.
+ * `#/run/ID/evaluation/NAME[/EPISODE]`, `#/play[/RUN[/CHECKPOINT]]`.
  */
 export function parseRoute(hash: string): Route {
   const [page, runId, view, ...rest] = hash
@@ -31,6 +35,7 @@ export function parseRoute(hash: string): Route {
   if (page === '' || page === 'start') return { page: 'start' };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
+  if (page === 'play' && rest.length === 0) return playRoute(runId, view, hash);
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
     const [episodeId, kind, text] = rest;
@@ -47,11 +52,23 @@ export function parseRoute(hash: string): Route {
   return view ? { page: 'unknown', hash } : { page: 'run', runId };
 }
 
+function playRoute(runId: string | undefined, checkpoint: string | undefined, hash: string): Route {
+  if (!runId) return { page: 'play' };
+  if (checkpoint === undefined || /^\d{1,7}$/.test(checkpoint))
+    return { page: 'play', runId, checkpoint: checkpoint === undefined ? null : Number(checkpoint) };
+  return { page: 'unknown', hash };
+}
+
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
+  if (route.page === 'play') {
+    if (route.runId === undefined) return '#/play';
+    const played = `#/play/${encodeURIComponent(route.runId)}`;
+    return route.checkpoint === null ? played : `${played}/${route.checkpoint}`;
+  }
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
   if (route.page === 'thoughts')

@@ -88,6 +88,8 @@ export const playChoices = z.object({
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
   /** Of the run's evaluations. */
   temperature: z.number(),
+  /** A person's rates so far, by environment. */
+  humanSuccess: z.array(humanSuccess),
 });
 export type PlayChoices = z.infer<typeof playChoices>;
 
@@ -113,8 +115,15 @@ export const playProcedures = {
   'play.agent': { input: z.object({ gameId, temperature }), output: game },
   /** The agent gives the level up. */
   'play.stop': { input: z.object({ gameId }), output: game },
-  /** Your move. Throws `move_invalid` where there is none of that name, or the level is over. */
-  'play.move': { input: z.object({ gameId, action: z.string().min(1).max(200) }), output: game },
+  /** Your move. With a temperature the agent begins too, where it hasn't yet. Throws `move_invalid` where there is none of that name, or the level is over. */
+  'play.move': {
+    input: z.object({
+      gameId,
+      action: z.string().min(1).max(200),
+      temperature: temperature.optional(),
+    }),
+    output: game,
+  },
   /** Your side of the level from its start. */
   'play.restart': { input: z.object({ gameId }), output: game },
   /** Another level for both. */

@@ -83,14 +83,7 @@ export class Game {
 
   /** The agent plays the level from its start, in the background. */
   letAgentPlay(temperature: number): Promise<GameState> {
-    return this.inTurn(async () => {
-      await this.giveUp();
-      this.temperature = temperature;
-      this.seats.agent = await this.seat('agent', this.level);
-      this.seats.agent.side.state = 'thinking';
-      this.agent = { turns: [], text: null, failure: null, attempt: this.agent.attempt + 1 };
-      this.playing = this.play(this.agent.attempt);
-    });
+    return this.inTurn(() => this.beginAgent(temperature));
   }
 
   /** The agent gives the level up. */
@@ -103,15 +96,16 @@ export class Game {
     });
   }
 
-  /** Your move. Throws `move_invalid`. */
-  move(action: string): Promise<GameState> {
+  /** Your move; with a temperature an agent that hasn't begun begins with it. Throws `move_invalid`. */
+  move(action: string, temperature?: number): Promise<GameState> {
     return this.inTurn(async () => {
-      const { you } = this.seats;
+      const { agent, you } = this.seats;
       const move = you.moveOf(action);
       if (move === undefined) throw invalidMove(`"${action}" is no move here`, you.actions);
       if (you.over) throw invalidMove('The level is over', you.actions);
       await you.step(move, you.side.frames.length - 1, 0);
       if (you.over) this.count('you', you.side);
+      if (temperature !== undefined && agent.side.state === 'ready') await this.beginAgent(temperature);
     });
   }
 
@@ -161,6 +155,15 @@ export class Game {
     you.close();
     await this.policy.close();
     await this.playing;
+  }
+
+  private async beginAgent(temperature: number): Promise<void> {
+    await this.giveUp();
+    this.temperature = temperature;
+    this.seats.agent = await this.seat('agent', this.level);
+    this.seats.agent.side.state = 'thinking';
+    this.agent = { turns: [], text: null, failure: null, attempt: this.agent.attempt + 1 };
+    this.playing = this.play(this.agent.attempt);
   }
 
   private async play(attempt: number): Promise<void> {

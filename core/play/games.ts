@@ -49,10 +49,12 @@ export class Games {
   /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
   async choices(runId: string): Promise<PlayChoices> {
     const config = await this.config(runId);
+    const folder = this.parts.runs.folder(runId);
     return {
-      checkpoints: await listCheckpoints(this.parts.runs.folder(runId)),
+      checkpoints: await listCheckpoints(folder),
       environments: config.environments.map(({ label, type }) => ({ label, type })),
       temperature: config.evaluation.temperature,
+      humanSuccess: readHumanSuccess(folder),
     };
   }
 

@@ -12,7 +12,7 @@ export function playHandlers(
     'play.get': ({ gameId }) => games.find(gameId).state,
     'play.agent': ({ gameId, temperature }) => games.find(gameId).letAgentPlay(temperature),
     'play.stop': ({ gameId }) => games.find(gameId).stopAgent(),
-    'play.move': ({ gameId, action }) => games.find(gameId).move(action),
+    'play.move': ({ gameId, action, temperature }) => games.find(gameId).move(action, temperature),
     'play.restart': ({ gameId }) => games.find(gameId).restart(),
     'play.level': ({ gameId, level }) => games.find(gameId).goTo(level),
     'play.checkpoint': ({ gameId, checkpoint }) => games.choose(gameId, checkpoint),

@@ -46,6 +46,15 @@ export function Sidebar({ route }: { route: Route }) {
         <Icon name="study" />
         <span className="wide">Studies</span>
       </a>
+      <a
+        className="nav-link"
+        href="#/play"
+        aria-current={route.page === 'play' ? 'page' : undefined}
+        title="Play"
+      >
+        <Icon name="play" />
+        <span className="wide">Play</span>
+      </a>
       <h2 className="nav-heading">
         <span className="wide">Runs</span>
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}
