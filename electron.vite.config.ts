@@ -20,6 +20,7 @@ export default defineConfig({
           main: at('electron/main.ts'),
           'history-worker': at('core/history/worker.ts'),
           'policy-worker': at('core/play/worker.ts'),
+          'download-worker': at('core/models/download-worker.ts'),
         },
         output: commonJs,
       },

@@ -4,6 +4,8 @@ import { Evaluations } from './evaluations/evaluations.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
+import type { SecretStore } from './models/hub-settings.ts';
+import { Models } from './models/models.ts';
 import { Notices } from './notices.ts';
 import { Games } from './play/games.ts';
 import { Reactions } from './reactions/reactions.ts';
@@ -41,6 +43,8 @@ export interface CoreOptions {
   inBackground?: boolean | undefined;
   /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
   thread?: boolean | undefined;
+  /** Where the hub's token is kept; a file of the data folder where there is no safer place. */
+  secrets?: SecretStore | undefined;
   /** The watchdog's, for tests. */
   clock?: Clock | undefined;
 }
@@ -58,6 +62,7 @@ export interface Core {
   readonly runs: Runs;
   readonly evaluations: Evaluations;
   readonly games: Games;
+  readonly models: Models;
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -98,6 +103,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const annotations = new Annotations({ history, home, supervisor });
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
+  const models = new Models({ home, resources, runs, tasks, notices, secrets: options.secrets });
   const games = new Games({ runs, trainer, annotations, notices, log });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
@@ -156,6 +162,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     runs,
     evaluations,
     games,
+    models,
     queue,
     studies,
     annotations,

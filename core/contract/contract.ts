@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { echoTrap, trapReaction } from './echo-trap.ts';
 import { episodeSummary, replay, rolloutFile, thoughts } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
+import { modelNotices, modelProcedures } from './models.ts';
 import { humanSuccess, playNotices, playProcedures } from './play.ts';
 import {
   type ApiError,
@@ -33,6 +34,7 @@ import { task } from './tasks.ts';
 export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
+export * from './models.ts';
 export * from './play.ts';
 export * from './runs.ts';
 export * from './studies.ts';
@@ -272,6 +274,7 @@ export const procedures = {
     input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
     output: replay,
   },
+  ...modelProcedures,
   ...playProcedures,
 } as const;
 
@@ -315,6 +318,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...modelNotices,
   ...playNotices,
 } as const;
 

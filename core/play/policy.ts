@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { asFailure, Failure } from '../contract/failure.ts';
+import type { ModelConfig } from '../models/model-config.ts';
 import { exportOnnx } from './onnx/export.ts';
-import type { ModelConfig } from './onnx/model-config.ts';
 import { names } from './onnx/qwen2.ts';
 
 /** Half of the processor: a run may be training beside it. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
-import { readJson } from './onnx/model-config.ts';
+import { readJson } from '../models/model-config.ts';
 
 const tokenizerFile = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.number().int(), content: z.string(), special: z.boolean() })),

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { readJson } from '../models/model-config.ts';
 import { Conversation } from './conversation.ts';
-import { readJson } from './onnx/model-config.ts';
 import { logProbabilities, Policy } from './policy.ts';
 import type { PolicyAnswer, PolicyData, PolicyRequest } from './policy-thread.ts';
 import { ChatTokenizer } from './tokenizer.ts';

@@ -11,7 +11,7 @@ import {
   readSeries,
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
-import { inspectModel } from '../models/inspect.ts';
+import { modelHandlers } from '../models/procedures.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
 import { playHandlers } from '../play/procedures.ts';
 import { findPreset, presets } from '../run-config/presets.ts';
@@ -60,7 +60,6 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       ),
     'presets.list': () => presetCards(),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
-    'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
       const config = await runs.config(runId);
@@ -196,6 +195,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       const paths = await evaluations.paths(runId, name);
       return toReplay(await readEpisode(runs.folder(runId), paths, episodeId));
     },
+    ...modelHandlers(core.models, core),
     ...playHandlers(core.games, session),
   };
 }

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import product from '../../../package.json' with { type: 'json' };
 import { Failure } from '../../contract/failure.ts';
+import { type ModelConfig, readModelConfig } from '../../models/model-config.ts';
+import { readTensors, type StoredTensor } from '../../models/safetensors.ts';
 import { shardNames, weightsIndex, wholeWeights } from '../../runs/model-digest.ts';
 import type { Graph } from './graph.ts';
 import { type DataType, writeModel } from './message.ts';
-import { type ModelConfig, readModelConfig } from './model-config.ts';
 import { qwen2Graph } from './qwen2.ts';
-import { readTensors, type StoredTensor } from './safetensors.ts';
 
 const dataTypes: Record<StoredTensor['type'], DataType> = {
   F32: 'float32',

@@ -1,6 +1,6 @@
+import type { ModelConfig } from '../../models/model-config.ts';
 import { Graph } from './graph.ts';
 import type { GraphValue, OnnxGraph } from './message.ts';
-import type { ModelConfig } from './model-config.ts';
 
 /** Gives the value's name that holds a weight, as fp32, in the given shape. */
 export type WeightOf = (graph: Graph, name: string, shape: readonly number[]) => string;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../../contract/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 const size = z
   .number()

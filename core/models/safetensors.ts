@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { Failure } from '../../contract/failure.ts';
+import { Failure } from '../contract/failure.ts';
 
 /** Where a tensor lies in a safetensors file; `offset` counts from the file's first byte. */
 export interface StoredTensor {
