@@ -4,6 +4,7 @@ import { ErrorNote } from './components/basics.tsx';
 import { Sidebar } from './components/sidebar.tsx';
 import { SignIn } from './components/sign-in.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
+import { ModelsPage } from './pages/models/models-page.tsx';
 import { ChooseRunToPlay } from './pages/play/choose-run.tsx';
 import { PlayPage } from './pages/play/play-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
@@ -46,6 +47,7 @@ function Page({ route }: { route: Route }) {
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
+  if (route.page === 'models') return <ModelsPage />;
   if (route.page === 'play')
     return route.runId === undefined ? (
       <ChooseRunToPlay />

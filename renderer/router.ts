@@ -4,6 +4,7 @@ export type Route =
   | { page: 'start' }
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
+  | { page: 'models' }
   /** Whose checkpoint plays is chosen there. */
   | { page: 'play'; runId?: undefined }
   /** Null: the newest checkpoint. */
@@ -25,7 +26,7 @@ export type Route =
 
 /**
  * `#/start` (nothing means it too), `#/studies`, `#/study/ID`, `#/run/ID`, `#/run/ID/thoughts[/ITERATION]`, `#/run/ID/replay[/EPISODE[/thought/WORDS]]` (or `/opening/WORDS`),
- * `#/run/ID/evaluation/NAME[/EPISODE]`, `#/play[/RUN[/CHECKPOINT]]`.
+ * `#/run/ID/evaluation/NAME[/EPISODE]`, `#/play[/RUN[/CHECKPOINT]]`, `#/models`.
  */
 export function parseRoute(hash: string): Route {
   const [page, runId, view, ...rest] = hash
@@ -35,6 +36,7 @@ export function parseRoute(hash: string): Route {
   if (page === '' || page === 'start') return { page: 'start' };
   if (page === 'studies' && runId === undefined) return { page: 'studies' };
   if (page === 'study' && runId && view === undefined) return { page: 'study', studyId: runId };
+  if (page === 'models' && runId === undefined) return { page: 'models' };
   if (page === 'play' && rest.length === 0) return playRoute(runId, view, hash);
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
@@ -64,6 +66,7 @@ export function formatRoute(route: Route): string {
   if (route.page === 'studies') return '#/studies';
   if (route.page === 'study') return `#/study/${encodeURIComponent(route.studyId)}`;
   if (route.page === 'unknown') return route.hash;
+  if (route.page === 'models') return '#/models';
   if (route.page === 'play') {
     if (route.runId === undefined) return '#/play';
     const played = `#/play/${encodeURIComponent(route.runId)}`;

@@ -52,14 +52,23 @@ export type ModelConfig = z.infer<typeof modelConfig>;
 /** Throws `model_file_missing`, `model_config_invalid` or `model_unsupported`. */
 export async function readModelConfig(folder: string): Promise<ModelConfig> {
   const path = join(folder, 'config.json');
-  const read = modelConfig.safeParse(await readJson(path));
+  const written = await readJson(path);
+  const read = modelConfig.safeParse(written);
   if (read.success) return read.data;
-  const { path: place, message } = read.error.issues[0]!;
   throw new Failure(
     'model_unsupported',
-    `${path}: ${[place.join('.'), message].filter(Boolean).join(': ')}`,
+    `${path}: ${inWords(written, read.error.issues[0]!)}.`,
     'Use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct.',
   );
+}
+
+/** `model_type is "llama"`: what stands where something else has to. */
+function inWords(written: unknown, { path, message }: z.core.$ZodIssue): string {
+  const [key] = path.map(String);
+  if (key === undefined) return message;
+  const value = (written as Record<string, unknown> | null)?.[key];
+  if (value === undefined) return `${key} is missing`;
+  return `${key} is ${typeof value === 'object' ? 'set' : JSON.stringify(value)}, which no Qwen2 model has`;
 }
 
 export async function readJson(path: string): Promise<unknown> {

@@ -30,6 +30,7 @@ const paths = {
   bell: 'M8 2.2c2.5 0 3.9 1.8 3.9 4.2 0 3 1.3 4.3 1.3 4.3H2.8s1.3-1.3 1.3-4.3C4.1 4 5.5 2.2 8 2.2zM6.6 12.8a1.5 1.5 0 002.8 0',
   fork: 'M4.5 3.2v9.6M4.5 9.2c0-2.4 7-1.6 7-5M4.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM4.5 11.6a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6zM11.5 1.8a1.3 1.3 0 100 2.6 1.3 1.3 0 000-2.6z',
   tree: 'M1.8 8h3.4M5.2 3.5v9M5.2 3.5h3M5.2 8h3M5.2 12.5h3M10.2 3.5h4M10.2 8h4M10.2 12.5h4',
+  model: 'M8 1.8l5.6 3v6.4L8 14.2l-5.6-3V4.8zM2.4 4.8L8 8l5.6-3.2M8 8v6.2',
 } as const;
 
 export type IconName = keyof typeof paths;
@@ -58,6 +59,7 @@ const outlined: ReadonlySet<IconName> = new Set([
   'bell',
   'fork',
   'tree',
+  'model',
 ]);
 
 /** Decoration only: the control it stands in carries the words. */

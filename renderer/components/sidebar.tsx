@@ -55,6 +55,15 @@ export function Sidebar({ route }: { route: Route }) {
         <Icon name="play" />
         <span className="wide">Play</span>
       </a>
+      <a
+        className="nav-link"
+        href="#/models"
+        aria-current={route.page === 'models' ? 'page' : undefined}
+        title="Models"
+      >
+        <Icon name="model" />
+        <span className="wide">Models</span>
+      </a>
       <h2 className="nav-heading">
         <span className="wide">Runs</span>
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}

@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+
+/** A table in a panel that scrolls sideways where it has to; by the keyboard too. */
+export function ScrollingTable({ labelledBy, children }: { labelledBy: string; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section className="panel table-panel" aria-labelledby={labelledBy} tabIndex={0}>
+      <table className="table" aria-labelledby={labelledBy}>
+        {children}
+      </table>
+    </section>
+  );
+}
