@@ -1,5 +1,15 @@
 import { join } from 'node:path';
-import { app, type BrowserWindow, dialog, ipcMain, Notification, protocol, session, shell } from 'electron';
+import {
+  app,
+  type BrowserWindow,
+  dialog,
+  ipcMain,
+  Notification,
+  protocol,
+  safeStorage,
+  session,
+  shell,
+} from 'electron';
 import { asFailure } from '../core/contract/failure.ts';
 import { dataFolder } from '../core/home.ts';
 import { Studio } from '../core/host/studio.ts';
@@ -7,6 +17,7 @@ import { createWebApp } from '../core/server/web-app.ts';
 import { bridgeToCore } from './bridge.ts';
 import { installMenu } from './menu.ts';
 import { showNotifications } from './notifications.ts';
+import { systemSecrets } from './secrets.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { focusWindow, openWindow } from './window.ts';
 
@@ -27,12 +38,14 @@ function show(): void {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
+  const home = dataFolder();
   const joined = new Studio({
-    home: dataFolder(),
+    home,
     resources,
     endpoint: { port: 0 },
     worksQueue: true,
     inBackground: true,
+    secrets: systemSecrets(safeStorage, join(home, 'hub-token.safe')),
   });
   studio = joined;
   await joined.stay();
