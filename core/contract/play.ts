@@ -19,6 +19,8 @@ export const playTurn = z.object({
   actions: z.array(z.string()),
   formatValid: z.boolean(),
   tokens: z.number().int(),
+  /** The limit of tokens cut it. */
+  cut: z.boolean(),
 });
 export type PlayTurn = z.infer<typeof playTurn>;
 

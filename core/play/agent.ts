@@ -56,7 +56,8 @@ export async function playEpisode(
     const actions = seat.actions.length === 0 && parsed.answer ? [parsed.answer] : parsed.actions;
     last = await makeMoves(seat, actions, turn, rules, living);
     const { think, answer, formatValid } = parsed;
-    told.turn({ response: reply.text, think, answer, actions, formatValid, tokens: reply.tokens });
+    const { text: response, tokens, cut } = reply;
+    told.turn({ response, think, answer, actions, formatValid, tokens, cut });
   }
 }
 

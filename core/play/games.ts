@@ -11,6 +11,7 @@ import { checkpointPath } from '../run-directory/names.ts';
 import type { Annotations } from '../runs/annotations.ts';
 import { wholeWeights } from '../runs/model-digest.ts';
 import type { Runs } from '../runs/runs.ts';
+import type { EnvironmentProcess } from '../trainer/environment.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { Game } from './game.ts';
 import { enoughLevels, readHumanSuccess } from './human-success.ts';
@@ -73,17 +74,23 @@ export class Games {
         `The run has no environment "${label}".`,
         `Its environments: ${config.environments.map((each) => each.label).join(', ')}.`,
       );
+    const { trainer, notices } = this.parts;
+    trainer.require();
     await this.release(client, false);
     const policy = await this.loadPolicy(runId, checkpoint);
     const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;
-    const process = () => this.parts.trainer.environment(environment.type, environment.config, noise);
-    const environments = { agent: process(), you: process() };
+    const processes: EnvironmentProcess[] = [];
+    const process = () => {
+      const started = trainer.environment(environment.type, environment.config, noise);
+      processes.push(started);
+      return started;
+    };
     try {
       const game = await Game.begin(
         {
-          ...{ runId, config, environments },
+          ...{ runId, config, environments: { agent: process(), you: process() } },
           rules: { environment, rollout: config.rollout, penalty: config.reward.format_penalty },
-          changed: (state) => this.parts.notices.emit('play', { runId, game: state }),
+          changed: (state) => notices.emit('play', { runId, game: state }),
           played: (results) => void this.keep(runId, environment.label, results),
         },
         policy,
@@ -95,8 +102,7 @@ export class Games {
       this.owned.set(client, game);
       return game.state;
     } catch (error) {
-      environments.agent.close();
-      environments.you.close();
+      for (const started of processes) started.close();
       await policy.close();
       throw error;
     }

@@ -66,11 +66,12 @@ function inTheMaking(text: string): PlayTurn {
     actions: [],
     formatValid: true,
     tokens: 0,
+    cut: false,
   };
 }
 
 function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; open?: boolean }) {
-  const { think, answer, response, formatValid, actions } = turn;
+  const { think, answer, response, formatValid, actions, tokens, cut } = turn;
   return (
     <li className={styles.turn} data-open={open || undefined}>
       <h3 className="faint">Turn {index + 1}</h3>
@@ -93,7 +94,11 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
       ) : (
         <>
           <p className={styles.thought}>{response}</p>
-          <p className={styles.unread}>No move could be read from this reply.</p>
+          <p className={styles.unread}>
+            {cut
+              ? `Cut off after ${tokens} tokens, so no move could be read.`
+              : 'No move could be read from this reply.'}
+          </p>
         </>
       )}
     </li>
