@@ -31,7 +31,12 @@ export interface ModelsParts {
 
 const foldersFile = z.object({ version: z.literal(1), folders: z.array(z.string()) });
 /** Beside the files of a download. */
-const record = z.object({ version: z.literal(1), repository: repositoryName, total: z.number() });
+const record = z.object({
+  version: z.literal(1),
+  repository: repositoryName,
+  revision: z.string(),
+  total: z.number(),
+});
 const recordName = 'download.json';
 /** Free space that stays, in bytes. */
 const margin = 256 << 20;
@@ -139,6 +144,9 @@ export class Models {
       const { problem, free, bytes } = await this.toHubModel(revision);
       if (problem) throw new Failure(problem.code, problem.message, problem.hint);
       const partial = this.partialOf(repository);
+      // What is there of another revision isn't what this one says it is.
+      if (readRecord(partial)?.revision !== revision.revision)
+        await rm(partial, { recursive: true, force: true });
       const missing = bytes - (await bytesOf(partial));
       if (missing + margin > free)
         throw new Failure(
@@ -147,7 +155,8 @@ export class Models {
           'Free some space, or choose another data folder.',
         );
       await mkdir(partial, { recursive: true });
-      writeWhole(join(partial, recordName), { version: 1, repository, total: bytes });
+      const about = { version: 1, repository, revision: revision.revision, total: bytes };
+      writeWhole(join(partial, recordName), about);
       return { taskId: this.begin(revision, partial) };
     } catch (error) {
       this.active.delete(repository);

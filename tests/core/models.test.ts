@@ -201,7 +201,17 @@ describe('models', () => {
       expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
 
       rmSync(folder(), { recursive: true });
-      hub.faults = [refusal('config.json', 403)];
+      hub.faults = [refusal(weights, 403)];
+      await download();
+      expect(existsSync(join(partial(), 'config.json'))).toBe(true);
+      // The hub has another revision by now: nothing of the one before is taken for it.
+      hub.amend = (answer) => Object.assign(answer, { sha: 'b'.repeat(40) });
+      hub.files['config.json'] = Buffer.concat([hub.files['config.json']!, Buffer.from('\n')]);
+      expect(await download()).toMatchObject({ state: 'done' });
+      expect(readFileSync(join(folder(), 'config.json'))).toEqual(hub.files['config.json']);
+
+      rmSync(folder(), { recursive: true });
+      hub.faults = [refusal(weights, 403)];
       await download();
       expect(existsSync(partial())).toBe(true);
       await client.call('models.discard', { repository: hub.repository });

@@ -3,8 +3,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, write
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { exportOnnx } from '../../core/play/onnx/export.ts';
+import { writeOnnxFolder } from '../../core/play/onnx/write-folder.ts';
 import { logProbabilities, Policy } from '../../core/play/policy.ts';
 import { PolicyThread } from '../../core/play/policy-thread.ts';
 import { fillPrompt, pythonNumber } from '../../core/play/prompt.ts';
@@ -153,6 +155,21 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     const { model } = await exportOnnx(starter);
     expect(model.length).toBeLessThan(60_000);
     expect(Buffer.from(model).includes('model.safetensors')).toBe(true);
+  });
+
+  test('is written as a folder that a runtime opens by itself', async () => {
+    const out = join(folder, 'exported');
+    await writeOnnxFolder(starter, out);
+    const session = await InferenceSession.create(join(out, 'model.onnx'));
+    expect(session.inputNames.slice(0, 3)).toEqual([
+      'input_ids',
+      'num_logits_to_keep',
+      'past_key_values.0.key',
+    ]);
+    const [logits] = session.outputMetadata;
+    expect(logits).toMatchObject({ name: 'logits', type: 'float32', shape: [1, 'kept', 512] });
+    await session.release();
+    await expect(writeOnnxFolder(starter, out)).rejects.toMatchObject({ code: 'export_exists' });
   });
 
   test('says what is wrong with a checkpoint', async () => {

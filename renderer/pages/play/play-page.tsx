@@ -69,7 +69,8 @@ function Table({ playing, game, temperature }: { playing: Playing; game: Game; t
   // The agent starts with your first move.
   const move = (action: string) => act('play.move', { action, temperature });
   const nextLevel = () => act('play.level', { level: game.level + 1 });
-  useKeys(game, { move, restart: () => act('play.restart'), nextLevel, begin });
+  const beginOrStop = () => (game.agent.state === 'thinking' ? act('play.stop') : begin());
+  useKeys(game, { move, restart: () => act('play.restart'), nextLevel, beginOrStop });
   const kept = choices?.humanSuccess.find(({ environment }) => environment === game.environment) ?? null;
   return (
     <div className={styles.table}>
@@ -90,11 +91,11 @@ interface Keys {
   move: (action: string) => void;
   restart: () => void;
   nextLevel: () => void;
-  begin: () => void;
+  beginOrStop: () => void;
 }
 
-/** Arrows or digits move, R restarts, N goes on, P lets the agent play; not while something is typed or chosen. */
-function useKeys(game: Game, { move, restart, nextLevel, begin }: Keys): void {
+/** Arrows or digits move, R restarts, N goes on, P lets the agent play or stops it; not while something is typed or chosen. */
+function useKeys(game: Game, { move, restart, nextLevel, beginOrStop }: Keys): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -104,7 +105,7 @@ function useKeys(game: Game, { move, restart, nextLevel, begin }: Keys): void {
       if (action !== null) move(action);
       else if (key === 'r') restart();
       else if (key === 'n') nextLevel();
-      else if (key === 'p') begin();
+      else if (key === 'p') beginOrStop();
       else return;
       event.preventDefault();
     };

@@ -62,7 +62,10 @@ function wordsOf(replay: Replay, side: PlaySide, index: number): string {
       ? `Failed: ${outcomeAt(replay, index).words} after ${count}`
       : (ends[side.ended ?? ''] ?? 'Failed');
   }
-  if (!frame || frame.action === null) return index === 0 ? 'Ready' : 'No move could be read';
+  if (!frame || frame.action === null) {
+    if (side.state === 'thinking' && index === side.frames.length - 1) return 'Thinking…';
+    return index === 0 ? 'Ready' : 'No move could be read';
+  }
   return `${frame.action}: ${outcomeAt(replay, index).words}`;
 }
 

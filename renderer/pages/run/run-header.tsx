@@ -37,6 +37,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
             Replay episodes
           </a>
         )}
+        <PlayLink run={run} />
       </div>
       <RunMarksBar run={run} />
       <div className="run-progress">
@@ -72,6 +73,17 @@ export function RunHeader({ run }: { run: RunSummary }) {
         </dl>
       </div>
     </header>
+  );
+}
+
+/** To a game against its policy, once it has one. */
+function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
+  if (task !== 'reinforce' || startedAt === null) return null;
+  return (
+    <a className="button" href={formatRoute({ page: 'play', runId: id, checkpoint: null })}>
+      <Icon name="play" size={14} />
+      Play
+    </a>
   );
 }
 
