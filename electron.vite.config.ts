@@ -22,6 +22,8 @@ export default defineConfig({
           'bundle-worker': at('core/bundles/worker.ts'),
           'episodes-worker': at('core/episodes/worker.ts'),
           'export-worker': at('core/exports/worker.ts'),
+          'policy-worker': at('core/play/worker.ts'),
+          'download-worker': at('core/models/download-worker.ts'),
         },
         output: commonJs,
       },

@@ -9,7 +9,10 @@ import type { HistoryDatabase } from './history/database.ts';
 import { EpisodeIndex } from './history/episode-index.ts';
 import { History } from './history/history.ts';
 import { forgetHost } from './host/host-file.ts';
+import type { SecretStore } from './models/hub-settings.ts';
+import { Models } from './models/models.ts';
 import { Notices } from './notices.ts';
+import { Games } from './play/games.ts';
 import { Reactions } from './reactions/reactions.ts';
 import { Annotations } from './runs/annotations.ts';
 import { Checkpoints } from './runs/checkpoints.ts';
@@ -51,6 +54,8 @@ export interface CoreOptions {
   inBackground?: boolean | undefined;
   /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
   thread?: boolean | undefined;
+  /** Where the hub's token is kept; a file of the data folder where there is no safer place. */
+  secrets?: SecretStore | undefined;
   /** The watchdog's, for tests. */
   clock?: Clock | undefined;
 }
@@ -68,6 +73,8 @@ export interface Core {
   readonly runs: Runs;
   readonly evaluations: Evaluations;
   readonly episodes: EpisodeReader;
+  readonly games: Games;
+  readonly models: Models;
   /** Starts what waits only in a core that was told to `work`. */
   readonly queue: Queue;
   readonly studies: Studies;
@@ -126,6 +133,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const episodes = new EpisodeReader();
+  const models = new Models({ home, resources, runs, tasks, notices, secrets: options.secrets });
+  const games = new Games({ runs, trainer, annotations, notices, log });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
   const studies = new Studies({
@@ -160,6 +169,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     storage.close();
     await evaluations.close();
     await episodes.close();
+    await games.close();
     await supervisor.close();
     await tasks.close();
     await bundles.close();
@@ -202,6 +212,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     runs,
     evaluations,
     episodes,
+    games,
+    models,
     queue,
     studies,
     annotations,

@@ -64,6 +64,7 @@ vi.mock('electron', async () => {
       handle: (scheme: string, handler: (request: Request) => Response) =>
         electron.handlers.set(scheme, handler),
     },
+    safeStorage: { isEncryptionAvailable: () => false },
     session: {
       defaultSession: { setPermissionRequestHandler: vi.fn(), setPermissionCheckHandler: vi.fn() },
     },

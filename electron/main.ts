@@ -9,6 +9,7 @@ import {
   nativeImage,
   powerSaveBlocker,
   protocol,
+  safeStorage,
   session,
   shell,
   Tray,
@@ -26,6 +27,7 @@ import { installMenu } from './menu.ts';
 import { showNotifications } from './notifications.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
+import { systemSecrets } from './secrets.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { TrayMenu } from './tray.ts';
 import { focusWindow, openWindow } from './window.ts';
@@ -112,12 +114,14 @@ function openTray(resources: string): TrayMenu | undefined {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
+  const home = dataFolder();
   const joined = new Studio({
-    home: dataFolder(),
+    home,
     resources,
     endpoint: { port: 0 },
     worksQueue: true,
     inBackground: true,
+    secrets: systemSecrets(safeStorage, join(home, 'hub-token.safe')),
   });
   studio = joined;
   preferences = new Preferences(join(app.getPath('userData'), 'preferences.json'));

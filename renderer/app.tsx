@@ -11,7 +11,10 @@ import { followLinks } from './links.ts';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
 import { HistoryPage } from './pages/history/history-page.tsx';
+import { ModelsPage } from './pages/models/models-page.tsx';
 import { NewPage } from './pages/new/new-page.tsx';
+import { ChooseRunToPlay } from './pages/play/choose-run.tsx';
+import { PlayPage } from './pages/play/play-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { ExportPage } from './pages/run/export/export-page.tsx';
@@ -77,6 +80,13 @@ function Page({ route }: { route: Route }) {
     );
   if (route.page === 'history') return <HistoryPage part={route.part} />;
   if (route.page === 'system') return <SystemPage />;
+  if (route.page === 'models') return <ModelsPage />;
+  if (route.page === 'play')
+    return route.runId === undefined ? (
+      <ChooseRunToPlay />
+    ) : (
+      <PlayPage key={route.runId} runId={route.runId} checkpoint={route.checkpoint} />
+    );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
     // A run stays followed from its page to its replay and back.

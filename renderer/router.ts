@@ -10,6 +10,11 @@ export type Route =
   | { page: 'history'; part: HistoryPart }
   /** Runs over one another; none: to be chosen there. */
   | { page: 'compare'; runIds: readonly string[] }
+  | { page: 'models' }
+  /** Whose checkpoint plays is chosen there. */
+  | { page: 'play'; runId?: undefined }
+  /** Null: the newest checkpoint. */
+  | { page: 'play'; runId: string; checkpoint: number | null }
   /** An address that means no page. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
@@ -47,7 +52,7 @@ const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies 
  * - `#/studies`, `#/study/ID`
  * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
- * - `#/system`
+ * - `#/models`, `#/play[/RUN[/CHECKPOINT]]`, `#/system`
  * - `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`
  * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`; an episode also with `/turn/NUMBER`
  * - `#/run/ID/then-and-now[/SET[/LEVEL]]`
@@ -66,6 +71,8 @@ export function parseRoute(hash: string): Route {
     return { page: 'history', part: (runId ?? 'runs') as HistoryPart };
   if (page === 'compare' && view === undefined)
     return { page: 'compare', runIds: [...new Set((runId ?? '').split(',').filter(Boolean))] };
+  if (page === 'models' && runId === undefined) return { page: 'models' };
+  if (page === 'play' && rest.length === 0) return playRoute(runId, view, hash);
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
     const [episodeId, kind, text] = rest;
@@ -129,6 +136,13 @@ function turnOf(kind: string | undefined, text: string | undefined): { turn?: nu
   return turn === null ? {} : { turn };
 }
 
+function playRoute(runId: string | undefined, checkpoint: string | undefined, hash: string): Route {
+  if (!runId) return { page: 'play' };
+  if (checkpoint === undefined || /^\d{1,7}$/.test(checkpoint))
+    return { page: 'play', runId, checkpoint: checkpoint === undefined ? null : Number(checkpoint) };
+  return { page: 'unknown', hash };
+}
+
 export function formatRoute(route: Route): string {
   if (route.page === 'start') return '#/start';
   if (route.page === 'new') return formatNew(route);
@@ -139,6 +153,12 @@ export function formatRoute(route: Route): string {
   if (route.page === 'compare')
     return ['#/compare', route.runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/');
   if (route.page === 'unknown') return route.hash;
+  if (route.page === 'models') return '#/models';
+  if (route.page === 'play') {
+    if (route.runId === undefined) return '#/play';
+    const played = `#/play/${encodeURIComponent(route.runId)}`;
+    return route.checkpoint === null ? played : `${played}/${route.checkpoint}`;
+  }
   const run = `#/run/${encodeURIComponent(route.runId)}`;
   if (route.page === 'run') return run;
   if (route.page === 'export') return `${run}/export`;

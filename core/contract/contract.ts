@@ -14,6 +14,8 @@ import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts'
 import { exportProcedures } from './exports.ts';
 import { libraryNotices, libraryProcedures } from './library.ts';
 import { machineNotices, machineProcedures } from './machine.ts';
+import { modelNotices, modelProcedures } from './models.ts';
+import { humanSuccess, playNotices, playProcedures } from './play.ts';
 import {
   type ApiError,
   alert,
@@ -47,6 +49,8 @@ export * from './evaluations.ts';
 export * from './exports.ts';
 export * from './library.ts';
 export * from './machine.ts';
+export * from './models.ts';
+export * from './play.ts';
 export * from './runs.ts';
 export * from './studies.ts';
 export * from './system.ts';
@@ -104,6 +108,8 @@ export const procedures = {
       folder: z.string(),
       /** Of the last trainer that had one: a GPU's. */
       memoryPlan: memoryPlan.nullable(),
+      /** Of people who played it, by environment: the newest each. */
+      humanSuccess: z.array(humanSuccess),
     }),
   },
   ...configurationProcedures,
@@ -291,6 +297,8 @@ export const procedures = {
   },
   ...exportProcedures,
   ...machineProcedures,
+  ...modelProcedures,
+  ...playProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -335,6 +343,8 @@ export const notices = {
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
   ...machineNotices,
+  ...modelNotices,
+  ...playNotices,
 } as const;
 
 export type NoticeName = keyof typeof notices;

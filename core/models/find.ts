@@ -30,7 +30,8 @@ export function findPublishedModel(
   );
 }
 
-function hubCache({ HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
+/** Hugging Face's cache, where its own programs put models. */
+export function hubCache({ HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
   if (HF_HUB_CACHE) return HF_HUB_CACHE;
   return join(HF_HOME || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface'), 'hub');
 }

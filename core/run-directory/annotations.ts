@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { alertEvidence, apiError, noteText, runName, tagText, trapReaction } from '../contract/contract.ts';
+import {
+  alertEvidence,
+  apiError,
+  humanSuccess,
+  noteText,
+  runName,
+  tagText,
+  trapReaction,
+} from '../contract/contract.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -49,6 +57,7 @@ const bodies = {
   cleaned: z.looseObject({ splits: z.array(z.string().max(64)), seq: z.number().int() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject(apiError.shape),
+  human_success: z.looseObject(humanSuccess.shape),
   reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
 };
 

@@ -30,7 +30,7 @@ export async function modelDigest(folder: string): Promise<string> {
 }
 
 /** The files that the index names, each once, in the order of their names' bytes. */
-async function shardNames(folder: string): Promise<string[]> {
+export async function shardNames(folder: string): Promise<string[]> {
   const path = join(folder, weightsIndex);
   const names = shardsOf(parsed(await readFile(path, 'utf8')));
   if (names?.every(isInside)) {

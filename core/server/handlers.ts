@@ -11,7 +11,9 @@ import {
   readSeries,
 } from '../history/queries.ts';
 import type { Core } from '../index.ts';
-import { inspectModel } from '../models/inspect.ts';
+import { modelHandlers } from '../models/procedures.ts';
+import { readHumanSuccess } from '../play/human-success.ts';
+import { playHandlers } from '../play/procedures.ts';
 import { findPreset } from '../run-config/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import {
@@ -68,7 +70,6 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
     ...configurationHandlers(core),
-    'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
       const config = await runs.config(runId);
@@ -77,6 +78,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         config,
         folder: runs.folder(runId),
         memoryPlan: readMemoryPlan(database, runId),
+        humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },
     'runs.create': async ({ start, queue, ...newRun }) => {
@@ -226,6 +228,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       await core.exports.forget(exportId);
       return {};
     },
+    ...modelHandlers(core.models, core),
+    ...playHandlers(core.games, session),
   };
 }
 

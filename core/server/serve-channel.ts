@@ -65,6 +65,7 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
   channel.onClose(() => {
     stop();
     session.close();
+    core.games.release(session);
     client.$close();
   });
   return {

@@ -11,6 +11,7 @@ import {
 import type { ModelShape } from '../models/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
+import { EnvironmentProcess } from './environment.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
@@ -128,6 +129,11 @@ export class Trainer {
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {
     return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder);
+  }
+
+  /** Begins to play an environment; see {@link EnvironmentProcess}. */
+  environment(type: string, config: object, noise: number | undefined): EnvironmentProcess {
+    return new EnvironmentProcess(this.find(), type, config, noise);
   }
 
   evaluate(

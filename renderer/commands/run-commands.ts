@@ -38,6 +38,11 @@ export function runActions(api: Api, run: RunSummary): Actions {
     'run.page': () => navigate({ page: 'run', runId }),
     'run.replay': () => navigate({ page: 'replay', runId, episodeId: null }),
     'run.thoughts': () => navigate({ page: 'thoughts', runId, iteration: null }),
+    ...(run.task === 'reinforce' &&
+      run.startedAt !== null && {
+        'run.play': () => navigate({ page: 'play', runId, checkpoint: null }),
+      }),
+    'run.exports': () => navigate({ page: 'export', runId }),
     'run.star': () => void annotate({ starred: !marks.starred }).catch(report),
     'run.rename': () => ask({ kind: 'rename', run }),
     'run.tag': () => ask({ kind: 'tag', runs: [run] }),

@@ -6,6 +6,7 @@ import {
   Ellipsis,
   Eye,
   EyeOff,
+  Gamepad2,
   GitCompare,
   HardDrive,
   History,
@@ -66,6 +67,7 @@ const paths = {
   plus: 'M8 3v10M3 8h10',
   vary: 'M2 12.5l4-4 2.5 2.5L14 5.5M2 7.5l4-4 2 2',
   grip: 'M5.5 3.5v.1M10.5 3.5v.1M5.5 8v.1M10.5 8v.1M5.5 12.5v.1M10.5 12.5v.1',
+  model: 'M8 1.8l5.6 3v6.4L8 14.2l-5.6-3V4.8zM2.4 4.8L8 8l5.6-3.2M8 8v6.2',
 } as const;
 
 /** Of the set that new icons come from. */
@@ -76,6 +78,7 @@ const ofSet = {
   show: Eye,
   hide: EyeOff,
   compare: GitCompare,
+  game: Gamepad2,
   expand: Maximize2,
   pin: Pin,
   unpin: PinOff,
@@ -129,6 +132,7 @@ const outlined: ReadonlySet<IconName> = new Set([
   'system',
   'download',
   'copy',
+  'model',
 ]);
 
 /** Decoration only: the control it stands in carries the words. */

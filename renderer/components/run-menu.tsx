@@ -31,7 +31,9 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
     { id: 'run.duplicate', icon: 'copy', title: 'Duplicate' },
   ],
   [
+    { id: 'run.play', icon: 'game', title: 'Play against it' },
     { id: 'run.export', icon: 'download', title: 'Export as one file…' },
+    { id: 'run.exports', icon: 'export', title: 'Export for other programs' },
     { id: 'run.clean', icon: 'disk', title: 'Free disk space…' },
     { id: 'run.archive', icon: 'archive', title: marks.archived ? 'Take out of the archive' : 'Archive' },
     { id: 'run.delete', icon: 'trash', title: 'Delete…' },

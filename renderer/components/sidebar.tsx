@@ -26,6 +26,9 @@ const places: { page: Route['page']; title: string; icon: IconName; route: Route
   { page: 'start', title: 'Start', icon: 'play', route: { page: 'start' } },
   { page: 'history', title: 'History', icon: 'history', route: { page: 'history', part: 'runs' } },
   { page: 'studies', title: 'Studies', icon: 'study', route: { page: 'studies' } },
+  { page: 'compare', title: 'Compare', icon: 'compare', route: { page: 'compare', runIds: [] } },
+  { page: 'play', title: 'Play', icon: 'game', route: { page: 'play' } },
+  { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
 const belongsTo = (route: Route, page: Route['page']) =>
@@ -46,7 +49,7 @@ export function Sidebar({ route }: { route: Route }) {
   const { showArchived, toggleArchived } = useApp();
   const connection = useApp((state) => state.connection);
   const { theme, toggle } = useTheme();
-  const openRun = 'runId' in route ? route.runId : null;
+  const openRun = ('runId' in route && route.runId) || null;
   const listed = useMemo(() => shortList(runs ?? [], openRun), [runs, openRun]);
   return (
     <nav className="sidebar" aria-label="Main">

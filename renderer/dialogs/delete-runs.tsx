@@ -80,7 +80,8 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
 /** The page of a run that is gone shows nothing any more. */
 function leaveGone(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
-  if ('runId' in route && runIds.includes(route.runId)) navigate({ page: 'history', part: 'runs' }, true);
+  if ('runId' in route && route.runId && runIds.includes(route.runId))
+    navigate({ page: 'history', part: 'runs' }, true);
 }
 
 /** Asks what of some runs is to go, and says what that frees. */

@@ -58,6 +58,7 @@ test('the example of annotations has every type, and each line is one', () => {
     'archive',
     'cleaned',
     'name',
+    'human_success',
     'note',
     'reaction',
     'star',

@@ -5,6 +5,7 @@ import { ago, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, isLive, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
+import { TrainMore } from '../../components/train-more.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { formatRoute } from '../../router.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -40,6 +41,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
               Replay episodes
             </a>
           )}
+          <PlayLink run={run} />
           <RunMenu run={run} without={besides}>
             <RunMenuItem icon="fork" onClick={() => showPart('checkpoints')}>
               Fork from a checkpoint…
@@ -65,6 +67,7 @@ const besides = [
   'run.pause',
   'run.stop',
   'run.star',
+  'run.play',
 ] as const satisfies Parameters<typeof RunMenu>[0]['without'];
 
 function Facts({ run }: { run: RunSummary }) {
@@ -117,12 +120,24 @@ function Facts({ run }: { run: RunSummary }) {
   );
 }
 
+/** To a game against its policy, once it has one. */
+function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
+  if (task !== 'reinforce' || startedAt === null) return null;
+  return (
+    <a className="button" href={formatRoute({ page: 'play', runId: id, checkpoint: null })}>
+      <Icon name="game" size={14} />
+      Play
+    </a>
+  );
+}
+
 /** What people do with a run that is through. */
 function Next({ run }: { run: RunSummary }) {
   const { ask } = useDialogs.getState();
   return (
     <fieldset className={styles.next} aria-label="What next">
       <span className={styles.label}>Next</span>
+      {run.task === 'reinforce' && <TrainMore run={run} />}
       {run.task !== 'imported' && (
         <>
           <Button icon="fork" onClick={() => showPart('checkpoints')}>

@@ -6,6 +6,9 @@ export { protocol } from './protocol.ts';
 
 export const Menu = { buildFromTemplate: (template: unknown) => template, setApplicationMenu() {} };
 
+/** This desktop has no key store. */
+export const safeStorage = { isEncryptionAvailable: () => false };
+
 export const nativeTheme = { shouldUseDarkColors: false };
 
 /** Nobody looks at this desktop. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { lookUp, playLevels, playStudio } from './play.ts';
 import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
 import { trappedStudio } from './trap.ts';
 
@@ -67,6 +68,18 @@ await takeAll(trappedStudio, (runs) => [
   ['thoughts-early', `/run/${runs.collapsing}/thoughts/5`],
   ['thoughts-late', `/run/${runs.collapsing}/thoughts/60`],
   ['replay-thought', `/run/${runs.collapsing}/thoughts/30`, chooseLeaf],
+]);
+
+await takeAll(playStudio, (runs) => [
+  ['play-choose', '/play'],
+  ['play', `/play/${runs['frozen-lake']}`],
+  ['play-going', `/play/${runs['frozen-lake-slippery']}`, playLevels(4)],
+  ['play-sokoban', `/play/${runs.sokoban}`, playLevels(1)],
+  ['play-bandit', `/play/${runs.bandit}`],
+  ['play-problem', `/play/${runs.bandit}/77`],
+  ['play-models', '/models'],
+  ['play-models-found', '/models', lookUp(false)],
+  ['play-models-stopped', '/models', lookUp(true)],
 ]);
 
 await takeAll(warnedStudio, (runs) => [['run-warned', `/run/${runs.lake}`]]);

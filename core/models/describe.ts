@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ModelEntry } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { presets } from '../run-config/presets.ts';
+import { shardNames, weightsIndex, wholeWeights } from '../runs/model-digest.ts';
+import { deviceMemoryParts, totalBytes } from './device-memory.ts';
+import { type ModelConfig, readJson, readModelConfig } from './model-config.ts';
+import { publishedModels } from './published.ts';
+import { readTensors, type StoredTensor } from './safetensors.ts';
+
+/** A model folder that is known, before it is looked into. */
+export type KnownModel = Pick<ModelEntry, 'name' | 'folder' | 'source' | 'repository'>;
+
+const precisions: Record<StoredTensor['type'], string> = { F32: 'fp32', F16: 'fp16', BF16: 'bf16' };
+
+/** What a folder says of itself, from its configuration and the headers of its weights; what is wrong with it is a fact, not a failure. */
+export async function describeModel(known: KnownModel): Promise<ModelEntry> {
+  const { folder } = known;
+  const about = {
+    ...known,
+    licence: await licenceOf(known),
+    architecture: await architectureOf(folder),
+    bytes: await bytesIn(folder),
+  };
+  const nothing = { parameters: null, precision: null, trainingBytes: null };
+  try {
+    const config = await readModelConfig(folder);
+    const tensors = await tensorsOf(folder);
+    requireTokenizer(folder);
+    return {
+      ...about,
+      parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+      precision: [...new Set(tensors.map(({ type }) => precisions[type]))].join(', '),
+      trainingBytes: trainingBytes(known, config),
+      problem: null,
+    };
+  } catch (error) {
+    return { ...about, ...nothing, problem: asFailure(error).toApiError() };
+  }
+}
+
+async function tensorsOf(folder: string): Promise<StoredTensor[]> {
+  const has = (name: string) => existsSync(join(folder, name));
+  if (!has(wholeWeights) && !has(weightsIndex)) throw missing(folder, wholeWeights);
+  const files = has(wholeWeights) ? [wholeWeights] : await shardNames(folder);
+  const read = await Promise.all(files.map((file) => readTensors(join(folder, file))));
+  return read.flatMap((tensors) => [...tensors.values()]);
+}
+
+function requireTokenizer(folder: string): void {
+  if (!existsSync(join(folder, 'tokenizer.json'))) throw missing(folder, 'tokenizer.json');
+}
+
+const missing = (folder: string, name: string) =>
+  new Failure('model_missing', `${folder} has no ${name}.`, 'Download the whole model folder again.');
+
+async function architectureOf(folder: string): Promise<string | null> {
+  const config = (await readJson(join(folder, 'config.json')).catch(() => null)) as {
+    architectures?: unknown;
+    model_type?: unknown;
+  } | null;
+  const [first] = [config?.architectures ?? []].flat();
+  const named = first ?? config?.model_type;
+  return typeof named === 'string' ? named.slice(0, 64) : null;
+}
+
+/** As the preset of the model has it; of one that none is made for, that of the smallest. */
+function trainingBytes({ name, source }: KnownModel, config: ModelConfig): number | null {
+  if (source === 'starter') return null;
+  const preset = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
+  return preset ? totalBytes(deviceMemoryParts(preset.config, config)) : null;
+}
+
+/** Of the model's card, whose head is YAML; else what is known of a published model. */
+async function licenceOf({ name, folder, source }: KnownModel): Promise<string | null> {
+  if (source === 'starter') return 'MIT, as the app';
+  const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');
+  const head = /^---\r?\n([\s\S]*?)\r?\n---/.exec(card.slice(0, 20_000))?.[1] ?? '';
+  const said = /^license_name:\s*(.+)$/m.exec(head)?.[1] ?? /^license:\s*(\S.*)$/m.exec(head)?.[1];
+  const published = publishedModels.find((model) => model.name === name);
+  return said?.trim().slice(0, 80) ?? published?.licence ?? null;
+}
+
+/** Of the files in it; links, as in the cache, are followed. */
+async function bytesIn(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        (file) => (file.isFile() ? file.size : 0),
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The last part of a path, for people. */
+export const folderName = (folder: string) => basename(folder) || folder;

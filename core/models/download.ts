@@ -1,0 +1,191 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '../contract/failure.ts';
+import { type Hub, HubBusy, type HubFile, type HubRevision, request } from './hub.ts';
+
+export interface DownloadPlan {
+  hub: Hub;
+  revision: HubRevision;
+  /** Where files gather until all are there. */
+  partial: string;
+  /** What it is renamed to then. */
+  folder: string;
+  /** Between two attempts at first, in ms; it doubles. */
+  retryPause: number;
+}
+
+interface Control {
+  signal: AbortSignal;
+  /** Bytes that are here, of the plan's files. */
+  progress: (done: number) => void;
+}
+
+/** Attempts that bring nothing, one after the other, until it is given up. */
+const patience = 6;
+const longestPause = 60_000;
+/** A connection that brings nothing for so long (ms) is cut. */
+const silence = 30_000;
+
+/** Beside a file's name while it isn't whole. */
+export const incomplete = '.incomplete';
+
+/**
+ * Downloads every file of a revision into the partial folder, on from what is there, checks each against its digest and renames the folder when all are right: a model
+ * folder appears whole or not at all. Throws the signal's reason, `download_corrupt`, what `request` throws, or what the disk says.
+ */
+export async function download(plan: DownloadPlan, { signal, progress }: Control): Promise<void> {
+  await mkdir(plan.partial, { recursive: true });
+  let before = 0;
+  for (const file of plan.revision.files) {
+    const at = join(plan.partial, file.name);
+    if (!existsSync(at)) await fetchFile(plan, file, { signal, progress: (done) => progress(before + done) });
+    before += file.size;
+    progress(before);
+  }
+  await rename(plan.partial, plan.folder);
+}
+
+/** Cuts and busy hubs are tried again as long as they bring something now and then; wrong bytes once, from the start. */
+async function fetchFile(plan: DownloadPlan, file: HubFile, { signal, progress }: Control): Promise<void> {
+  const path = join(plan.partial, `${file.name}${incomplete}`);
+  let fruitless = 0;
+  let corrupt = false;
+  for (;;) {
+    const start = await sizeOf(path);
+    try {
+      const hex = await appendRest(plan, file, path, { signal, progress });
+      if (hex === file.digest.hex) break;
+      throw new Corrupt(plan.hub.host, file.name);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Corrupt && !corrupt) {
+        corrupt = true;
+        await rm(path, { force: true });
+        continue;
+      }
+      if (!mayPass(error)) throw error;
+      fruitless = (await sizeOf(path)) > start ? 0 : fruitless + 1;
+      if (fruitless >= patience) throw error;
+      const asked = error instanceof HubBusy ? error.retryAfter : null;
+      const wait = asked ?? plan.retryPause * 2 ** fruitless;
+      await pause(Math.min(wait, longestPause), undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+  await rename(path, join(plan.partial, file.name));
+}
+
+/** Whether trying again may help. */
+const mayPass = (error: unknown) =>
+  error instanceof Cut || (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
+
+/** The connection ended before the file did. */
+class Cut extends Failure {
+  constructor(host: string) {
+    super(
+      'hub_unreachable',
+      `The connection to ${host} was cut again and again.`,
+      'Check the connection, then go on: what was downloaded is kept.',
+    );
+  }
+}
+
+/** Asks for what is missing of a file, appends it, and gives the digest of the whole. */
+async function appendRest(
+  { hub, revision }: DownloadPlan,
+  file: HubFile,
+  path: string,
+  { signal, progress }: Control,
+): Promise<string> {
+  const { hash, size: known } = await hashOf(path, file);
+  let done = known;
+  if (done < file.size || file.size === 0) {
+    const address = `/${revision.repository}/resolve/${revision.revision}/${file.name}`;
+    const headers: Record<string, string> = done > 0 ? { range: `bytes=${done}-` } : {};
+    const response = await request(hub, address, headers, signal);
+    if (done > 0 && !continues(response, done)) {
+      // It began from the start again, and so does the file.
+      await response.body?.cancel();
+      await rm(path, { force: true });
+      throw new Cut(hub.host);
+    }
+    const output = await open(path, 'a');
+    try {
+      for await (const chunk of chunksOf(response, hub.host, signal)) {
+        if (done + chunk.length > file.size) throw new Corrupt(hub.host, file.name);
+        await output.write(chunk);
+        hash.update(chunk);
+        done += chunk.length;
+        progress(done);
+      }
+      await output.sync();
+    } finally {
+      await output.close();
+    }
+  }
+  if (done < file.size) throw new Cut(hub.host);
+  return hash.digest('hex');
+}
+
+/** Whether an answer goes on at a byte. */
+function continues(response: Response, at: number): boolean {
+  const range = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '');
+  return response.status === 206 && Number(range?.[1]) === at;
+}
+
+/** What arrives, until it ends or nothing comes for too long. Throws {@link Cut}. */
+async function* chunksOf(response: Response, host: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = response.body!.getReader();
+  const stop = () => void reader.cancel().catch(() => {});
+  const watchdog = setTimeout(stop, silence);
+  signal.addEventListener('abort', stop);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      watchdog.refresh();
+      yield value;
+    }
+  } catch {
+    signal.throwIfAborted();
+    throw new Cut(host);
+  } finally {
+    clearTimeout(watchdog);
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+/** Of what is there already; more than there should be is begun again. */
+async function hashOf(path: string, file: HubFile): Promise<{ hash: Hash; size: number }> {
+  const hash = createHash(file.digest.kind === 'git' ? 'sha1' : 'sha256');
+  // Git's digest is of the content behind its length.
+  if (file.digest.kind === 'git') hash.update(`blob ${file.size}\0`);
+  const size = await sizeOf(path);
+  if (size > file.size) {
+    await rm(path);
+    return { hash, size: 0 };
+  }
+  if (size > 0) for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return { hash, size };
+}
+
+const sizeOf = (path: string) =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** What came isn't what the hub has. */
+class Corrupt extends Failure {
+  constructor(host: string, name: string) {
+    super(
+      'download_corrupt',
+      `${name} isn't what ${host} says it is: its digest is another.`,
+      'Try again later; if it stays so, something changes files on their way to this machine.',
+    );
+  }
+}

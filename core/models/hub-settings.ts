@@ -1,0 +1,97 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { HubSettings } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
+
+/** Where a secret is kept: by the system where it has a place for that, else in a file for its owner's eyes alone. */
+export interface SecretStore {
+  /** Null where there is none. */
+  read(): string | null;
+  /** Null: forget it. */
+  write(secret: string | null): void;
+}
+
+const usualHost = 'https://huggingface.co';
+const content = z.object({ version: z.literal(1), host: z.string() });
+
+/** Which hub models come from, and the token that it knows this person by. */
+export class HubSettingsStore {
+  private readonly path: string;
+  private readonly secrets: SecretStore;
+  private readonly environment: NodeJS.ProcessEnv;
+
+  constructor(home: string, secrets?: SecretStore, environment: NodeJS.ProcessEnv = process.env) {
+    this.path = join(home, 'hub.json');
+    this.secrets = secrets ?? new SecretFile(join(home, 'hub-token'));
+    this.environment = environment;
+  }
+
+  /** Without a slash at its end. */
+  get host(): string {
+    try {
+      return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).host;
+    } catch {
+      const { HF_ENDPOINT } = this.environment;
+      return HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : usualHost;
+    }
+  }
+
+  /** The person's own, else that of the environment. */
+  get token(): string | null {
+    return this.secrets.read() ?? (this.environment.HF_TOKEN || null);
+  }
+
+  /** What may be told of them. */
+  get told(): HubSettings {
+    return { host: this.host, hasToken: this.token !== null };
+  }
+
+  /** Throws `hub_host_invalid`. */
+  set({ host, token }: { host?: string | undefined; token?: string | undefined }): HubSettings {
+    if (host === '') rmSync(this.path, { force: true });
+    else if (host !== undefined) writeWhole(this.path, { version: 1, host: checkedHost(host) });
+    if (token !== undefined) this.secrets.write(token.trim() === '' ? null : token.trim());
+    return this.told;
+  }
+}
+
+/** A file that its owner alone may read. */
+class SecretFile implements SecretStore {
+  private readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  read(): string | null {
+    try {
+      return readFileSync(this.path, 'utf8').trim() || null;
+    } catch {
+      return null;
+    }
+  }
+
+  write(secret: string | null): void {
+    rmSync(this.path, { force: true });
+    if (secret === null) return;
+    writeFileSync(this.path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+    chmodSync(this.path, 0o600);
+  }
+}
+
+/** Whether an address may be asked: encrypted, or on this machine. */
+export const isSafeAddress = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+
+function checkedHost(text: string): string {
+  const address = URL.parse(text.includes('://') ? text : `https://${text}`);
+  if (address && isSafeAddress(address) && address.username === '' && address.search === '')
+    return address.href.replace(/\/+$/, '');
+  throw new Failure(
+    'hub_host_invalid',
+    `${JSON.stringify(text)} is no address of a hub.`,
+    'Give an https address, such as https://huggingface.co.',
+  );
+}

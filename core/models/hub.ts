@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { Failure } from '../contract/failure.ts';
+import { isSafeAddress } from './hub-settings.ts';
+
+/** A hub that speaks Hugging Face's API, as one person. */
+export interface Hub {
+  host: string;
+  token: string | null;
+}
+
+/** A file of a revision; `digest` is what its bytes have to be: SHA-256 of a large one, git's SHA-1 of a small one. */
+export interface HubFile {
+  name: string;
+  size: number;
+  digest: { kind: 'sha256' | 'git'; hex: string };
+}
+
+/** What a revision holds, and what is said of it. */
+export interface HubRevision {
+  repository: string;
+  revision: string;
+  licence: string | null;
+  licenceLink: string | null;
+  modelType: string | null;
+  parameters: number | null;
+  /** Those that a model folder needs. */
+  files: HubFile[];
+}
+
+const mostRedirects = 5;
+const patience = 30_000;
+const largestAnswer = 16 << 20;
+
+const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`));
+const answer = z.looseObject({
+  sha: hex(40),
+  siblings: z
+    .array(
+      z.looseObject({
+        rfilename: z.string(),
+        size: z.number().int().nonnegative(),
+        blobId: hex(40).optional(),
+        lfs: z.looseObject({ sha256: hex(64), size: z.number().int().nonnegative() }).nullish(),
+      }),
+    )
+    .max(10_000),
+  cardData: z
+    .looseObject({
+      license: z.union([z.string(), z.array(z.string())]).optional(),
+      license_name: z.string().optional(),
+      license_link: z.string().optional(),
+    })
+    .nullish()
+    .catch(null),
+  config: z.looseObject({ model_type: z.string().optional() }).nullish().catch(null),
+  safetensors: z.looseObject({ total: z.number() }).nullish().catch(null),
+});
+
+/** Files of a model folder (docs/formats/model-folder.md), and what people should be able to read beside them. No folder in a name, so nothing can lie elsewhere. */
+const wanted =
+  /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|model\.safetensors\.index)\.json$|^merges\.txt$|^chat_template\.jinja$|^model(-\d{1,5}-of-\d{1,5})?\.safetensors$|^(LICENSE|README)(\.md|\.txt)?$/;
+
+/** Asks what the newest revision of a repository holds. Throws as {@link request} does, or `hub_answer_invalid`. */
+export async function readRevision(hub: Hub, repository: string, signal?: AbortSignal): Promise<HubRevision> {
+  const response = await request(hub, `/api/models/${repository}?blobs=true`, {}, signal);
+  const read = answer.safeParse(await json(response));
+  if (!read.success)
+    throw new Failure(
+      'hub_answer_invalid',
+      `${hub.host} says nothing of ${repository} that can be understood.`,
+      "Check the hub's address in the settings of this page.",
+    );
+  const { sha, siblings, cardData, config, safetensors } = read.data;
+  const files = siblings
+    .filter(({ rfilename }) => wanted.test(rfilename))
+    .flatMap(({ rfilename: name, size, blobId, lfs }): HubFile[] => {
+      if (lfs) return [{ name, size: lfs.size, digest: { kind: 'sha256', hex: lfs.sha256 } }];
+      return blobId ? [{ name, size, digest: { kind: 'git', hex: blobId } }] : [];
+    });
+  const licence = cardData?.license_name ?? [cardData?.license ?? []].flat()[0] ?? null;
+  const link = cardData?.license_link ?? null;
+  return {
+    repository,
+    revision: sha,
+    licence,
+    licenceLink: link && URL.canParse(link) && link.startsWith('https://') ? link : null,
+    modelType: config?.model_type ?? null,
+    parameters: safetensors?.total ?? null,
+    files,
+  };
+}
+
+async function json(response: Response): Promise<unknown> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > largestAnswer) return null;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Asks a hub for something, through redirections to addresses that are encrypted or on this machine; the token goes to the hub alone. Throws `hub_unreachable`, `hub_not_found`,
+ * `hub_unauthorized`, `hub_busy` (its `retryAfter` in ms, where the hub says so) or `hub_refused`.
+ */
+export async function request(
+  { host, token }: Hub,
+  path: string,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  const own = new URL(host).origin;
+  let address = new URL(host + path);
+  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    const known: Record<string, string> =
+      token !== null && address.origin === own ? { authorization: `Bearer ${token}` } : {};
+    const response = await ask(address, { ...headers, ...known, 'accept-encoding': 'identity' }, signal);
+    const next = response.headers.get('location');
+    if (![301, 302, 303, 307, 308].includes(response.status) || next === null) return checked(response, host);
+    await response.body?.cancel();
+    const target = URL.parse(next, address.href);
+    if (!target || !isSafeAddress(target) || (target.protocol === 'http:' && address.protocol === 'https:'))
+      throw refused(`${host} leads to an address that isn't safe.`);
+    address = target;
+  }
+  throw refused(`${host} leads from one address to another without an end.`);
+}
+
+async function ask(
+  address: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const abort = new AbortController();
+  signal?.addEventListener('abort', () => abort.abort(), { once: true });
+  // Until the headers are there: what comes after has a patience of its own.
+  let silent = false;
+  const timer = setTimeout(() => {
+    silent = true;
+    abort.abort();
+  }, patience);
+  try {
+    signal?.throwIfAborted();
+    return await fetch(address.href, { headers, redirect: 'manual', signal: abort.signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    const cause = (error as { cause?: { code?: string; message?: string } }).cause;
+    throw new Failure(
+      'hub_unreachable',
+      `${address.host} can't be reached: ${silent ? 'no answer in 30 s' : (cause?.code ?? cause?.message ?? error)}.`,
+      'Check the connection, then go on: what was downloaded is kept.',
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function checked(response: Response, host: string): Promise<Response> {
+  const { status } = response;
+  if (response.ok) return response;
+  await response.body?.cancel();
+  if (status === 401 || status === 403)
+    throw new Failure(
+      'hub_unauthorized',
+      `${host} doesn't let this be downloaded without permission.`,
+      "Accept the model's terms on its page, and set a token of yours in the settings of this page. A name that doesn't exist is answered like this too.",
+    );
+  if (status === 404)
+    throw new Failure('hub_not_found', `${host} doesn't have it.`, 'Check the name: OWNER/NAME.');
+  if (status === 429 || status >= 500) throw new HubBusy(host, status, response.headers.get('retry-after'));
+  throw refused(`${host} answered with status ${status}.`);
+}
+
+/** It may answer later. */
+export class HubBusy extends Failure {
+  /** ms; null where the hub doesn't say. */
+  readonly retryAfter: number | null;
+
+  constructor(host: string, status: number, retryAfter: string | null) {
+    super(
+      'hub_busy',
+      `${host} is busy (status ${status}).`,
+      'Try again in a while: what was downloaded is kept.',
+    );
+    const seconds = Number(retryAfter ?? Number.NaN);
+    this.retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
+  }
+}
+
+const refused = (message: string) =>
+  new Failure('hub_refused', message, "Check the hub's address in the settings of this page.");

@@ -1,0 +1,361 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { HubModel, ModelEntry, PartialDownload, RunCheckpoints } from '../contract/contract.ts';
+import { repository as repositoryName } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import type { Notices } from '../notices.ts';
+import { listCheckpoints } from '../run-directory/evaluations.ts';
+import { checkpointPath } from '../run-directory/names.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
+import { wholeWeights } from '../runs/model-digest.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { TaskControl, Tasks } from '../tasks.ts';
+import { describeModel, folderName, type KnownModel } from './describe.ts';
+import { downloadInThread } from './download-thread.ts';
+import { hubCache } from './find.ts';
+import { type HubRevision, readRevision } from './hub.ts';
+import { HubSettingsStore, type SecretStore } from './hub-settings.ts';
+
+export interface ModelsParts {
+  home: string;
+  resources: string;
+  runs: Runs;
+  tasks: Tasks;
+  notices: Notices;
+  secrets?: SecretStore | undefined;
+  /** Between two attempts of a download at first, in ms. */
+  retryPause?: number | undefined;
+}
+
+const foldersFile = z.object({ version: z.literal(1), folders: z.array(z.string()) });
+/** Beside the files of a download. */
+const record = z.object({
+  version: z.literal(1),
+  repository: repositoryName,
+  revision: z.string(),
+  total: z.number(),
+});
+const recordName = 'download.json';
+/** Free space that stays, in bytes. */
+const margin = 256 << 20;
+
+/** Model folders of this machine, and how more of them come from a hub. */
+export class Models {
+  readonly hub: HubSettingsStore;
+  private readonly parts: ModelsParts;
+  private readonly foldersPath: string;
+  /** Repositories whose download is under way, with the task's id. */
+  private readonly active = new Map<string, string>();
+
+  constructor(parts: ModelsParts) {
+    this.parts = parts;
+    this.hub = new HubSettingsStore(parts.home, parts.secrets);
+    this.foldersPath = join(parts.home, 'models.json');
+  }
+
+  /** The starter first, then what was downloaded, what was added and what is in the cache. */
+  async list(): Promise<ModelEntry[]> {
+    const known = [this.starter(), ...this.downloaded(), ...this.added(), ...cached()];
+    const first = (model: KnownModel, place: number) =>
+      known.findIndex(({ folder }) => folder === model.folder) === place;
+    return Promise.all(known.filter(first).map(describeModel));
+  }
+
+  /** What was begun and isn't complete. */
+  async downloads(): Promise<PartialDownload[]> {
+    const names = await readdir(this.folder()).catch(() => []);
+    const found = names
+      .filter((name) => name.startsWith('.') && name.endsWith(partialEnd))
+      .map(async (name): Promise<PartialDownload[]> => {
+        const about = readRecord(join(this.folder(), name));
+        if (!about) return [];
+        const done = await bytesOf(join(this.folder(), name));
+        const taskId = this.active.get(about.repository) ?? null;
+        return [{ repository: about.repository, done, total: about.total, taskId }];
+      });
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Of every run that has some, in the order of the list of runs. */
+  async checkpoints(): Promise<RunCheckpoints[]> {
+    const all = this.parts.runs.list().map(async ({ id, name }): Promise<RunCheckpoints[]> => {
+      const folder = this.parts.runs.folder(id);
+      const iterations = await listCheckpoints(folder);
+      if (iterations.length === 0) return [];
+      const sizes = await Promise.all(
+        iterations.map((iteration) =>
+          stat(join(folder, checkpointPath(iteration), wholeWeights)).then(
+            ({ size }) => size,
+            () => 0,
+          ),
+        ),
+      );
+      return [{ runId: id, name, iterations, bytes: sizes.reduce((sum, size) => sum + size, 0) }];
+    });
+    return (await Promise.all(all)).flat();
+  }
+
+  /** Throws `model_missing`. */
+  add(folder: string): void {
+    const path = resolve(folder);
+    if (!existsSync(join(path, 'config.json')))
+      throw new Failure(
+        'model_missing',
+        `The folder ${path} has no config.json.`,
+        'Name the folder that holds config.json, tokenizer.json and model.safetensors.',
+      );
+    const folders = this.folders();
+    if (!folders.includes(path)) writeWhole(this.foldersPath, { version: 1, folders: [...folders, path] });
+    this.tell();
+  }
+
+  forget(folder: string): void {
+    const folders = this.folders().filter((each) => each !== folder);
+    writeWhole(this.foldersPath, { version: 1, folders });
+    this.tell();
+  }
+
+  /** Throws `model_unknown`. */
+  async delete(name: string): Promise<void> {
+    const model = this.downloaded().find((each) => each.name === name);
+    if (!model)
+      throw new Failure(
+        'model_unknown',
+        `No model "${name}" was downloaded.`,
+        'Others are deleted where they came from.',
+      );
+    await rm(model.folder, { recursive: true });
+    this.tell();
+  }
+
+  /** See `models.look` of the API. */
+  async look(repository: string): Promise<HubModel> {
+    return this.toHubModel(await this.revision(repository));
+  }
+
+  /** See `models.download` of the API. */
+  async download(repository: string): Promise<{ taskId: string }> {
+    if (this.active.has(repository)) throw activeDownload(repository);
+    this.active.set(repository, '');
+    try {
+      const revision = await this.revision(repository);
+      const { problem, free, bytes } = await this.toHubModel(revision);
+      if (problem) throw new Failure(problem.code, problem.message, problem.hint);
+      const partial = this.partialOf(repository);
+      // What is there of another revision isn't what this one says it is.
+      if (readRecord(partial)?.revision !== revision.revision)
+        await rm(partial, { recursive: true, force: true });
+      const missing = bytes - (await bytesOf(partial));
+      if (missing + margin > free)
+        throw new Failure(
+          'disk_space_low',
+          `${repository} needs ${gigabytes(missing)} more, and the disk of ${this.folder()} has ${gigabytes(free)} free.`,
+          'Free some space, or choose another data folder.',
+        );
+      await mkdir(partial, { recursive: true });
+      const about = { version: 1, repository, revision: revision.revision, total: bytes };
+      writeWhole(join(partial, recordName), about);
+      return { taskId: this.begin(revision, partial) };
+    } catch (error) {
+      this.active.delete(repository);
+      throw error;
+    }
+  }
+
+  /** Throws `download_active`. */
+  async discard(repository: string): Promise<void> {
+    if (this.active.has(repository)) throw activeDownload(repository);
+    await rm(this.partialOf(repository), { recursive: true, force: true });
+    this.tell();
+  }
+
+  private begin(revision: HubRevision, partial: string): string {
+    const { tasks, retryPause = 1000 } = this.parts;
+    const { repository } = revision;
+    const { host, token } = this.hub;
+    const folder = this.folderOf(repository);
+    const plan = { hub: { host, token }, revision, partial, folder, retryPause };
+    const total = sizeOf(revision);
+    const before = new Set(tasks.list().map(({ id }) => id));
+    const work = ({ signal, progress }: TaskControl) => {
+      const pace = new Pace();
+      return downloadInThread(plan, signal, (done) => progress(done, total, pace.left(done, total)));
+    };
+    const title = `Downloading ${repository}`;
+    const done = tasks.run({ kind: 'download', runId: null, title, cancellable: true }, work);
+    const taskId = tasks.list().find(({ id }) => !before.has(id))!.id;
+    this.active.set(repository, taskId);
+    this.tell();
+    done
+      .catch(() => {})
+      .finally(() => {
+        this.active.delete(repository);
+        this.tell();
+      });
+    return taskId;
+  }
+
+  private async revision(repository: string): Promise<HubRevision> {
+    const { host, token } = this.hub;
+    return readRevision({ host, token }, repository);
+  }
+
+  private async toHubModel(found: HubRevision): Promise<HubModel> {
+    const { repository, revision, licence, licenceLink, parameters, files } = found;
+    const folder = this.folderOf(repository);
+    await mkdir(this.folder(), { recursive: true });
+    const disk = await statfs(this.folder());
+    return {
+      ...{ repository, revision, licence, licenceLink, parameters, folder },
+      files: files.length,
+      bytes: sizeOf(found),
+      free: disk.bavail * disk.bsize,
+      problem: problemOf(found, folder)?.toApiError() ?? null,
+    };
+  }
+
+  private tell(): void {
+    this.parts.notices.emit('models', {});
+  }
+
+  private folder = () => join(this.parts.home, 'models');
+  private folderOf = (repository: string) => join(this.folder(), repository.split('/')[1]!);
+  private partialOf = (repository: string) =>
+    join(this.folder(), `.${repository.replace('/', '--')}${partialEnd}`);
+
+  private starter(): KnownModel {
+    return {
+      name: 'Starter policy',
+      folder: join(this.parts.resources, 'starter'),
+      source: 'starter',
+      repository: null,
+    };
+  }
+
+  private downloaded(): KnownModel[] {
+    return entriesOf(this.folder()).map((name) => {
+      const folder = join(this.folder(), name);
+      return { name, folder, source: 'downloaded', repository: readRecord(folder)?.repository ?? null };
+    });
+  }
+
+  private added(): KnownModel[] {
+    return this.folders().map((folder) => ({
+      name: folderName(folder),
+      folder,
+      source: 'added',
+      repository: null,
+    }));
+  }
+
+  private folders(): string[] {
+    try {
+      return foldersFile.parse(JSON.parse(readFileSync(this.foldersPath, 'utf8'))).folders;
+    } catch {
+      return [];
+    }
+  }
+}
+
+const partialEnd = '.partial';
+
+/** The newest revision of each model in Hugging Face's cache. */
+function cached(environment: NodeJS.ProcessEnv = process.env): KnownModel[] {
+  const cache = hubCache(environment);
+  return entriesOf(cache).flatMap((name): KnownModel[] => {
+    const [kind, owner, ...rest] = name.split('--');
+    if (kind !== 'models' || owner === undefined || rest.length === 0) return [];
+    const snapshots = join(cache, name, 'snapshots');
+    const [newest] = entriesOf(snapshots)
+      .map((each) => join(snapshots, each))
+      .filter((folder) => existsSync(join(folder, 'config.json')))
+      .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+    const model = rest.join('--');
+    return newest ? [{ name: model, folder: newest, source: 'cache', repository: `${owner}/${model}` }] : [];
+  });
+}
+
+/** Names of what lies in a folder, without what is hidden; none where it can't be read. */
+function entriesOf(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function readRecord(folder: string): z.infer<typeof record> | null {
+  try {
+    return record.parse(JSON.parse(readFileSync(join(folder, recordName), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Bytes of a download that are there. */
+async function bytesOf(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = names
+    .filter((name) => name !== recordName)
+    .map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+const sizeOf = ({ files }: HubRevision) => files.reduce((sum, { size }) => sum + size, 0);
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+
+/** Why a revision isn't to be downloaded. */
+function problemOf({ repository, files, modelType }: HubRevision, folder: string): Failure | null {
+  const has = (pattern: RegExp) => files.some(({ name }) => pattern.test(name));
+  if (modelType !== null && modelType !== 'qwen2')
+    return new Failure(
+      'model_unsupported',
+      `${repository} is a ${modelType} model. Runs begin from Qwen2 models.`,
+      'Choose a Qwen2 or Qwen2.5 model.',
+    );
+  if (!has(/^config\.json$/) || !has(/^tokenizer\.json$/) || !has(/\.safetensors$/))
+    return new Failure(
+      'model_unsupported',
+      `${repository} lacks config.json, tokenizer.json or safetensors weights.`,
+      'Choose a repository that holds a whole model in the safetensors format.',
+    );
+  if (existsSync(folder))
+    return new Failure(
+      'model_exists',
+      `There is a model in ${folder} already.`,
+      'Delete it first to download it again.',
+    );
+  return null;
+}
+
+const activeDownload = (repository: string) =>
+  new Failure(
+    'download_active',
+    `${repository} is being downloaded.`,
+    'Wait for its end, or cancel it first.',
+  );
+
+/** How long the rest takes at the pace of the last seconds. */
+class Pace {
+  private readonly points: { time: number; done: number }[] = [];
+
+  left(done: number, total: number): number | null {
+    const time = performance.now();
+    this.points.push({ time, done });
+    while (this.points.length > 2 && time - this.points[0]!.time > 10_000) this.points.shift();
+    const first = this.points[0]!;
+    const pace = (done - first.done) / (time - first.time);
+    return pace > 0 ? (total - done) / pace / 1000 : null;
+  }
+}

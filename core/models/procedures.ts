@@ -1,0 +1,40 @@
+import type { Handlers } from '../server/handlers.ts';
+import { inspectModel } from './inspect.ts';
+import type { Models } from './models.ts';
+
+type Names = keyof Handlers & (`models.${string}` | `hub.${string}`);
+
+/** What the procedures of the API's parts `models` and `hub` do. */
+export function modelHandlers(
+  models: Models,
+  core: Parameters<typeof inspectModel>[0],
+): Pick<Handlers, Names> {
+  return {
+    'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
+    'models.list': async () => ({
+      models: await models.list(),
+      downloads: await models.downloads(),
+      checkpoints: await models.checkpoints(),
+    }),
+    'models.add': ({ folder }) => {
+      models.add(folder);
+      return {};
+    },
+    'models.forget': ({ folder }) => {
+      models.forget(folder);
+      return {};
+    },
+    'models.delete': async ({ name }) => {
+      await models.delete(name);
+      return {};
+    },
+    'models.look': ({ repository }) => models.look(repository),
+    'models.download': ({ repository }) => models.download(repository),
+    'models.discard': async ({ repository }) => {
+      await models.discard(repository);
+      return {};
+    },
+    'hub.settings': () => models.hub.told,
+    'hub.set': (wish) => models.hub.set(wish),
+  };
+}

@@ -1,0 +1,74 @@
+import { open } from 'node:fs/promises';
+import { z } from 'zod';
+import { Failure } from '../contract/failure.ts';
+
+/** Where a tensor lies in a safetensors file; `offset` counts from the file's first byte. */
+export interface StoredTensor {
+  type: 'F32' | 'F16' | 'BF16';
+  shape: number[];
+  offset: number;
+  length: number;
+}
+
+const widths = { F32: 4, F16: 2, BF16: 2 };
+/** The trainer's own limit on a header. */
+const largestHeader = 100 << 20;
+
+const entry = z.object({
+  dtype: z.enum(['F32', 'F16', 'BF16']),
+  shape: z.array(z.number().int().nonnegative()).max(8),
+  data_offsets: z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]),
+});
+const header = z.record(z.string(), z.unknown());
+
+/** The tensors of a safetensors file by name, from its header alone. Throws `model_file_invalid` where it can't be one, or names bytes that it doesn't have. */
+export async function readTensors(path: string): Promise<Map<string, StoredTensor>> {
+  const file = await open(path).catch((error) => {
+    throw invalid(path, error.message);
+  });
+  try {
+    const { size } = await file.stat();
+    const length = Buffer.alloc(8);
+    await file.read(length, 0, 8, 0);
+    const headerLength = Number(length.readBigUInt64LE());
+    if (size < 8 || headerLength > Math.min(size - 8, largestHeader))
+      throw invalid(path, 'it ends within its header');
+    const text = Buffer.alloc(headerLength);
+    await file.read(text, 0, headerLength, 8);
+    return tensorsOf(path, text.toString('utf8'), 8 + headerLength, size);
+  } finally {
+    await file.close();
+  }
+}
+
+function tensorsOf(path: string, text: string, first: number, size: number): Map<string, StoredTensor> {
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, value] of Object.entries(parsed(path, text))) {
+    if (name === '__metadata__') continue;
+    const read = entry.safeParse(value);
+    if (!read.success) throw invalid(path, `${name} has no type, shape and place that a weight can have`);
+    const { dtype, shape, data_offsets } = read.data;
+    const [begin, end] = data_offsets;
+    const length = shape.reduce((product, each) => product * each, widths[dtype]);
+    if (end - begin !== length || first + end > size)
+      throw invalid(path, `${name} lies beyond the file's end, or isn't as long as its shape says`);
+    tensors.set(name, { type: dtype, shape, offset: first + begin, length });
+  }
+  return tensors;
+}
+
+function parsed(path: string, text: string): Record<string, unknown> {
+  try {
+    return header.parse(JSON.parse(text));
+  } catch {
+    throw invalid(path, 'its header is no JSON object');
+  }
+}
+
+function invalid(path: string, reason: string): Failure {
+  return new Failure(
+    'model_file_invalid',
+    `${path} can't be read: ${reason}.`,
+    'Choose another checkpoint, or take the file again from where it came from.',
+  );
+}

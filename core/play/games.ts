@@ -1,0 +1,188 @@
+import { stat } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import { join } from 'node:path';
+import type { Game as GameState, HumanSuccess, PlayChoices, PlayResult } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import type { Notices } from '../notices.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { listCheckpoints } from '../run-directory/evaluations.ts';
+import { checkpointPath } from '../run-directory/names.ts';
+import type { Annotations } from '../runs/annotations.ts';
+import { wholeWeights } from '../runs/model-digest.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { EnvironmentProcess } from '../trainer/environment.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+import { Game } from './game.ts';
+import { enoughLevels, readHumanSuccess } from './human-success.ts';
+import { PolicyThread } from './policy-thread.ts';
+
+export interface GamesParts {
+  runs: Runs;
+  trainer: Trainer;
+  annotations: Annotations;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+export interface GameWish {
+  runId: string;
+  checkpoint: number;
+  environment?: string | undefined;
+  level?: number | undefined;
+}
+
+/** The runtime keeps the weights as they are, and once more in the order that it multiplies them in. */
+const copiesOfWeights = 2;
+
+/** Games that are open: one a client, which ends with it. */
+export class Games {
+  private readonly parts: GamesParts;
+  private readonly games = new Map<string, Game>();
+  private readonly owned = new Map<object, Game>();
+  private readonly gone = new WeakSet<object>();
+  private closed = false;
+
+  constructor(parts: GamesParts) {
+    this.parts = parts;
+  }
+
+  /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
+  async choices(runId: string): Promise<PlayChoices> {
+    const config = await this.config(runId);
+    const folder = this.parts.runs.folder(runId);
+    return {
+      checkpoints: await listCheckpoints(folder),
+      environments: config.environments.map(({ label, type }) => ({ label, type })),
+      temperature: config.evaluation.temperature,
+      humanSuccess: readHumanSuccess(folder),
+    };
+  }
+
+  /** See `play.open` of the API. */
+  async open(
+    client: object,
+    { runId, checkpoint, environment: label, level = 1 }: GameWish,
+  ): Promise<GameState> {
+    const config = await this.config(runId);
+    const environment = label
+      ? config.environments.find((each) => each.label === label)
+      : (config.environments.find(({ validate }) => validate) ?? config.environments[0]);
+    if (!environment)
+      throw new Failure(
+        'environment_unknown',
+        `The run has no environment "${label}".`,
+        `Its environments: ${config.environments.map((each) => each.label).join(', ')}.`,
+      );
+    const { trainer, notices } = this.parts;
+    trainer.require();
+    await this.release(client, false);
+    const policy = await this.loadPolicy(runId, checkpoint);
+    const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;
+    const processes: EnvironmentProcess[] = [];
+    const process = () => {
+      const started = trainer.environment(environment.type, environment.config, noise);
+      processes.push(started);
+      return started;
+    };
+    try {
+      const game = await Game.begin(
+        {
+          ...{ runId, config, environments: { agent: process(), you: process() } },
+          rules: { environment, rollout: config.rollout, penalty: config.reward.format_penalty },
+          changed: (state) => notices.emit('play', { runId, game: state }),
+          played: (results) => void this.keep(runId, environment.label, results),
+        },
+        policy,
+        { checkpoint, level },
+      );
+      if (this.closed || this.gone.has(client)) throw gameUnknown();
+      await this.release(client, false);
+      this.games.set(game.id, game);
+      this.owned.set(client, game);
+      return game.state;
+    } catch (error) {
+      for (const started of processes) started.close();
+      await policy.close();
+      throw error;
+    }
+  }
+
+  /** Throws `game_unknown`. */
+  find(id: string): Game {
+    const game = this.games.get(id);
+    if (game) return game;
+    throw gameUnknown();
+  }
+
+  /** Another checkpoint's policy in a game. Throws as `open` does. */
+  async choose(id: string, checkpoint: number): Promise<GameState> {
+    const game = this.find(id);
+    const policy = await this.loadPolicy(game.runId, checkpoint);
+    if (this.games.get(id) === game) return game.replacePolicy(policy, checkpoint);
+    await policy.close();
+    throw gameUnknown();
+  }
+
+  async end(id: string): Promise<void> {
+    for (const [client, game] of this.owned) if (game.id === id) await this.release(client, false);
+  }
+
+  /** Ends the game of a client; with `forGood` it can open none any more. */
+  async release(client: object, forGood = true): Promise<void> {
+    if (forGood) this.gone.add(client);
+    const game = this.owned.get(client);
+    if (!game) return;
+    this.owned.delete(client);
+    this.games.delete(game.id);
+    await game.close();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.owned.keys()].map((client) => this.release(client)));
+  }
+
+  private async loadPolicy(runId: string, checkpoint: number): Promise<PolicyThread> {
+    const folder = join(this.parts.runs.folder(runId), checkpointPath(checkpoint));
+    const weights = await stat(join(folder, wholeWeights)).catch(() => null);
+    if (!weights)
+      throw new Failure(
+        'checkpoint_missing',
+        `The run has no checkpoint ${checkpoint} that holds weights.`,
+        'Choose one from the list.',
+      );
+    const needed = weights.size * copiesOfWeights;
+    if (needed > freemem())
+      throw new Failure(
+        'memory_low',
+        `The policy needs about ${gigabytes(needed)} of memory, and ${gigabytes(freemem())} are free.`,
+        'Close other programs, or pause the runs that train.',
+      );
+    return PolicyThread.start(folder);
+  }
+
+  /** Keeps a person's rate with the run, once there are enough levels. What can't be written is lost without disturbing the game. */
+  private async keep(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
+    const own = results.flatMap(({ you }) => you ?? []);
+    if (own.length < enoughLevels) return;
+    const successes = own.filter(({ success }) => success).length;
+    const rate: HumanSuccess = { environment, levels: own.length, successes };
+    try {
+      await this.parts.annotations.add(runId, { type: 'human_success', ...rate });
+      const humanSuccess = readHumanSuccess(this.parts.runs.folder(runId));
+      this.parts.notices.emit('humanSuccess', { runId, humanSuccess });
+    } catch (error) {
+      this.parts.log(`A person's rate on ${runId} can't be kept: ${asFailure(error).message}`);
+    }
+  }
+
+  private async config(runId: string): Promise<RunConfig> {
+    return validateConfig(await this.parts.runs.config(runId));
+  }
+}
+
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+
+const gameUnknown = () =>
+  new Failure('game_unknown', 'That game has ended.', 'Open it again from the Play page.');

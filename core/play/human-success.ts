@@ -1,0 +1,24 @@
+import type { HumanSuccess } from '../contract/contract.ts';
+import { readAnnotations } from '../run-directory/annotations.ts';
+
+/** Levels from which on a person's rate says something, and is kept. */
+export const enoughLevels = 10;
+
+/** The newest rate of each environment of a run, as its annotations have it; none where they can't be read. */
+export function readHumanSuccess(folder: string): HumanSuccess[] {
+  const newest = new Map<string, HumanSuccess>();
+  for (const annotation of annotationsOf(folder)) {
+    if (annotation.type !== 'human_success') continue;
+    const { environment, levels, successes } = annotation;
+    newest.set(environment, { environment, levels, successes });
+  }
+  return [...newest.values()];
+}
+
+function annotationsOf(folder: string) {
+  try {
+    return readAnnotations(folder).annotations;
+  } catch {
+    return [];
+  }
+}

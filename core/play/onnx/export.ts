@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import product from '../../../package.json' with { type: 'json' };
+import { Failure } from '../../contract/failure.ts';
+import { type ModelConfig, readModelConfig } from '../../models/model-config.ts';
+import { readTensors, type StoredTensor } from '../../models/safetensors.ts';
+import { shardNames, weightsIndex, wholeWeights } from '../../runs/model-digest.ts';
+import type { Graph } from './graph.ts';
+import { type DataType, writeModel } from './message.ts';
+import { qwen2Graph } from './qwen2.ts';
+
+const dataTypes: Record<StoredTensor['type'], DataType> = {
+  F32: 'float32',
+  F16: 'float16',
+  BF16: 'bfloat16',
+};
+
+export interface ExportedModel {
+  config: ModelConfig;
+  /** The model file; its weights lie in the folder's own safetensors files, by name and offset, so nothing is copied. */
+  model: Uint8Array;
+}
+
+/**
+ * A model folder or checkpoint as an ONNX model: the graph is ours, the weights stay where they are. Weights of 16 bits are widened as they are read, which is exact.
+ * Throws `model_file_missing`, `model_file_invalid`, `model_index_invalid`,
+ * `model_config_invalid`, `model_unsupported`, `model_tensor_missing` or `model_tensor_shape`.
+ */
+export async function exportOnnx(folder: string): Promise<ExportedModel> {
+  const config = await readModelConfig(folder);
+  const tensors = await tensorsOf(folder);
+  const weightOf = (graph: Graph, name: string, shape: readonly number[]) => {
+    const tensor = tensors.get(name);
+    if (!tensor) throw unfit('model_tensor_missing', folder, `${name} isn't there`);
+    if (String(tensor.shape) !== String(shape))
+      throw unfit(
+        'model_tensor_shape',
+        folder,
+        `${name} is [${tensor.shape}], where config.json says [${shape}]`,
+      );
+    const { file, type, offset, length } = tensor;
+    graph.initializers.push({ name, type: dataTypes[type], shape, data: { file, offset, length } });
+    return type === 'F32' ? name : graph.node('Cast', [name], { to: 1 });
+  };
+  const graph = qwen2Graph(config, weightOf);
+  return { config, model: writeModel(graph, { name: product.productName, version: product.version }) };
+}
+
+async function tensorsOf(folder: string): Promise<Map<string, StoredTensor & { file: string }>> {
+  const has = (name: string) => existsSync(join(folder, name));
+  if (!has(wholeWeights) && !has(weightsIndex))
+    throw unfit('model_file_missing', folder, `there is neither ${wholeWeights} nor ${weightsIndex}`);
+  const files = has(wholeWeights) ? [wholeWeights] : await shardNames(folder);
+  const tensors = new Map<string, StoredTensor & { file: string }>();
+  for (const file of files)
+    for (const [name, tensor] of await readTensors(join(folder, file)))
+      tensors.set(name, { ...tensor, file });
+  return tensors;
+}
+
+function unfit(code: string, folder: string, reason: string): Failure {
+  return new Failure(
+    code,
+    `The weights in ${folder} don't fit its config.json: ${reason}.`,
+    'Choose another checkpoint, or take the model folder again from where it came from.',
+  );
+}

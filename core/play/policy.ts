@@ -1,0 +1,122 @@
+import { availableParallelism } from 'node:os';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { asFailure, Failure } from '../contract/failure.ts';
+import type { ModelConfig } from '../models/model-config.ts';
+import { exportOnnx } from './onnx/export.ts';
+import { names } from './onnx/qwen2.ts';
+
+/** Half of the processor: a run may be training beside it. */
+const threads = Math.max(1, Math.floor(availableParallelism() / 2));
+
+/** A model folder's policy in ONNX Runtime, with the keys and values of the tokens that it has read so far. Runs where it is called: for a thread of its own. */
+export class Policy {
+  readonly config: ModelConfig;
+  private readonly session: InferenceSession;
+  private cache: Record<string, Tensor> = {};
+  /** Tokens read so far. */
+  length = 0;
+
+  private constructor(config: ModelConfig, session: InferenceSession) {
+    this.config = config;
+    this.session = session;
+    this.forget();
+  }
+
+  /** Throws as `exportOnnx` does, or `policy_unusable` where the runtime can't be loaded or doesn't take the model. */
+  static async load(folder: string): Promise<Policy> {
+    const { config, model } = await exportOnnx(folder);
+    try {
+      const session = await InferenceSession.create(model, {
+        executionProviders: ['cpu'],
+        intraOpNumThreads: threads,
+        logSeverityLevel: 3,
+        extra: {
+          session: {
+            model_external_initializers_file_folder_path: folder,
+            // Threads that wait for the next token leave the processor to others.
+            intra_op: { allow_spinning: '0' },
+          },
+        },
+      });
+      return new Policy(config, session);
+    } catch (error) {
+      throw new Failure(
+        'policy_unusable',
+        `ONNX Runtime can't play ${folder}: ${asFailure(error).message}`,
+        'Choose another checkpoint. If none can be played, install the app again.',
+      );
+    }
+  }
+
+  /** As if nothing had been read. */
+  forget(): void {
+    const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim } = this.config;
+    this.length = 0;
+    this.cache = {};
+    for (let layer = 0; layer < layers; layer += 1)
+      for (const what of ['key', 'value'] as const)
+        this.cache[names.past(layer, what)] = new Tensor('float32', new Float32Array(0), [
+          1,
+          heads,
+          0,
+          head_dim,
+        ]);
+  }
+
+  /**
+   * Reads more tokens and gives the logits after the last `keep` of them (0: of all), vocabulary by vocabulary. Throws `sequence_too_long`, `token_out_of_vocabulary` or
+   * `policy_failed` where they aren't numbers.
+   */
+  async read(ids: readonly number[], keep = 1): Promise<Float32Array> {
+    this.check(ids);
+    const outputs = await this.session.run({
+      [names.ids]: new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]),
+      [names.keep]: new Tensor('int64', BigInt64Array.of(BigInt(keep)), []),
+      ...this.cache,
+    });
+    for (let layer = 0; layer < this.config.num_hidden_layers; layer += 1)
+      for (const what of ['key', 'value'] as const)
+        this.cache[names.past(layer, what)] = outputs[names.present(layer, what)] as Tensor;
+    this.length += ids.length;
+    const logits = outputs[names.logits]!.data as Float32Array;
+    if (logits.every(Number.isFinite)) return logits;
+    throw new Failure(
+      'policy_failed',
+      "The policy's answer is not a number: its weights overflow.",
+      'Choose an earlier checkpoint.',
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.session.release();
+  }
+
+  private check(ids: readonly number[]): void {
+    const { vocab_size: vocabulary, max_position_embeddings: longest } = this.config;
+    const unknown = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabulary);
+    if (unknown !== undefined)
+      throw new Failure(
+        'token_out_of_vocabulary',
+        `The policy has no token ${unknown}.`,
+        `Its tokens are 0 to ${vocabulary - 1}.`,
+      );
+    if (this.length + ids.length > longest)
+      throw new Failure(
+        'sequence_too_long',
+        `The conversation is longer than the ${longest} tokens that the policy can read.`,
+        'Start the level again.',
+      );
+  }
+}
+
+/** Log-probability of each id but the first after those before it, in nats, at temperature 1; `logits` as `read` gives them for all ids. */
+export function logProbabilities(logits: Float32Array, ids: readonly number[], vocabulary: number): number[] {
+  return ids.slice(1).map((id, place) => {
+    const row = logits.subarray(place * vocabulary, (place + 1) * vocabulary);
+    let largest = Number.NEGATIVE_INFINITY;
+    for (const logit of row) if (logit > largest) largest = logit;
+    let sum = 0;
+    for (const logit of row) sum += Math.exp(logit - largest);
+    return row[id]! - largest - Math.log(sum);
+  });
+}

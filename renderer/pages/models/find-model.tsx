@@ -1,0 +1,155 @@
+import { useState } from 'react';
+import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
+import type { ApiError, HubModel } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import { isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { Button, ErrorNote } from '../../components/basics.tsx';
+import { number } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './models-page.module.css';
+import { useDoing } from './use-models.ts';
+
+/** A model's name, what the hub says of it, licence first, and the button that downloads it. */
+export function FindModel() {
+  const api = useApi();
+  const presets = useApp((state) => state.presets);
+  const [name, setName] = useState('');
+  const [found, setFound] = useState<HubModel | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  const [asking, setAsking] = useState(false);
+  const [busy, doing] = useDoing();
+  const published = new Map(
+    (presets ?? []).flatMap(({ model }) => (model ? [[model.repository, model.title]] : [])),
+  );
+
+  async function look(repository: string): Promise<void> {
+    setAsking(true);
+    setFound(null);
+    setProblem(null);
+    try {
+      setFound(await api.call('models.look', { repository }));
+    } catch (cause) {
+      if (!isConnectionLost(cause)) setProblem(inWords(cause));
+    } finally {
+      setAsking(false);
+    }
+  }
+  const choose = (repository: string) => {
+    setName(repository);
+    void look(repository);
+  };
+  return (
+    <>
+      <form
+        className={styles.find}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim()) void look(name.trim());
+        }}
+      >
+        <label htmlFor="models-name">Name at the hub</label>
+        <input
+          id="models-name"
+          className={styles.field}
+          value={name}
+          placeholder="OWNER/NAME"
+          spellCheck={false}
+          autoCapitalize="off"
+          onChange={(event) => setName(event.target.value)}
+        />
+        <button type="submit" className="button" disabled={asking || name.trim() === ''}>
+          {asking ? 'Looking…' : 'Look it up'}
+        </button>
+        {published.size > 0 && <span className="faint">or</span>}
+        {[...published].map(([repository, title]) => (
+          <Button key={repository} kind="quiet" disabled={asking} onClick={() => choose(repository)}>
+            {title}
+          </Button>
+        ))}
+      </form>
+      {problem && <ErrorNote error={problem} onDismiss={() => setProblem(null)} />}
+      {found && (
+        <Found
+          model={found}
+          busy={busy}
+          onClose={() => setFound(null)}
+          onDownload={() =>
+            doing(async () => {
+              await api.call('models.download', { repository: found.repository });
+              setFound(null);
+            })
+          }
+        />
+      )}
+    </>
+  );
+}
+
+/** A name that can't be one is said so in words of this page. */
+function inWords(cause: unknown): ApiError {
+  const error = asFailure(cause).toApiError();
+  if (error.code !== 'input_invalid') return error;
+  return {
+    code: error.code,
+    message: "That is no model's name.",
+    hint: 'Give OWNER/NAME, as in Qwen/Qwen2.5-0.5B-Instruct.',
+  };
+}
+
+interface FoundProps {
+  model: HubModel;
+  busy: boolean;
+  onDownload: () => void;
+  onClose: () => void;
+}
+
+function Found({ model, busy, onDownload, onClose }: FoundProps) {
+  const { repository, licence, licenceLink, bytes, parameters, files, free, folder, problem } = model;
+  return (
+    <article className={`panel ${styles.found}`} aria-label={repository}>
+      <div className={styles.foundText}>
+        <h3>{repository}</h3>
+        <dl className={styles.facts}>
+          <Fact name="Licence">
+            {licenceLink ? (
+              <a href={licenceLink} target="_blank" rel="noreferrer">
+                {licence ?? 'see its text'}
+              </a>
+            ) : (
+              (licence ?? 'not stated: look at its page')
+            )}
+          </Fact>
+          <Fact name="Download">
+            {sizeOf(bytes)} in {files} files; {sizeOf(free)} free
+          </Fact>
+          {parameters !== null && <Fact name="Parameters">{number(parameters)}</Fact>}
+          <Fact name="Goes to">
+            <code>{folder}</code>
+          </Fact>
+        </dl>
+        {problem && (
+          <p className={styles.problem}>
+            <Icon name="warning" size={14} /> {problem.message} {problem.hint}
+          </p>
+        )}
+      </div>
+      <div className={styles.foundActions}>
+        <Button icon="down" kind="primary" disabled={busy || problem !== null} onClick={onDownload}>
+          {busy ? 'Starting…' : licence ? `Accept ${licence} and download` : 'Download'}
+        </Button>
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </article>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

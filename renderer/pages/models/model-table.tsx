@@ -1,0 +1,174 @@
+import { useState } from 'react';
+import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
+import type { ModelEntry } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { Button } from '../../components/basics.tsx';
+import { gigabytes, number } from '../../components/format.ts';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './models-page.module.css';
+import { ScrollingTable } from './scrolling-table.tsx';
+import { useDoing } from './use-models.ts';
+
+const sources: Record<ModelEntry['source'], string> = {
+  starter: 'comes with the app',
+  downloaded: 'downloaded',
+  added: 'your folder',
+  cache: 'Hugging Face cache',
+};
+
+/** Models of this machine: what they are, and whether they can be trained here. */
+export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
+  return (
+    <div className={styles.section}>
+      <h2 id="models-here">On this machine</h2>
+      <ScrollingTable labelledBy="models-here">
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            <th scope="col" className="numeric">
+              Parameters
+            </th>
+            <th scope="col">Precision</th>
+            <th scope="col" className="numeric">
+              Size
+            </th>
+            <th scope="col">Licence</th>
+            <th scope="col">Training here</th>
+            <th scope="col">
+              <span className="visually-hidden">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <Row key={model.folder} model={model} />
+          ))}
+        </tbody>
+      </ScrollingTable>
+      <AddFolder />
+    </div>
+  );
+}
+
+function Row({ model }: { model: ModelEntry }) {
+  const { name, folder, source, architecture, parameters, precision, bytes, licence } = model;
+  return (
+    <tr>
+      <th scope="row">
+        <span className={styles.name}>{name}</span>
+        <span className="tag">{sources[source]}</span>
+        <span className={`faint ${styles.path}`} title={folder}>
+          {folder}
+        </span>
+        <span className={`faint ${styles.path}`}>{architecture ?? 'unknown architecture'}</span>
+      </th>
+      <td className="numeric">{parameters === null ? '–' : number(parameters)}</td>
+      <td>{precision ?? '–'}</td>
+      <td className="numeric">{sizeOf(bytes)}</td>
+      <td className={styles.wrapped}>{licence ?? 'not stated'}</td>
+      <td className={styles.wrapped}>
+        <Fit model={model} />
+      </td>
+      <td>
+        <Actions model={model} />
+      </td>
+    </tr>
+  );
+}
+
+/** Whether a run that begins from it has room on this machine's GPU, by the plan of its preset. */
+function Fit({ model: { folder, source, problem, trainingBytes } }: { model: ModelEntry }) {
+  const system = useApp((state) => state.system);
+  if (problem)
+    return (
+      <>
+        <span className="tag" data-kind="bad">
+          can't be used
+        </span>{' '}
+        {problem.message.replace(`${folder}/`, '')}
+      </>
+    );
+  if (source === 'starter')
+    return (
+      <span className="tag" data-kind="good">
+        on the processor
+      </span>
+    );
+  if (trainingBytes === null) return '–';
+  const memory = system?.devices.find(
+    ({ id, available }) => available && id.startsWith('cuda'),
+  )?.memory_bytes;
+  const needs = `about ${gigabytes(trainingBytes)} of GPU memory`;
+  if (!memory) return system ? `needs ${needs}; there is no GPU here` : needs;
+  const fits = trainingBytes <= memory;
+  return (
+    <>
+      <span className="tag" data-kind={fits ? 'good' : 'bad'}>
+        {fits ? 'fits' : 'too large'}
+      </span>{' '}
+      {needs}, of {gigabytes(memory)}
+    </>
+  );
+}
+
+function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
+  const api = useApi();
+  const [asks, setAsks] = useState(false);
+  const [busy, doing] = useDoing();
+  if (source === 'added')
+    return (
+      <Button
+        disabled={busy}
+        title="Takes it off this list; its files stay"
+        onClick={() => doing(() => api.call('models.forget', { folder }))}
+      >
+        Remove
+      </Button>
+    );
+  if (source !== 'downloaded') return null;
+  if (!asks)
+    return (
+      <Button kind="danger" onClick={() => setAsks(true)}>
+        Delete…
+      </Button>
+    );
+  return (
+    <fieldset className={styles.foundActions} aria-label={`Delete ${name}`}>
+      <Button kind="danger" disabled={busy} onClick={() => doing(() => api.call('models.delete', { name }))}>
+        Delete its files
+      </Button>
+      <Button onClick={() => setAsks(false)}>Keep</Button>
+    </fieldset>
+  );
+}
+
+function AddFolder() {
+  const api = useApi();
+  const [folder, setFolder] = useState('');
+  const [busy, doing] = useDoing();
+  return (
+    <form
+      className={styles.find}
+      onSubmit={(event) => {
+        event.preventDefault();
+        doing(async () => {
+          await api.call('models.add', { folder: folder.trim() });
+          setFolder('');
+        });
+      }}
+    >
+      <label htmlFor="models-folder">Add a folder of yours</label>
+      <input
+        id="models-folder"
+        className={styles.field}
+        value={folder}
+        placeholder="/path/to/a/model"
+        spellCheck={false}
+        onChange={(event) => setFolder(event.target.value)}
+      />
+      <button type="submit" className="button" disabled={busy || folder.trim() === ''}>
+        Add
+      </button>
+    </form>
+  );
+}

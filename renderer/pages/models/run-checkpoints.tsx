@@ -1,0 +1,55 @@
+import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
+import type { RunCheckpoints } from '../../../core/contract/contract.ts';
+
+import { formatRoute } from '../../router.ts';
+import styles from './models-page.module.css';
+import { ScrollingTable } from './scrolling-table.tsx';
+
+/** Checkpoints of runs: policies that were trained here. */
+export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }) {
+  return (
+    <div className={styles.section}>
+      <h2 id="models-runs">Checkpoints of runs</h2>
+      <ScrollingTable labelledBy="models-runs">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col" className="numeric">
+              Checkpoints
+            </th>
+            <th scope="col">Iterations</th>
+            <th scope="col" className="numeric">
+              Weights
+            </th>
+            <th scope="col">
+              <span className="visually-hidden">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map(({ runId, name, iterations, bytes }) => (
+            <tr key={runId}>
+              <th scope="row">
+                <a href={formatRoute({ page: 'run', runId })}>{name}</a>
+              </th>
+              <td className="numeric">{iterations.length}</td>
+              <td>{inShort(iterations.toReversed())}</td>
+              <td className="numeric">{sizeOf(bytes)}</td>
+              <td>
+                <a className="button" href={formatRoute({ page: 'play', runId, checkpoint: null })}>
+                  Play<span className="visually-hidden"> {name}</span>
+                </a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </ScrollingTable>
+    </div>
+  );
+}
+
+/** `0, 20, 40`; of many the first two and the last. */
+const inShort = (iterations: readonly number[]) =>
+  iterations.length <= 6
+    ? iterations.join(', ')
+    : `${iterations.slice(0, 2).join(', ')} … ${iterations.at(-1)}`;

@@ -1,0 +1,61 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { Output, Task } from '../../../core/contract/contract.ts';
+import { Failure } from '../../../core/contract/failure.ts';
+import { isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { useApp } from '../../stores/app-store.ts';
+
+export type ModelList = Output<'models.list'>;
+
+/** What there is, asked for again whenever something has changed, and the downloads that are under way by their task's id. */
+export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string, Task> } {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [list, setList] = useState<ModelList | null>(null);
+  const [tasks, setTasks] = useState<ReadonlyMap<string, Task>>(new Map());
+  useEffect(() => {
+    let shown = true;
+    const fail = (cause: unknown) => {
+      if (shown && !isConnectionLost(cause)) report(cause);
+    };
+    const ask = () => api.call('models.list', {}).then((found) => shown && setList(found), fail);
+    const note = (task: Task) => {
+      if (task.kind !== 'download') return;
+      setTasks((known) => new Map(known).set(task.id, task));
+      // Once, whether or not it was asked for here.
+      if (task.state !== 'failed' || !task.failure) return;
+      const { code, message, hint } = task.failure;
+      fail(new Failure(code, message, hint));
+    };
+    const stops = [
+      api.on('models', () => void ask()),
+      api.on('task', note),
+      api.onState((state) => {
+        if (state !== 'open') return;
+        void ask();
+        api.call('tasks.list', {}).then((running) => shown && running.forEach(note), fail);
+      }),
+    ];
+    return () => {
+      shown = false;
+      for (const stop of stops) stop();
+    };
+  }, [api, report]);
+  return { list, tasks };
+}
+
+/** Does something that may fail, one thing at a time; what goes wrong is reported. */
+export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
+  const report = useApp((state) => state.report);
+  const [busy, setBusy] = useState(false);
+  const doing = useCallback(
+    (work: () => Promise<unknown>) => {
+      setBusy(true);
+      work()
+        .catch((cause) => !isConnectionLost(cause) && report(cause))
+        .finally(() => setBusy(false));
+    },
+    [report],
+  );
+  return [busy, doing];
+}

@@ -1,0 +1,106 @@
+import type { Game, PlayTurn } from '../../../core/contract/contract.ts';
+import { Button, ErrorNote } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import styles from './side.module.css';
+import { SideBoard } from './side-board.tsx';
+
+interface AgentSideProps {
+  game: Game;
+  onBegin: () => void;
+  onStop: () => void;
+}
+
+/** The agent's board, and what it thinks as it writes it. */
+export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
+  const { agent, checkpoint, maxTurns, maxMoves } = game;
+  const thinking = agent.state === 'thinking';
+  return (
+    <section className={`panel ${styles.side}`} aria-labelledby="play-agent">
+      <header className={styles.head}>
+        <h2 id="play-agent">Agent</h2>
+        <span className="faint">
+          checkpoint {checkpoint} · {agent.movesLeft} of {maxMoves} moves left
+        </span>
+      </header>
+      <SideBoard game={game} side={agent} who="agent" />
+      <div className={styles.actions}>
+        {thinking ? (
+          <Button icon="stop" onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button icon="play" kind={agent.state === 'ready' ? 'primary' : 'plain'} onClick={onBegin}>
+            {agent.state === 'ready' ? 'Let the agent play' : 'Play it again'}
+          </Button>
+        )}
+        <kbd className={styles.key}>P</kbd>
+      </div>
+      {agent.failure && <ErrorNote error={agent.failure} />}
+      <ol className={styles.turns} aria-label="What the agent says" aria-busy={thinking}>
+        {agent.turns.map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
+          <Turn key={index} turn={turn} index={index} />
+        ))}
+        {thinking && agent.turns.length < maxTurns && (
+          <Turn turn={inTheMaking(agent.text ?? '')} index={agent.turns.length} open />
+        )}
+      </ol>
+      {agent.turns.length === 0 && !thinking && (
+        <p className="faint">
+          Its thoughts appear here, turn by turn. It starts with your first move, or when you press P.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What can be told apart of a reply that is still being written. */
+function inTheMaking(text: string): PlayTurn {
+  const [thought = '', rest = ''] = text.replace(/^<think>/, '').split('</think>');
+  const answer = rest.replace(/^\s*<answer>/, '');
+  const plain = text.startsWith('<answer>');
+  return {
+    response: text,
+    think: plain ? null : thought,
+    answer: (plain ? text.slice('<answer>'.length) : answer) || null,
+    actions: [],
+    formatValid: true,
+    tokens: 0,
+    cut: false,
+  };
+}
+
+function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; open?: boolean }) {
+  const { think, answer, response, formatValid, actions, tokens, cut } = turn;
+  return (
+    <li className={styles.turn} data-open={open || undefined}>
+      <h3 className="faint">Turn {index + 1}</h3>
+      {formatValid ? (
+        <>
+          {think !== null && (
+            <p className={styles.thought}>
+              {think.trim() || (open ? '' : 'It thought nothing.')}
+              {open && !answer && <span className={styles.caret} aria-hidden="true" />}
+            </p>
+          )}
+          {answer !== null && (
+            <p className={styles.answer}>
+              <Icon name="chevron" size={12} />
+              {actions.length > 0 ? actions.join(', ') : answer.replaceAll('||', ', ')}
+              {open && <span className={styles.caret} aria-hidden="true" />}
+            </p>
+          )}
+        </>
+      ) : (
+        <>
+          <p className={styles.thought}>{response}</p>
+          <p className={styles.unread}>
+            {cut
+              ? `Cut off after ${tokens} tokens, so no move could be read.`
+              : 'No move could be read from this reply.'}
+          </p>
+        </>
+      )}
+    </li>
+  );
+}

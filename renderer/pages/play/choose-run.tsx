@@ -1,0 +1,69 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Empty } from '../../components/basics.tsx';
+import { percent } from '../../components/format.ts';
+import { successOf } from '../../components/run-facts.ts';
+import { environmentOf } from '../../environments/registry.ts';
+import { formatRoute } from '../../router.ts';
+import { useListedRuns } from '../../stores/app-store.ts';
+
+/** Runs whose checkpoints can be played: those that trained. */
+export function ChooseRunToPlay() {
+  const { runs } = useListedRuns();
+  const playable = runs?.filter(hasPolicy) ?? [];
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Play</h1>
+        <p className="muted">Play a level beside an agent that you have trained. Choose whose.</p>
+      </header>
+      {runs && playable.length === 0 && (
+        <Empty title="No run has a checkpoint yet">
+          <p>
+            <a href={formatRoute({ page: 'start' })}>Start one</a>, and play against it as soon as it trains.
+          </p>
+        </Empty>
+      )}
+      {playable.length > 0 && (
+        <div className="panel table-panel">
+          <table className="table" aria-label="Runs to play against">
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col">Plays</th>
+                <th scope="col">Trained</th>
+                <th scope="col" className="numeric">
+                  Evaluated success
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {playable.map((run) => (
+                <Row key={run.id} run={run} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Before its first iteration a run may have none; an imported one never has. */
+const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
+
+function Row({ run }: { run: RunSummary }) {
+  const { evaluation } = successOf(run);
+  const places = [...new Set(run.environments)].map((type) => environmentOf(type).title);
+  return (
+    <tr>
+      <th scope="row">
+        <a href={formatRoute({ page: 'play', runId: run.id, checkpoint: null })}>{run.name}</a>
+      </th>
+      <td>{places.join(', ')}</td>
+      <td>
+        {run.iteration} of {run.iterations} iterations
+      </td>
+      <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,38 @@
+import { useState } from 'react';
+import { IconButton } from '../../components/basics.tsx';
+import styles from './score.module.css';
+
+/** Which level is played: a number, one back, one on. */
+export function LevelChoice({ level, onLevel }: { level: number; onLevel: (level: number) => void }) {
+  const [text, setText] = useState<string | null>(null);
+  const commit = () => {
+    const wanted = Number(text);
+    if (text !== null && Number.isInteger(wanted) && wanted >= 1 && wanted <= 1_000_000 && wanted !== level)
+      onLevel(wanted);
+    setText(null);
+  };
+  return (
+    <fieldset className={styles.levels} aria-label="Level">
+      <IconButton
+        icon="previous"
+        label="Previous level"
+        disabled={level === 1}
+        onClick={() => onLevel(level - 1)}
+      />
+      <label>
+        Level{' '}
+        <input
+          inputMode="numeric"
+          value={text ?? level}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={commit}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') commit();
+            if (event.key === 'Escape') setText(null);
+          }}
+        />
+      </label>
+      <IconButton icon="next" label="Next level" onClick={() => onLevel(level + 1)} />
+    </fieldset>
+  );
+}

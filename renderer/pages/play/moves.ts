@@ -1,0 +1,25 @@
+/** The four ways, as most boards name them. */
+export const ways = ['Left', 'Down', 'Right', 'Up'] as const;
+export type Way = (typeof ways)[number];
+
+export const isWays = (actions: readonly string[]): boolean =>
+  actions.length === ways.length && ways.every((way) => actions.includes(way));
+
+const keys: Record<string, Way> = {
+  ArrowLeft: 'Left',
+  ArrowDown: 'Down',
+  ArrowRight: 'Right',
+  ArrowUp: 'Up',
+};
+
+/** The move that a key means: an arrow where there are four ways, else the digit of its place; null where it means none. */
+export function moveOfKey(key: string, actions: readonly string[]): string | null {
+  if (isWays(actions)) return keys[key] ?? null;
+  return (/^[1-9]$/.test(key) && actions[Number(key) - 1]) || null;
+}
+
+/** What a key's cap says. */
+export const keyOf = (action: string, actions: readonly string[]): string =>
+  isWays(actions)
+    ? { Left: '←', Down: '↓', Right: '→', Up: '↑' }[action as Way]
+    : String(actions.indexOf(action) + 1);

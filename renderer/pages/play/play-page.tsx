@@ -1,0 +1,115 @@
+import { useLayoutEffect, useState } from 'react';
+import type { Game } from '../../../core/contract/contract.ts';
+import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
+import { formatRoute, navigate } from '../../router.ts';
+import { useRunSummary } from '../../stores/app-store.ts';
+import { AgentSide } from './agent-side.tsx';
+import { moveOfKey } from './moves.ts';
+import styles from './play-page.module.css';
+import { ScoreTable } from './score-table.tsx';
+import { Settings } from './settings.tsx';
+import { type Playing, useGame } from './use-game.ts';
+import { YourSide } from './your-side.tsx';
+
+/** A checkpoint's policy and a person on the same level. */
+export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: number | null }) {
+  const [environment, setEnvironment] = useState<string | null>(null);
+  const playing = useGame(runId, checkpoint, environment);
+  const [temperature, setTemperature] = useState<number | null>(null);
+  const { game, choices, problem, loading } = playing;
+  const heat = temperature ?? choices?.temperature ?? 0;
+  const run = useRunSummary(runId);
+  const newest = choices?.checkpoints[0];
+  const choose = (iteration: number) => navigate({ page: 'play', runId, checkpoint: iteration }, true);
+  return (
+    <div className="page">
+      <header className={styles.head}>
+        <div>
+          <h1>Play</h1>
+          <p className="muted">
+            Can you beat <a href={formatRoute({ page: 'run', runId })}>{run?.name ?? 'this run'}</a>? These
+            levels are its validation levels; no policy of it was trained on them.
+          </p>
+        </div>
+        {choices && (
+          <Settings
+            choices={choices}
+            game={game}
+            loading={loading}
+            temperature={heat}
+            onTemperature={setTemperature}
+            onCheckpoint={choose}
+            onEnvironment={setEnvironment}
+          />
+        )}
+      </header>
+      {problem && (
+        <ErrorNote error={problem}>
+          {newest !== undefined && !game && newest !== checkpoint && (
+            <Button icon="play" onClick={() => choose(newest)}>
+              Play the newest checkpoint
+            </Button>
+          )}
+        </ErrorNote>
+      )}
+      {choices?.checkpoints.length === 0 && (
+        <Empty title="This run has no checkpoint yet">
+          <p>It writes the first one before its first iteration.</p>
+        </Empty>
+      )}
+      {!game && loading && <p className="muted">Loading the policy…</p>}
+      {game && <Table playing={playing} game={game} temperature={heat} />}
+    </div>
+  );
+}
+
+function Table({ playing, game, temperature }: { playing: Playing; game: Game; temperature: number }) {
+  const { act, choices } = playing;
+  const begin = () => act('play.agent', { temperature });
+  // The agent starts with your first move.
+  const move = (action: string) => act('play.move', { action, temperature });
+  const nextLevel = () => act('play.level', { level: game.level + 1 });
+  const beginOrStop = () => (game.agent.state === 'thinking' ? act('play.stop') : begin());
+  useKeys(game, { move, restart: () => act('play.restart'), nextLevel, beginOrStop });
+  const kept = choices?.humanSuccess.find(({ environment }) => environment === game.environment) ?? null;
+  return (
+    <div className={styles.table}>
+      <AgentSide key={game.id} game={game} onBegin={begin} onStop={() => act('play.stop')} />
+      <YourSide
+        key={`${game.id} you`}
+        game={game}
+        onMove={move}
+        onRestart={() => act('play.restart')}
+        onNext={nextLevel}
+      />
+      <ScoreTable game={game} kept={kept} onLevel={(level) => act('play.level', { level })} />
+    </div>
+  );
+}
+
+interface Keys {
+  move: (action: string) => void;
+  restart: () => void;
+  nextLevel: () => void;
+  beginOrStop: () => void;
+}
+
+/** Arrows or digits move, R restarts, N goes on, P lets the agent play or stops it; not while something is typed or chosen. */
+function useKeys(game: Game, { move, restart, nextLevel, beginOrStop }: Keys): void {
+  useLayoutEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.target instanceof Element && event.target.closest('input, select, textarea, dialog')) return;
+      const action = moveOfKey(event.key, game.actions);
+      const key = event.key.toLowerCase();
+      if (action !== null) move(action);
+      else if (key === 'r') restart();
+      else if (key === 'n') nextLevel();
+      else if (key === 'p') beginOrStop();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  });
+}

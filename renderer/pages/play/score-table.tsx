@@ -1,0 +1,108 @@
+import type { Game, HumanSuccess, PlayResult } from '../../../core/contract/contract.ts';
+import { percent } from '../../components/format.ts';
+import { LevelChoice } from './level-choice.tsx';
+import styles from './score.module.css';
+
+/** Levels from which on your rate is kept. */
+const enough = 10;
+
+interface ScoreTableProps {
+  game: Game;
+  /** Your rate as the run has it. */
+  kept: HumanSuccess | null;
+  onLevel: (level: number) => void;
+}
+
+/** What became of every level, yours and the agent's. */
+export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
+  const { results, level } = game;
+  const yours = tally(results, 'you');
+  const agents = tally(results, 'agent');
+  return (
+    <section className={`panel ${styles.score}`} aria-labelledby="play-score">
+      <header className={styles.head}>
+        <h2 id="play-score">Score</h2>
+        <LevelChoice level={level} onLevel={onLevel} />
+      </header>
+      <dl className={styles.tallies}>
+        <Tally name="Agent" {...agents} leads={leads(agents, yours)} />
+        <Tally name="You" {...yours} leads={leads(yours, agents)} />
+      </dl>
+      <p className={styles.goal}>{goalWords(yours.levels, kept)}</p>
+      {results.length > 0 && (
+        <div className={styles.scroll}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Level</th>
+                <th scope="col">Agent</th>
+                <th scope="col">You</th>
+              </tr>
+            </thead>
+            <tbody>
+              {results.toReversed().map((result) => (
+                <tr key={result.level} aria-current={result.level === level || undefined}>
+                  <th scope="row">
+                    <button type="button" className={styles.level} onClick={() => onLevel(result.level)}>
+                      {result.level}
+                      <span className="visually-hidden">: go there</span>
+                    </button>
+                  </th>
+                  <Cell result={result.agent} />
+                  <Cell result={result.you} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface Rate {
+  levels: number;
+  solved: number;
+}
+
+function tally(results: readonly PlayResult[], who: 'agent' | 'you'): Rate {
+  const own = results.flatMap((result) => result[who] ?? []);
+  return { levels: own.length, solved: own.filter(({ success }) => success).length };
+}
+
+const rateOf = ({ levels, solved }: Rate) => (levels === 0 ? Number.NaN : solved / levels);
+const leads = (own: Rate, other: Rate) => rateOf(own) > rateOf(other);
+
+function Tally({ name, levels, solved, leads }: Rate & { name: string; leads: boolean }) {
+  return (
+    <div data-leads={leads || undefined}>
+      <dt>{name}</dt>
+      <dd className={styles.rate}>{levels === 0 ? '–' : percent(solved / levels, 0)}</dd>
+      <dd className="faint">
+        {solved} of {levels} solved
+      </dd>
+    </div>
+  );
+}
+
+function Cell({ result }: { result: PlayResult['agent'] }) {
+  if (!result) return <td className="faint">–</td>;
+  const { success, moves } = result;
+  return (
+    <td>
+      <span className="tag" data-kind={success ? 'good' : 'bad'}>
+        {success ? 'solved' : 'failed'}
+      </span>{' '}
+      <span className="faint">
+        {moves} {moves === 1 ? 'move' : 'moves'}
+      </span>
+    </td>
+  );
+}
+
+function goalWords(levels: number, kept: HumanSuccess | null): string {
+  if (levels >= enough) return 'Your rate is kept with the run, as the line "You" on its Success chart.';
+  const before = kept ? `Kept so far: ${kept.successes} of ${kept.levels}. ` : '';
+  const left = enough - levels;
+  return `${before}${left} more ${left === 1 ? 'level' : 'levels'}, and your rate is kept as the line "You" on Success.`;
+}

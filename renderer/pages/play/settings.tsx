@@ -1,0 +1,67 @@
+import type { Game, PlayChoices } from '../../../core/contract/contract.ts';
+import { environmentOf } from '../../environments/registry.ts';
+import styles from './play-page.module.css';
+
+interface SettingsProps {
+  choices: PlayChoices;
+  game: Game | null;
+  loading: boolean;
+  temperature: number;
+  onTemperature: (temperature: number) => void;
+  onCheckpoint: (iteration: number) => void;
+  onEnvironment: (label: string) => void;
+}
+
+/** Who plays what, and how boldly. */
+export function Settings(props: SettingsProps) {
+  const { choices, game, loading, temperature, onTemperature, onCheckpoint, onEnvironment } = props;
+  const { checkpoints, environments } = choices;
+  return (
+    <div className={styles.settings}>
+      {environments.length > 1 && (
+        <label>
+          Environment
+          <select
+            value={game?.environment ?? ''}
+            disabled={loading}
+            onChange={(event) => onEnvironment(event.target.value)}
+          >
+            {environments.map(({ label, type }) => (
+              <option key={label} value={label}>
+                {environmentOf(type).title === label ? label : `${environmentOf(type).title} (${label})`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Checkpoint
+        <select
+          value={game?.checkpoint ?? checkpoints[0] ?? ''}
+          disabled={loading || checkpoints.length === 0}
+          onChange={(event) => onCheckpoint(Number(event.target.value))}
+        >
+          {checkpoints.map((iteration, place) => (
+            <option key={iteration} value={iteration}>
+              {iteration === 0 ? 'untrained' : `iteration ${iteration}${place === 0 ? ', the newest' : ''}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>
+          Temperature <output>{temperature.toFixed(1)}</output>
+        </span>
+        <input
+          type="range"
+          min={0}
+          max={2}
+          step={0.1}
+          value={temperature}
+          onChange={(event) => onTemperature(Number(event.target.value))}
+          title="0 always takes the likeliest word; higher is bolder"
+        />
+      </label>
+    </div>
+  );
+}

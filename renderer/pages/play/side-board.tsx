@@ -1,0 +1,83 @@
+import type { Frame, Game, PlaySide, Replay } from '../../../core/contract/contract.ts';
+import { outcomeAt } from '../../environments/describe.ts';
+import { environmentOf } from '../../environments/registry.ts';
+import styles from './side.module.css';
+import { useWalk } from './walk.ts';
+
+/** Milliseconds between two of the agent's moves; yours are shown as you make them. */
+const agentPause = 160;
+
+/** A side's board on its way through the moves, and what came of the one shown. */
+export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who: 'agent' | 'you' }) {
+  const { index, motion } = useWalk(side.frames.length, who === 'agent' ? agentPause : 0);
+  const replay = asReplay(game, side);
+  const { Board, describe } = environmentOf(game.type);
+  const words = wordsOf(replay, side, index);
+  return (
+    <>
+      <div className={styles.board}>
+        <Board
+          replay={replay}
+          index={index}
+          motion={motion}
+          label={`${who === 'agent' ? "The agent's" : 'Your'} board. ${words}. ${describe(replay, index)}`}
+        />
+      </div>
+      <p className={styles.status} data-tone={toneOf(side, index)} aria-live="polite">
+        {words}
+      </p>
+    </>
+  );
+}
+
+/** What the boards draw: an episode as it stands. What an arm pays is told once it was chosen. */
+function asReplay({ type, config, arms, environment, seed }: Game, side: PlaySide): Replay {
+  const last = side.frames.at(-1)!;
+  return {
+    summary: {
+      ...{ id: '', iteration: 0, split: '', environment, group: 0, member: 0, seed },
+      ...{ reward: last.total, success: side.success, ended: side.ended ?? '', turns: 0 },
+      ...{ actions: side.frames.length - 1, tokens: 0, kept: true, format_valid: true },
+    },
+    type,
+    config: arms && side.state !== 'over' ? {} : config,
+    arms,
+    prompt: '',
+    frames: side.frames,
+    turns: [],
+  };
+}
+
+const atEnd = (side: PlaySide, index: number) => side.state === 'over' && index === side.frames.length - 1;
+
+function wordsOf(replay: Replay, side: PlaySide, index: number): string {
+  const frame: Frame | undefined = side.frames[index];
+  if (atEnd(side, index)) {
+    const moves = side.frames.filter(({ action }) => action !== null).length;
+    if (replay.arms && frame)
+      return `${frame.action} ${outcomeAt(replay, index).words}. It is the ${side.success ? 'better' : 'worse'} one.`;
+    const count = `${moves} ${moves === 1 ? 'move' : 'moves'}`;
+    if (side.success) return `Solved in ${count}`;
+    return frame?.done
+      ? `Failed: ${outcomeAt(replay, index).words} after ${count}`
+      : (ends[side.ended ?? ''] ?? 'Failed');
+  }
+  if (!frame || frame.action === null) {
+    if (side.state === 'thinking' && index === side.frames.length - 1) return 'Thinking…';
+    return index === 0 ? 'Ready' : 'No move could be read';
+  }
+  return `${frame.action}: ${outcomeAt(replay, index).words}`;
+}
+
+const ends: Record<string, string> = {
+  max_actions: 'Out of moves',
+  max_turns: 'Out of turns',
+  context: 'Out of context',
+  given_up: 'Stopped',
+  failed: 'The policy failed',
+};
+
+function toneOf(side: PlaySide, index: number): 'good' | 'bad' | undefined {
+  if (!atEnd(side, index)) return undefined;
+  return side.success ? 'good' : 'bad';
+}

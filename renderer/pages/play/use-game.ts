@@ -1,0 +1,117 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ApiError, Game, PlayChoices } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import { isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { useApp } from '../../stores/app-store.ts';
+
+type Call = Parameters<ReturnType<typeof useApi>['call']>;
+
+export interface Playing {
+  choices: PlayChoices | null;
+  game: Game | null;
+  /** Why there is no game. */
+  problem: ApiError | null;
+  /** A policy is being loaded. */
+  loading: boolean;
+  /** Asks something of the game; what goes wrong is reported. */
+  act: (name: ActName, input?: Record<string, unknown>) => void;
+}
+
+type ActName = Extract<Call[0], 'play.agent' | 'play.stop' | 'play.move' | 'play.restart' | 'play.level'>;
+
+/** A key that was pressed when the level was over already needs no word. */
+const isQuiet = (cause: unknown) => isConnectionLost(cause) || asFailure(cause).code === 'move_invalid';
+
+/** A game with a checkpoint of a run, the newest where none is named; it is opened again whenever there is a connection again, and ends with the page. */
+export function useGame(runId: string, checkpoint: number | null, environment: string | null): Playing {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const [choices, setChoices] = useState<PlayChoices | null>(null);
+  const [game, setGame] = useState<Game | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  const [loading, setLoading] = useState(true);
+  const open = useRef<Game | null>(null);
+  const wanted = useRef(checkpoint);
+  /** Counts the checkpoints that were tried after one that couldn't be opened. */
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (wanted.current === checkpoint) return;
+    wanted.current = checkpoint;
+    if (!open.current) setAttempt((count) => count + 1);
+  }, [checkpoint]);
+
+  const show = useCallback((next: Game) => {
+    open.current = next;
+    setGame(next);
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt opens it anew
+  useEffect(() => {
+    let shown = true;
+    async function begin(): Promise<void> {
+      setLoading(true);
+      setProblem(null);
+      try {
+        const found = await api.call('play.choices', { runId });
+        if (!shown) return;
+        setChoices(found);
+        const [newest] = found.checkpoints;
+        if (newest === undefined) return;
+        const level = open.current?.level;
+        const wish = { runId, checkpoint: wanted.current ?? newest, ...(level && { level }) };
+        const opened = await api.call('play.open', { ...wish, ...(environment && { environment }) });
+        if (shown) show(opened);
+        else await api.call('play.close', { gameId: opened.id });
+      } catch (cause) {
+        if (shown && !isConnectionLost(cause)) setProblem(asFailure(cause).toApiError());
+      } finally {
+        if (shown) setLoading(false);
+      }
+    }
+    const stops = [
+      api.on('play', ({ game: told }) => told.id === open.current?.id && show(told), runId),
+      api.on(
+        'humanSuccess',
+        ({ humanSuccess }) => setChoices((old) => old && { ...old, humanSuccess }),
+        runId,
+      ),
+      api.onState((state) => {
+        if (state === 'open') void begin();
+      }),
+    ];
+    return () => {
+      shown = false;
+      for (const stop of stops) stop();
+      const gameId = open.current?.id;
+      open.current = null;
+      setGame(null);
+      if (gameId) api.call('play.close', { gameId }).catch(() => {});
+    };
+  }, [api, runId, environment, show, attempt]);
+
+  const gameId = game?.id;
+  const present = game?.checkpoint;
+  useEffect(() => {
+    if (!gameId || checkpoint === null || checkpoint === present) return;
+    setLoading(true);
+    setProblem(null);
+    api
+      .call('play.checkpoint', { gameId, checkpoint })
+      .then(show, (cause) => !isConnectionLost(cause) && setProblem(asFailure(cause).toApiError()))
+      .finally(() => setLoading(false));
+  }, [api, gameId, present, checkpoint, show]);
+
+  const act = useCallback(
+    (name: ActName, input: Record<string, unknown> = {}) => {
+      const id = open.current?.id;
+      if (!id) return;
+      api
+        .call(name, { gameId: id, ...input } as never)
+        .then((next) => (next as Game).id === open.current?.id && show(next as Game))
+        .catch((cause) => !isQuiet(cause) && report(cause));
+    },
+    [api, report, show],
+  );
+  return { choices, game, problem, loading, act };
+}

@@ -1,0 +1,87 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { frames as scheduler } from '../../charts/frame-scheduler.ts';
+import type { Motion } from '../../environments/motion.ts';
+
+/** Milliseconds that a move takes to see. */
+const moveTime = 260;
+
+/** A board's way through frames that are still coming: a picture at a time, at a pace that can be seen, past React. */
+class Walk {
+  index = 0;
+  private last = 0;
+  private progress = 1;
+  private rested = 0;
+  private time = 0;
+  private readonly pause: number;
+  private readonly steps = new Set<() => void>();
+  private readonly draws = new Set<(progress: number) => void>();
+
+  /** `pause`: ms between two moves. */
+  constructor(pause: number) {
+    this.pause = pause;
+  }
+
+  get moving(): boolean {
+    return this.progress < 1;
+  }
+
+  /** There are so many frames now; fewer than before: it begins anew. */
+  follow(count: number): void {
+    this.last = Math.max(0, count - 1);
+    const still = this.last < this.index || matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (still) this.show(this.last, 1);
+    else if (this.index < this.last) this.begin();
+  }
+
+  readonly onStep = (listener: () => void) => {
+    this.steps.add(listener);
+    return () => this.steps.delete(listener);
+  };
+
+  readonly followMotion = (draw: (progress: number) => void) => {
+    draw(this.progress);
+    this.draws.add(draw);
+    return () => void this.draws.delete(draw);
+  };
+
+  close(): void {
+    scheduler.cancel(this.tick);
+  }
+
+  private begin(): void {
+    this.time = performance.now();
+    scheduler.schedule(this.tick);
+  }
+
+  private readonly tick = (): void => {
+    const now = performance.now();
+    const elapsed = now - this.time;
+    this.time = now;
+    if (this.moving) this.show(this.index, Math.min(1, this.progress + elapsed / moveTime));
+    else if (this.index < this.last) {
+      this.rested += elapsed;
+      if (this.rested >= this.pause) this.show(this.index + 1, 0);
+    }
+    if (this.moving || this.index < this.last) scheduler.schedule(this.tick);
+  };
+
+  private show(index: number, progress: number): void {
+    const steps = index !== this.index || this.progress < 1 !== progress < 1;
+    this.index = index;
+    this.progress = progress;
+    if (progress < 1) this.rested = 0;
+    if (steps) for (const listener of this.steps) listener();
+    for (const draw of this.draws) draw(progress);
+  }
+}
+
+/** Which of the frames to show, and the way there from the one before. */
+export function useWalk(count: number, pause: number): { index: number; motion: Motion } {
+  const [walk] = useState(() => new Walk(pause));
+  useEffect(() => walk.follow(count), [walk, count]);
+  useEffect(() => () => walk.close(), [walk]);
+  const index = useSyncExternalStore(walk.onStep, () => Math.min(walk.index, count - 1));
+  const moving = useSyncExternalStore(walk.onStep, () => walk.moving);
+  const motion = useMemo<Motion>(() => ({ moving, follow: walk.followMotion }), [walk, moving]);
+  return { index, motion };
+}

@@ -1,0 +1,206 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channelPair } from '../../core/contract/channel.ts';
+import { type Client, createClient } from '../../core/contract/client.ts';
+import type { Frame, Game } from '../../core/contract/contract.ts';
+import type { Core } from '../../core/index.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
+import { playableRun } from './fixtures/playable.ts';
+import { root, World } from './fixtures/world.ts';
+
+const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
+const built = existsSync(trainer);
+const unless = built ? '' : ' (skipped: the trainer is not built)';
+
+describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
+  const world = new World();
+  let core: Core;
+  let client: Client;
+  let hangUp: () => void;
+  let runId: string;
+  beforeAll(async () => {
+    core = await world.core(trainer, { resources: join(root, 'resources') });
+    runId = await playableRun(core, 'starter-frozen-lake', { threads: 1 }, [0, 7]);
+    ({ client, hangUp } = newClient());
+  });
+  afterAll(() => world.close());
+
+  function newClient() {
+    const { left, right } = channelPair();
+    serveChannel(core, right);
+    return { client: createClient(left), hangUp: () => left.close() };
+  }
+
+  /** The game as told first with the agent's go over. */
+  function untilPlayed(id: string, by = client): Promise<Game> {
+    return new Promise((resolve) => {
+      const stop = by.on('play', ({ game }) => {
+        if (game.id !== id || game.agent.state !== 'over') return;
+        stop();
+        resolve(game);
+      });
+    });
+  }
+
+  async function playedBy(id: string, temperature = 0): Promise<Game> {
+    const over = untilPlayed(id);
+    await client.call('play.agent', { gameId: id, temperature });
+    return over;
+  }
+
+  const pictures = (frames: readonly Frame[]) =>
+    frames.map(({ turn, step, action, board, reward, total, slipped, success, done }) => ({
+      ...{ turn, step, action, board, reward, slipped, success, done },
+      total: Math.round(total * 1e6) / 1e6,
+    }));
+
+  test.each([
+    ['starter-frozen-lake', { 'environments.0.config.is_slippery': true }],
+    ['starter-sokoban', {}],
+    ['starter-bandit', {}],
+  ])('is played by the policy as the trainer plays it: %s', async (preset, set) => {
+    const own = await playableRun(core, preset, { ...set, threads: 1 });
+    const levels = 6;
+    const wish = { checkpoint: 0, levels, temperature: 0.01, name: 'greedy' };
+    const evaluated = new Promise<void>((resolve) => {
+      const stop = core.notices.on((name, payload) => {
+        const { runId, evaluation } = payload as { runId: string; evaluation: { state: string } };
+        if (name !== 'evaluation' || runId !== own || evaluation.state !== 'done') return;
+        stop();
+        resolve();
+      });
+    });
+    await core.evaluations.start(own, wish);
+    await evaluated;
+    const handlers = createHandlers(core);
+    const episodes = await handlers['evaluations.episodes']({ runId: own, name: 'greedy' });
+    const { id } = await client.call('play.open', { runId: own, checkpoint: 0 });
+    let moves = 0;
+    for (const [index, { id: episodeId, seed, ended, success }] of episodes.entries()) {
+      await client.call('play.level', { gameId: id, level: index + 1 });
+      const { agent, seed: ownSeed } = await playedBy(id);
+      const replay = await handlers['evaluations.replay']({ runId: own, name: 'greedy', episodeId });
+      expect(ownSeed).toBe(seed);
+      expect(pictures(agent.frames)).toEqual(pictures(replay.frames));
+      expect(agent.turns).toMatchObject(
+        replay.turns.map(({ response, think, answer, formatValid, tokens }) => ({
+          ...{ response, think, answer, formatValid, tokens },
+        })),
+      );
+      expect(agent).toMatchObject({ ended, success });
+      moves += agent.frames.length - 1;
+    }
+    expect(episodes).toHaveLength(levels);
+    expect(moves).toBeGreaterThan(levels - 1);
+  });
+
+  test('offers the checkpoints and environments of the run', async () => {
+    expect(await client.call('play.choices', { runId })).toMatchObject({
+      checkpoints: [7, 0],
+      environments: [{ label: 'frozen-lake', type: 'frozen-lake' }],
+    });
+    const refused = (wish: object) => client.call('play.open', { runId, checkpoint: 0, ...wish });
+    await expect(refused({ checkpoint: 3 })).rejects.toMatchObject({ code: 'checkpoint_missing' });
+    await expect(refused({ environment: 'chess' })).rejects.toMatchObject({ code: 'environment_unknown' });
+    await expect(client.call('play.get', { gameId: 'none' })).rejects.toMatchObject({ code: 'game_unknown' });
+  });
+
+  test('is played by a person too, whose rate is kept from the tenth level on', async () => {
+    const { id: gameId, ...game } = await client.call('play.open', { runId, checkpoint: 7 });
+    expect(game).toMatchObject({ level: 1, actions: ['Left', 'Down', 'Right', 'Up'], maxMoves: 10 });
+    const none = client.call('play.move', { gameId, action: 'Jump' });
+    await expect(none).rejects.toMatchObject({ code: 'move_invalid' });
+    const kept = new Promise<unknown>((resolve) => client.on('humanSuccess', resolve));
+    let solved = 0;
+    for (let level = 1; level <= 10; level += 1) {
+      let { you } = await client.call('play.level', { gameId, level });
+      // Down and right along the frozen way, as far as that goes.
+      for (const action of wayOf(you.frames[0]!.board!)) {
+        ({ you } = await client.call('play.move', { gameId, action: action.toLowerCase() }));
+        if (you.state === 'over') break;
+      }
+      expect(you).toMatchObject({ state: 'over', success: true, ended: 'done' });
+      solved += 1;
+      const again = await client.call('play.restart', { gameId });
+      expect(again.you).toMatchObject({ state: 'ready', movesLeft: 10, frames: [{ action: null }] });
+    }
+    const rate = { environment: 'frozen-lake', levels: 10, successes: solved };
+    expect(await kept).toEqual({ runId, humanSuccess: [rate] });
+    expect((await client.call('runs.get', { runId })).humanSuccess).toEqual([rate]);
+    const lines = readFileSync(join(core.runs.folder(runId), 'annotations.jsonl'), 'utf8').trimEnd();
+    expect(JSON.parse(lines.split('\n').at(-1)!)).toMatchObject({ type: 'human_success', ...rate });
+  });
+
+  test('counts the first go at a level alone, and an agent by its checkpoint', async () => {
+    const { id: gameId } = await client.call('play.open', { runId, checkpoint: 7, level: 3 });
+    await client.call('play.move', { gameId, action: 'Up' });
+    const { results } = await client.call('play.restart', { gameId });
+    expect(results).toEqual([{ level: 3, agent: null, you: { success: false, moves: 1 } }]);
+    const played = await playedBy(gameId);
+    expect(played.results[0]!.agent).toMatchObject({ success: played.agent.success });
+    const other = await client.call('play.checkpoint', { gameId, checkpoint: 0 });
+    expect(other).toMatchObject({ checkpoint: 0, level: 3, agent: { state: 'ready', turns: [] } });
+    expect(other.results).toEqual(results);
+  });
+
+  test('tells the reply while it is made, and stops when it is told to', async () => {
+    const { id: gameId } = await client.call('play.open', { runId, checkpoint: 7 });
+    const thinking = new Promise<string>((resolve) => {
+      const stop = client.on('play', ({ game: { agent } }) => {
+        if (!agent.text) return;
+        stop();
+        resolve(agent.text);
+      });
+    });
+    await client.call('play.agent', { gameId, temperature: 1 });
+    expect(await thinking).toMatch(/^<think>/);
+    const stopped = await client.call('play.stop', { gameId });
+    // It may have come to its end just before.
+    expect(stopped.agent).toMatchObject({ state: 'over', text: null, failure: null });
+  });
+
+  test('ends with its client, and with the next one that this opens', async () => {
+    const first = await client.call('play.open', { runId, checkpoint: 7 });
+    const second = await client.call('play.open', { runId, checkpoint: 7 });
+    await expect(client.call('play.get', { gameId: first.id })).rejects.toMatchObject({
+      code: 'game_unknown',
+    });
+    const other = newClient();
+    const theirs = await other.client.call('play.open', { runId, checkpoint: 7 });
+    hangUp();
+    const look = (gameId: string) => other.client.call('play.get', { gameId });
+    await expect(look(second.id)).rejects.toMatchObject({ code: 'game_unknown' });
+    expect((await look(theirs.id)).id).toBe(theirs.id);
+    rmSync(join(core.runs.folder(runId), 'checkpoints/000007'), { recursive: true });
+    const gone = other.client.call('play.checkpoint', { gameId: theirs.id, checkpoint: 7 });
+    await expect(gone).rejects.toMatchObject({ code: 'checkpoint_missing' });
+    expect((await look(theirs.id)).checkpoint).toBe(7);
+    await other.client.call('play.close', { gameId: theirs.id });
+    await expect(look(theirs.id)).rejects.toMatchObject({ code: 'game_unknown' });
+  });
+});
+
+/** A shortest way from P to G over the ice. */
+function wayOf(board: string): string[] {
+  const rows = board.split('\n');
+  const row = rows.findIndex((line) => line.includes('P'));
+  const ways: { row: number; column: number; way: string[] }[] = [
+    { row, column: rows[row]!.indexOf('P'), way: [] },
+  ];
+  const seen = new Set<string>();
+  for (const { row, column, way } of ways) {
+    const cell = rows[row]?.[column];
+    if (cell === undefined || cell === 'O' || seen.has(`${row} ${column}`)) continue;
+    if (cell === 'G') return way;
+    seen.add(`${row} ${column}`);
+    const next = (dy: number, dx: number, action: string) =>
+      ways.push({ row: row + dy, column: column + dx, way: [...way, action] });
+    next(1, 0, 'Down');
+    next(0, 1, 'Right');
+    next(-1, 0, 'Up');
+    next(0, -1, 'Left');
+  }
+  throw new Error(`no way over\n${board}`);
+}

@@ -1,0 +1,124 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { FakeHub } from '../core/fixtures/hub.ts';
+import { putCheckpoint, starter } from '../core/fixtures/playable.ts';
+import { root } from '../core/fixtures/world.ts';
+import { type Served, serve, type Visitor, visit } from './studio.ts';
+
+const runId = 'frozen-lake-to-play';
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let home: string;
+let served: Served;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'starpo-e2e-'));
+  const folder = join(home, 'runs', runId);
+  cpSync(join(root, 'tests/fixtures/version-1/frozen-lake'), folder, { recursive: true });
+  for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
+  served = await serve(home);
+  visitor = await visit(served.address);
+  page = visitor.page;
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await visitor.screenshot('failure');
+});
+afterAll(async () => {
+  await visitor?.close();
+  await served?.end();
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** What axe finds against WCAG 2.2 AA, in both themes. */
+async function expectAccessible(): Promise<void> {
+  // As a script of the page it would be kept out by the content security policy.
+  await page.evaluate(axeSource);
+  for (const theme of ['light', 'dark']) {
+    const found = await page.evaluate(async (name) => {
+      document.documentElement.dataset.theme = name;
+      const { axe } = globalThis as unknown as {
+        axe: { run: (of: Document, options: object) => Promise<never> };
+      };
+      const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+      const { violations } = await axe.run(document, { runOnly: { type: 'tag', values } });
+      return (violations as { id: string; nodes: { html: string }[] }[]).map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+      );
+    }, theme);
+    expect(found, theme).toEqual([]);
+  }
+}
+
+/** Nothing is wider than the window, from a small one at twice the size to a large one. */
+async function expectNoOverflow(): Promise<void> {
+  for (const width of [640, 1024, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    const excess = await page.evaluate(() => {
+      const main = document.querySelector('main')!;
+      return Math.max(main.scrollWidth - main.clientWidth, document.body.scrollWidth - innerWidth);
+    });
+    expect(excess, `at ${width} px`).toBeLessThanOrEqual(0);
+  }
+}
+
+test('a level is played beside the agent by the keyboard alone', async () => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.getByRole('link', { name: 'Play', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^FrozenLake/ })
+    .focus();
+  await page.keyboard.press('Enter');
+  const you = page.getByRole('region', { name: 'You' });
+  const agent = page.getByRole('region', { name: 'Agent' });
+  await you.getByText('10 of 10 moves left').waitFor();
+  await expectNoOverflow();
+  await page.keyboard.press('ArrowUp');
+  await you.getByText('9 of 10 moves left').waitFor();
+  await agent.getByRole('button', { name: 'Play it again' }).waitFor();
+  await agent.getByText(/^(Solved in \d+ moves?|Failed: .*|Out of (moves|turns))$/).waitFor();
+  expect(await agent.getByRole('heading', { name: 'Turn 1' }).count()).toBe(1);
+  await expectAccessible();
+  await page.keyboard.press('n');
+  await page.getByRole('region', { name: 'Score' }).getByText('0 of 1 solved').first().waitFor();
+  await you.getByText('10 of 10 moves left').waitFor();
+
+  // Another window has a game of its own; a pasted address opens it.
+  await page.evaluate((hash) => location.assign(hash), `#/play/${runId}/0`);
+  await agent.getByText('checkpoint 0 ·').waitFor();
+  await page.reload();
+  await agent.getByText('checkpoint 0 ·').waitFor();
+  visitor.expectNoComplaints();
+});
+
+test('a model is downloaded from a hub of one’s own', async () => {
+  const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
+  const hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
+  await hub.start();
+  try {
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByText('Hub and token').click();
+    await page.getByLabel('Address').fill(hub.host);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(`${hub.host}, no token`).waitFor();
+    await page.getByLabel('Name at the hub').fill(hub.repository);
+    await page.keyboard.press('Enter');
+    await page.getByText('apache-2.0', { exact: true }).waitFor();
+    await expectAccessible();
+    await expectNoOverflow();
+    await page.getByRole('button', { name: 'Accept apache-2.0 and download' }).click();
+    const row = page.getByRole('row', { name: /Tiny-Qwen/ });
+    await row.getByText('downloaded').waitFor();
+    expect(await row.textContent()).toContain('989.8k');
+    visitor.expectNoComplaints();
+  } finally {
+    hub.close();
+  }
+});

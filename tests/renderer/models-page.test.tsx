@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FakeHub, refusal } from '../core/fixtures/hub.ts';
+import { starter } from '../core/fixtures/playable.ts';
+import { Page } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
+
+describe('the Models page', { timeout: 60_000 }, () => {
+  let page: Page;
+  let hub: FakeHub;
+  beforeEach(async () => {
+    vi.stubEnv('HF_HUB_CACHE', '/nowhere');
+    hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
+    await hub.start();
+    page = await Page.on();
+    page.core.models.hub.set({ host: hub.host });
+    page.open('#/models');
+    await page.shown(() => page.find('#models-name'));
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    hub.close();
+    await page.close();
+  });
+
+  const button = (name: string) => () =>
+    page.all('main button').find(({ textContent }) => textContent === name);
+  const lookUp = async (name: string) => {
+    page.write(page.find<HTMLInputElement>('#models-name')!, name);
+    await page.click(button('Look it up'));
+  };
+
+  test('downloads what was looked up, once its licence was shown', async () => {
+    await lookUp(hub.repository);
+    await page.shown(page.saying('article', /Licenceapache-2\.0.*Download4\.0 MB in 3 files/));
+    hub.faults = [refusal('model.safetensors', 403)];
+    await page.click(button('Accept apache-2.0 and download'));
+    // It was refused, and goes on from what is there.
+    await page.shown(page.saying('[role=alert]', /without permission/));
+    await page.click(button('Go on'));
+    await page.shown(page.saying('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
+    expect(page.find('[aria-label=Downloads]')).toBeNull();
+    await page.click(button('Delete…'));
+    await page.click(button('Delete its files'));
+    await page.shown(() => !page.find('main')!.textContent!.includes('Tiny-Qwen') && true);
+  });
+
+  test('says what is wrong with a name, and adds and removes folders', async () => {
+    await lookUp('tiny');
+    await page.shown(page.saying('[role=alert]', /no model's name.*OWNER\/NAME/));
+    page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
+    await page.click(button('Add'));
+    await page.shown(page.saying('tr', /starter.*your folder.*Qwen2ForCausalLM/));
+    await page.click(button('Remove'));
+    await page.shown(() => !page.saying('tr', /your folder/)());
+  });
+});

@@ -1,0 +1,68 @@
+import { cpSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { putCheckpoint } from '../core/fixtures/playable.ts';
+import { root, World } from '../core/fixtures/world.ts';
+import { Page } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
+const built = existsSync(trainer);
+const unless = built ? '' : ' (skipped: the trainer is not built)';
+const runId = 'frozen-lake-to-play';
+
+describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
+  let page: Page;
+  beforeEach(async () => {
+    const template = new World();
+    const folder = join(template.home, 'runs', runId);
+    cpSync(join(root, 'tests/fixtures/version-1/frozen-lake'), folder, { recursive: true });
+    for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
+    page = await Page.on(template, trainer);
+    await template.close();
+  });
+  afterEach(() => page.close());
+
+  const section = (name: string) => {
+    const heading = page.all('h2').find(({ textContent }) => textContent === name);
+    return heading?.closest('section') ?? null;
+  };
+  const said = (name: string, text: RegExp) => () => section(name)?.textContent?.match(text);
+  const button = (name: string) => () =>
+    page.all('button').find(({ textContent, ariaLabel }) => (ariaLabel ?? textContent) === name);
+
+  test('leads from the choice of a run to a level that both play, and counts it', async () => {
+    page.open('#/play');
+    await page.click(page.saying('main th a', /FrozenLake/));
+    await page.shown(said('You', /10 of 10 moves left/));
+    expect(section('You')!.querySelector('[role=img]')?.ariaLabel ?? '').toMatch(/^Your board\. Ready/);
+    page.press('ArrowUp');
+    await page.shown(said('You', /9 of 10 moves left/));
+    // The agent has begun with the first move.
+    await page.shown(said('Agent', /Solved in \d+ moves?|Failed|Out of/));
+    expect(section('Agent')!.textContent).toMatch(/Turn 1.*(goal|way)/s);
+    await page.click(button('Restart'));
+    await page.shown(said('You', /10 of 10 moves left/));
+    await page.shown(said('Score', /0 of 1 solved.*9 more levels.*failed 1 move/s));
+    await page.click(button('Next level'));
+    await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '2');
+    await page.shown(said('Agent', /Its thoughts appear here/));
+    page.press('n');
+    await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
+  });
+
+  test('opens the checkpoint of its address, another that is chosen, and says where there is none', async () => {
+    page.open(`#/play/${runId}/77`);
+    await page.shown(page.saying('[role=alert]', /no checkpoint 77/));
+    await page.click(button('Play the newest checkpoint'));
+    await page.shown(said('Agent', /checkpoint 2/));
+    expect(page.find('[role=alert]')).toBeNull();
+    expect(location.hash).toBe(`#/play/${runId}/2`);
+    const choice = page.find<HTMLSelectElement>('select')!;
+    choice.value = '0';
+    choice.dispatchEvent(new Event('change', { bubbles: true }));
+    await page.shown(said('Agent', /checkpoint 0/));
+    expect(location.hash).toBe(`#/play/${runId}/0`);
+  });
+});

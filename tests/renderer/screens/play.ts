@@ -1,0 +1,65 @@
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { cutAt, FakeHub } from '../../core/fixtures/hub.ts';
+import { putCheckpoint, starter } from '../../core/fixtures/playable.ts';
+import { root } from '../../core/fixtures/world.ts';
+import { Served } from './studio.ts';
+
+const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
+
+/** Finished runs whose checkpoints are the starter policy, and the real trainer to play their environments; null where that isn't built. */
+export async function playStudio(): Promise<Served> {
+  if (!existsSync(trainer)) throw new Error('The trainer is not built.');
+  const served = await Served.start(trainer);
+  cpSync(starter, join(served.folder, 'resources/starter'), { recursive: true });
+  for (const environment of ['frozen-lake', 'frozen-lake-slippery', 'sokoban', 'bandit']) {
+    const runId = `starter-${environment}-20261120-0915-4f2a`;
+    const folder = join(served.folder, 'home/runs', runId);
+    cpSync(join(root, 'tests/fixtures/version-1', environment), folder, { recursive: true });
+    for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
+    await served.call('runs.adopt', { runId });
+    served.runs[environment] = runId;
+  }
+  const names = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
+  const hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
+  await hub.start();
+  // As large as a real one, and cut again and again on its way.
+  hub.faults = Array.from({ length: 100 }, () => cutAt('model.safetensors', 2_000_000));
+  await served.call('hub.set', { host: hub.host });
+  const close = served.close.bind(served);
+  served.close = async () => {
+    hub.close();
+    await close();
+  };
+  return served;
+}
+
+/** Looks a model up; with `download` also begins to download it. */
+export function lookUp(download: boolean) {
+  return async (page: Page) => {
+    await page.getByLabel('Name at the hub').fill('someone/Tiny-Qwen');
+    await page.getByRole('button', { name: 'Look it up' }).click();
+    const accept = page.getByRole('button', { name: /download$/ });
+    await accept.waitFor();
+    await page.getByText('Hub and token').click();
+    if (!download) return;
+    await accept.click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+  };
+}
+
+/** Both play the first levels; `levels`: how many. */
+export function playLevels(levels: number) {
+  return async (page: Page) => {
+    for (let level = 1; level <= levels; level += 1) {
+      await page.getByRole('group', { name: 'Your moves' }).waitFor();
+      for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown'])
+        await page.keyboard.press(key);
+      await page.getByRole('button', { name: 'Play it again', exact: true }).waitFor();
+      await page.waitForTimeout(2500);
+      if (level < levels) await page.keyboard.press('n');
+    }
+  };
+}
