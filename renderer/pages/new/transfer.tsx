@@ -181,7 +181,7 @@ async function readConfig(
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     return [{ message: 'This is no configuration.', hint: 'A run.json is an object: { … }.' }];
   const whole = config as Config;
-  const { problems } = await api.call('configs.check', { config: whole });
+  const { problems } = await api.call('configs.check', { config: whole, titles: true });
   if (problems.length > 0) return problems;
   const loaded = await api.call('configs.load', { config: whole });
   return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
