@@ -118,7 +118,13 @@ test('from a run: its configuration, or one of its checkpoints with what it stil
   const parent = await core.runs.create({ preset: 'starter-bandit', set: { ...small, seed: 5 } });
   await core.runs.start(parent);
   await untilRun(core, parent, ({ status }) => status === 'completed');
-  page.open(`#/new/run/${parent}`);
+  page.open(`#/run/${parent}`);
+  await page.shown(page.saying('table caption', 'What differs from Bandit, StarPO-S'));
+  const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
+  expect(rows).toContain('Seed15');
+  expect(rows).toContain('Groups162');
+  expect(rows).toHaveLength(8);
+  await page.click(page.saying('a', 'Duplicate with changes'));
   const begin = (await page.shown(field('Begin with'))) as unknown as HTMLSelectElement;
   await page.shown(() => begin.options.length > 2);
   expect(field('Seed')()?.value).toBe('5');
