@@ -101,6 +101,7 @@ export class TimeEstimates {
       config = upgradeConfig(JSON.parse(text)).config as RunConfig;
       // One that isn't whole fails here.
       iterationSeconds(config);
+      kindOf(config);
     } catch {
       config = null;
     }
