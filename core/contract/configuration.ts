@@ -158,8 +158,11 @@ export const configurationProcedures = {
   'configs.form': { input: z.object({}), output: configForm },
   /** A configuration to begin with. Throws as `runs.create` does where there is none. */
   'configs.load': { input: runSource, output: loadedConfig },
-  /** What is wrong with a configuration, and what in it can't act; makes nothing. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
-  'configs.check': { input: source, output: configCheck },
+  /** What is wrong with a configuration, and what in it can't act; makes nothing. With `titles` settings are called as the form calls them, else by their keys. Throws as `runs.create` does where there is nothing to make a run from, or no trainer to ask. */
+  'configs.check': {
+    input: z.object({ set: settings.optional(), titles: z.boolean().optional() }).and(runSource),
+    output: configCheck,
+  },
   /** The first conversation of three training levels of each environment, and the memory. Throws `config_invalid`, or where there is no trainer to ask. */
   'configs.preview': { input: source, output: promptPreview },
 } as const;

@@ -6,7 +6,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
 import { preparedValue } from '../history/statements.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { validateConfig } from '../run-config/validate.ts';
+import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../runs/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
@@ -14,6 +14,8 @@ import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
 /** Newest runs that a pace is taken from, and the iterations of each. */
 const mostRuns = 5;
 const window = 20;
+/** Runs that are looked at for them: a data folder may hold thousands. */
+const mostLooked = 40;
 /** Fewer say little: the first one is slower. */
 const fewestIterations = 3;
 
@@ -70,13 +72,11 @@ export class TimeEstimates {
 
   /** Newest first. */
   private measure(kind: string): Measured[] {
-    const found: Measured[] = [];
-    for (const row of listRuns(this.database)) {
-      if (found.length >= 4 * mostRuns) break;
-      const ratio = isLocal(row) && row.iteration >= fewestIterations ? this.ratioOf(row, kind) : null;
-      if (ratio) found.push(ratio);
-    }
-    return found;
+    const gpu = !kind.startsWith('cpu');
+    return listRuns(this.database)
+      .filter((row) => isLocal(row) && row.iteration >= fewestIterations && (row.device !== 'cpu') === gpu)
+      .slice(0, mostLooked)
+      .flatMap((row) => this.ratioOf(row, kind) ?? []);
   }
 
   private ratioOf(row: RunRow, kind: string): Measured | null {
@@ -97,10 +97,14 @@ export class TimeEstimates {
     if (known !== undefined) return known;
     let config: RunConfig | null = null;
     try {
-      config = validateConfig(
-        JSON.parse(readFileSync(join(runFolder(this.home, runId), runFiles.config), 'utf8')),
-      );
-    } catch {}
+      const text = readFileSync(join(runFolder(this.home, runId), runFiles.config), 'utf8');
+      config = upgradeConfig(JSON.parse(text)).config as RunConfig;
+      // One that isn't whole fails here.
+      iterationSeconds(config);
+      kindOf(config);
+    } catch {
+      config = null;
+    }
     this.configs.set(runId, config);
     return config;
   }

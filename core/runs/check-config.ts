@@ -9,17 +9,28 @@ import { upgradeConfig } from '../run-config/upgrade.ts';
 import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
 
+/** How settings are called: on their own, and where a sentence of the trainer names them. */
+interface Names {
+  of: (path: string) => string;
+  within: (text: string) => string;
+}
+/** By their keys, as the command line and run.json have them. */
+export const keyed: Names = { of: (path) => path, within: (text) => text };
+/** By their titles, as the form has them. */
+export const titled: Names = { of: titleOf, within: inTitles };
+
 /** What would keep `createRun` from making a run of a configuration, setting by setting, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
 export async function checkConfig(
   { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
   { set = {}, ...source }: NewRun,
+  names: Names = keyed,
 ): Promise<ConfigCheck> {
   const given = 'config' in source ? asGiven(source.config) : originOf(home, source).config;
-  const { config, problems } = applyEach(given, set);
+  const { config, problems } = applyEach(given, set, names);
   problems.push(
     ...findProblems(config)
       .filter(({ path }) => !problems.some((known) => known.path === path))
-      .map(({ path, words, hint }) => ({ ...inWords(path, words), hint })),
+      .map(({ path, words, hint }) => ({ ...inWords(path, words, names), hint })),
   );
   if (problems.length > 0) return { problems, warnings: [], idle: [], time: null };
   try {
@@ -27,14 +38,14 @@ export async function checkConfig(
     const { warnings, idle } = await trainer.validate(whole);
     return {
       problems,
-      warnings: warnings.map(inTitles),
-      idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: inTitles(reason) })),
+      warnings: warnings.map(names.within),
+      idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
       time: times.now()(whole),
     };
   } catch (error) {
     const failure = asFailure(error);
     if (failure.code !== 'config_invalid') throw error;
-    return { problems: [asProblem(failure, config)], warnings: [], idle: [], time: null };
+    return { problems: [asProblem(failure, config, names)], warnings: [], idle: [], time: null };
   }
 }
 
@@ -48,6 +59,7 @@ function asGiven(config: Record<string, unknown>): RunConfig {
 function applyEach(
   given: RunConfig,
   set: Record<string, Setting>,
+  names: Names,
 ): { config: RunConfig; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = [];
   let config = given;
@@ -57,31 +69,30 @@ function applyEach(
     } catch (error) {
       const { code, message, hint } = asFailure(error);
       const [, wanted] = / is not (.*)$/.exec(message) ?? [];
-      problems.push({ code, path, message: wanted ? `${titleOf(path)} must be ${wanted}` : message, hint });
+      problems.push({ code, path, message: wanted ? `${names.of(path)} must be ${wanted}` : message, hint });
     }
   }
   return { config, problems };
 }
 
-function inWords(path: string, words: string): Omit<ConfigProblem, 'hint'> {
-  const name = path === '' ? 'The configuration' : titleOf(path);
+function inWords(path: string, words: string, names: Names): Omit<ConfigProblem, 'hint'> {
+  const name = path === '' ? 'The configuration' : names.of(path);
   return { code: 'config_invalid', path: path || null, message: `${name} ${words}` };
 }
 
 /** What the trainer says begins with a key where it is about one. */
-function asProblem({ code, message, hint }: Failure, config: RunConfig): ConfigProblem {
-  const paths = keyPaths(config as unknown as Tree);
+function asProblem({ code, message, hint }: Failure, config: RunConfig, names: Names): ConfigProblem {
   const [named = ''] = /^[\w.[\]-]+/.exec(message) ?? [];
   const path = byIndex(dotted(named.replace(/[:.]$/, '')), config);
-  if (!paths.includes(path))
-    return { code, path: null, message: inTitles(sentence(message)), hint: sentence(inTitles(hint)) };
+  if (!keyPaths(config as unknown as Tree).includes(path))
+    return { code, path: null, message: sentence(names.within(message)), hint: sentence(names.within(hint)) };
   const rest = message.slice(named.length).replace(/^:?\s*/, '');
   const separator = /^(must|is|has|needs|can|isn|and|names?)\b/.test(rest) ? ' ' : ': ';
   return {
     code,
     path,
-    message: `${titleOf(path)}${separator}${inTitles(rest)}`,
-    hint: sentence(inTitles(hint)),
+    message: `${names.of(path)}${separator}${names.within(rest)}`,
+    hint: sentence(names.within(hint)),
   };
 }
 

@@ -2,7 +2,7 @@ import type { PresetCard } from '../contract/contract.ts';
 import type { Core } from '../index.ts';
 import { configForm } from '../run-config/form.ts';
 import { presets } from '../run-config/presets.ts';
-import { checkConfig } from '../runs/check-config.ts';
+import { checkConfig, keyed, titled } from '../runs/check-config.ts';
 import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';
 import { moreOf } from '../runs/train-more.ts';
@@ -19,7 +19,7 @@ export function configurationHandlers(
     'presets.list': () => presetCards(core),
     'configs.form': () => configForm,
     'configs.load': (source) => loadConfig(core, source),
-    'configs.check': (newRun) => checkConfig(core, newRun),
+    'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
     'runs.trainMore': async ({ runId, iterations, start, queue }) => {
       if (start && !queue) core.trainer.require();

@@ -60,7 +60,10 @@ describe('configurations', { timeout: 60_000 }, () => {
   afterEach(() => void vi.unstubAllEnvs());
   afterAll(() => world.close());
   const said = async (set: Settings) =>
-    (await api['configs.check']({ preset, set })).problems.map(({ path, message }) => [path, message]);
+    (await api['configs.check']({ preset, set, titles: true })).problems.map(({ path, message }) => [
+      path,
+      message,
+    ]);
 
   test('all that is wrong is said at once, each by its setting, as a person would', async () => {
     expect(
@@ -81,13 +84,17 @@ describe('configurations', { timeout: 60_000 }, () => {
       ['environments.0.config.size', 'Size must be 32 or less'],
     ]);
     expect(await said({ iterations: '40' })).toEqual([]);
+    // The command line calls settings by their keys.
+    expect((await api['configs.check']({ preset, set: { iterations: '0' } })).problems[0]?.message).toBe(
+      'iterations must be 1 or more',
+    );
   });
 
   test("a whole configuration's faults are said one by one too; a newer one is refused", async () => {
     const { config } = findPreset(preset);
     const { seed: _, ...others } = structuredClone(config);
     const broken = { ...others, iteration: 1, iterations: 0 };
-    const { problems } = await api['configs.check']({ config: broken });
+    const { problems } = await api['configs.check']({ config: broken, titles: true });
     expect(problems.map(({ message }) => message)).toEqual([
       'Seed is missing',
       'Iterations must be 1 or more',

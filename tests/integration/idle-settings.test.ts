@@ -56,7 +56,9 @@ test('a configuration is checked from a preset, a run and a whole file, and noth
   const core = await createCore({ home });
   const check = createHandlers(core)['configs.check'];
   expect(await check({ preset, set: { 'policy_loss.mini_batch': 24 } })).toMatchObject({
-    problems: [{ code: 'config_invalid', message: expect.stringContaining('policy_loss.mini_batch: must') }],
+    problems: [
+      { code: 'config_invalid', message: 'policy_loss.mini_batch must be a multiple of rollout.group_size' },
+    ],
     idle: [],
   });
   expect(await check({ preset, set: { 'rollout.grups': 8 } })).toMatchObject({

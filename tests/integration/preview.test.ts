@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEpisode } from '../../core/run-directory/rollouts.ts';
-import { checkConfig } from '../../core/runs/check-config.ts';
+import { checkConfig, titled } from '../../core/runs/check-config.ts';
 import { previewConfig } from '../../core/runs/preview-config.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { newTinyRun } from './tiny-run.ts';
@@ -48,7 +48,11 @@ test('what is shown before a run is what its policy then reads, and the memory i
 test('the rules of the trainer are said by setting, in titles', async () => {
   const parts = { home: '/nowhere', trainer, times: { now: () => () => null } as never };
   const said = async (set: Record<string, string>) => {
-    const { problems, idle, warnings } = await checkConfig(parts, { preset: 'starter-frozen-lake', set });
+    const { problems, idle, warnings } = await checkConfig(
+      parts,
+      { preset: 'starter-frozen-lake', set },
+      titled,
+    );
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
   };
   expect((await said({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([

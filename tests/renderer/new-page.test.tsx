@@ -105,10 +105,14 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
     dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
   );
   expect(said).toContain('speed is no setting Did you mean seed?');
-  await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33 }));
+  // As a run on another machine has it.
+  const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
+  await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
   await page.shown(() => dialog() === null);
   await page.shown(page.saying('p', /^Made from Sokoban, StarPO-S \(PPO\), with imported changes$/));
   await page.shown(() => summary().textContent?.includes('120 → 33'));
+  expect(summary().textContent).toContain('2 changed');
+  expect(summary().textContent).toContain('starter → /elsewhere/starter');
 });
 
 test('from a run: its configuration, or one of its checkpoints with what it still has', async () => {
@@ -118,7 +122,13 @@ test('from a run: its configuration, or one of its checkpoints with what it stil
   const parent = await core.runs.create({ preset: 'starter-bandit', set: { ...small, seed: 5 } });
   await core.runs.start(parent);
   await untilRun(core, parent, ({ status }) => status === 'completed');
-  page.open(`#/new/run/${parent}`);
+  page.open(`#/run/${parent}`);
+  await page.shown(page.saying('table caption', 'What differs from Bandit, StarPO-S'));
+  const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
+  expect(rows).toContain('Seed15');
+  expect(rows).toContain('Groups162');
+  expect(rows).toHaveLength(8);
+  await page.click(page.saying('a', 'Duplicate with changes'));
   const begin = (await page.shown(field('Begin with'))) as unknown as HTMLSelectElement;
   await page.shown(() => begin.options.length > 2);
   expect(field('Seed')()?.value).toBe('5');

@@ -56,7 +56,7 @@ export function Editor({
   const sections = useMemo(() => placeSections(form, base), [form, base]);
   const fields = useMemo(() => sections.flatMap((section) => section.fields), [sections]);
   const values = useMemo(() => flatten(base), [base]);
-  const check = useAnswer('configs.check', { ...source, set: edits }, 250);
+  const check = useAnswer('configs.check', { ...source, set: edits, titles: true }, 250);
   const problems = check.value?.problems ?? [];
   const sound = check.fresh && check.value !== null && problems.length === 0;
   const preview = useAnswer('configs.preview', sound ? { ...source, set: edits } : null, 150);

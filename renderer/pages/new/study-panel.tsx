@@ -264,6 +264,7 @@ function usePoints(
         const { problems, time } = await api.call('configs.check', {
           ...asked.source,
           set: { ...asked.edits, ...set },
+          titles: true,
         });
         const [first] = problems;
         if (first) {

@@ -181,24 +181,28 @@ async function readConfig(
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     return [{ message: 'This is no configuration.', hint: 'A run.json is an object: { … }.' }];
   const whole = config as Config;
-  const { problems } = await api.call('configs.check', { config: whole });
+  const { problems } = await api.call('configs.check', { config: whole, titles: true });
   if (problems.length > 0) return problems;
   const loaded = await api.call('configs.load', { config: whole });
   return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
 }
 
-/** Where it is a preset's but for some values, these are its changes. */
+/** What core writes by itself: of no use as changes. */
+const own = ['start.sha256', 'parent.run', 'parent.iteration'];
+
+/** Where it is a preset's but for some values, these are its changes; one that goes on from a checkpoint is what it is. */
 async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): Promise<Imported | null> {
+  if ((loaded.config.start as { run: string }).run !== '') return null;
   const preset = String(loaded.config.preset);
   const base = await api.call('configs.load', { preset }).catch(() => null);
-  const edits = base && differences(base.config, loaded.config);
-  return (
-    edits && {
-      source: { preset },
-      config: base.config,
-      edits,
-      title: `${base.title}, with imported changes`,
-      notes: loaded.notes,
-    }
-  );
+  const changed = base && differences(base.config, loaded.config);
+  if (!changed) return null;
+  const edits = Object.fromEntries(Object.entries(changed).filter(([path]) => !own.includes(path)));
+  return {
+    source: { preset },
+    config: base.config,
+    edits,
+    title: `${base.title}, with imported changes`,
+    notes: loaded.notes,
+  };
 }

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let studio: Studio;
+let visitor: Visitor | undefined;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await visitor?.screenshot('failure');
+  await visitor?.close();
+  visitor = undefined;
+});
+afterAll(() => studio?.close());
+
+/** What axe finds against WCAG 2.2 AA, no rule off. */
+async function violations({ page }: Visitor): Promise<string[]> {
+  // As a script of the page it would be kept out by the content security policy.
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run: (
+          of: Document,
+          options: object,
+        ) => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
+      };
+    };
+    const found = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
+    return found.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
+    );
+  });
+}
+
+test('a configuration is changed by the keyboard alone, and started; every state of the form is accessible', async () => {
+  visitor = await visit(studio.address);
+  const { page, expectNoComplaints } = visitor;
+  page.setDefaultTimeout(40_000);
+  await page.getByRole('link', { name: 'Configure Bandit, StarPO-S (PPO)' }).focus();
+  expect(await violations(visitor)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'New run' }).waitFor();
+  // The trainer itself says what the policy would read, and what that takes.
+  const prompts = page.getByRole('region', { name: 'What the model reads' });
+  await prompts.getByText(/^(Phoenix or Dragon|Dragon or Phoenix)\?$/).waitFor();
+  await page.getByRole('meter', { name: /^Memory: / }).waitFor();
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('mini-batch');
+  const field = page.getByLabel('Mini-batch', { exact: true });
+  await field.waitFor();
+  // Past the cross of the search, and the heading that folds the section.
+  while (!(await field.evaluate((element) => element === document.activeElement)))
+    await page.keyboard.press('Tab');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('24');
+  await page.getByText('Mini-batch must be a multiple of “Group size”').first().waitFor();
+  expect(await violations(visitor)).toEqual([]);
+  await page.keyboard.press('Control+Enter');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('32');
+  await page.getByText('64 → 32').waitFor();
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.getByRole('button', { name: 'Export…' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Export the configuration' });
+  expect(await dialog.getByLabel('run.json').inputValue()).toContain('"mini_batch": 32');
+  expect(await violations(visitor)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  const start = page.getByRole('complementary').getByRole('button', { name: 'Start', exact: true });
+  await expect.poll(() => start.isEnabled()).toBe(true);
+  await page.keyboard.press('Control+Enter');
+  await page
+    .getByRole('heading', { name: /^Bandit/ })
+    .first()
+    .waitFor();
+  await page.getByText('Running').first().waitFor();
+  expectNoComplaints();
+});
+
+test('at 200 % of 1440 nothing of the form or of Start lies beside the page', async () => {
+  visitor = await visit(studio.address);
+  const { page } = visitor;
+  await page.setViewportSize({ width: 720, height: 450 });
+  const beside = () => page.locator('main').evaluate((main) => main.scrollWidth - main.clientWidth);
+  await page.getByRole('heading', { name: /^Watch it learn/ }).waitFor();
+  expect(await beside()).toBe(0);
+  await page.goto(`${new URL(page.url()).origin}/#/studies/new/starter-mixed`);
+  await page.getByRole('heading', { name: 'New study' }).waitFor();
+  await page.getByRole('button', { name: 'Vary Learning rate in a study' }).click();
+  for (const name of [/^Environment: FrozenLake/, /^Policy loss/, /^Evaluation and files/])
+    await page.getByRole('button', { name }).click();
+  expect(await beside()).toBe(0);
+});
