@@ -65,7 +65,7 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
   channel.onClose(() => {
     stop();
     session.close();
-    core.games.release(session);
+    void core.games.release(session);
     client.$close();
   });
   return {

@@ -3,6 +3,7 @@ import type {
   Alert,
   EchoTrap,
   Evaluation,
+  HumanSuccess,
   LogLine,
   MemoryPlan,
   Notice,
@@ -33,6 +34,8 @@ export interface RunState {
   /** Null until it has been measured. */
   storage: RunStorage | null;
   alerts: Alert[];
+  /** Rates of people who played its levels, by environment: for a line on Success. */
+  humanSuccess: HumanSuccess[];
   /** What the Echo Trap's monitor says; null where there is nothing to judge. */
   echoTrap: EchoTrap | null;
 }
@@ -54,6 +57,7 @@ export const createRunStore = (runId: string): RunStore =>
     evaluations: [],
     storage: null,
     alerts: [],
+    humanSuccess: [],
     echoTrap: null,
   }));
 
@@ -85,7 +89,15 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts, echoTrap] = answers;
+    const [
+      { config, folder, memoryPlan, humanSuccess },
+      series,
+      log,
+      rollouts,
+      evaluations,
+      alerts,
+      echoTrap,
+    ] = answers;
     store.getState().series.load(series);
     store.setState({
       loaded: true,
@@ -97,6 +109,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
       alerts,
+      humanSuccess,
       echoTrap,
     });
     measure();
@@ -146,6 +159,11 @@ export function followRun(api: Api, store: RunStore): () => void {
       runId,
     ),
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
+    api.on(
+      'humanSuccess',
+      ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })),
+      runId,
+    ),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
     api.on('echoTrap', ({ echoTrap }) => catchUp.notice(() => store.setState({ echoTrap })), runId),
     api.onState((state) => {

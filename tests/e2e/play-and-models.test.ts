@@ -72,7 +72,7 @@ test('a level is played beside the agent by the keyboard alone', async () => {
   await page.getByRole('link', { name: 'Play', exact: true }).focus();
   await page.keyboard.press('Enter');
   await page
-    .getByRole('main')
+    .getByRole('table', { name: 'Runs to play against' })
     .getByRole('link', { name: /^FrozenLake/ })
     .focus();
   await page.keyboard.press('Enter');

@@ -7,6 +7,7 @@ import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, layOut } from '../../renderer/charts/layout.ts';
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
+import { successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
@@ -295,5 +296,29 @@ describe('configurations', () => {
     expect(bySettings).toMatchObject({ id: 'settings', groups: [{ members: [0, 1] }, { members: [2, 3] }] });
     expect(byClip!.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
     expect(groupings(runs.slice(0, 2))).toMatchObject([{ id: 'all', groups: [{ members: [0, 1] }] }]);
+  });
+});
+
+describe('what success is held against', () => {
+  const lake = { label: 'lake', type: 'frozen-lake', config: { is_slippery: false } };
+  const bandit = { label: 'arms', type: 'bandit', config: {} };
+  const evaluated = source({
+    'evaluation/lake/success_rate': [
+      [0, 0.41],
+      [20, 0.9],
+    ],
+  });
+  const people = [
+    { environment: 'arms', levels: 10, successes: 5 },
+    { environment: 'lake', levels: 12, successes: 9 },
+  ];
+
+  test('is the policy before training, chance, and a person who played its levels', () => {
+    const labels = (...environments: object[]) =>
+      successReferences({ environments }, evaluated, people).map(({ label }) => label);
+    expect(labels(lake)).toEqual(['untrained 41.0 %', 'You 75.0 %']);
+    expect(labels(bandit)).toEqual(['chance 50 %', 'You 50.0 %']);
+    expect(labels(lake, bandit)).toEqual([]);
+    expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);
   });
 });

@@ -76,8 +76,11 @@ function Row({ model }: { model: ModelEntry }) {
   );
 }
 
-/** Whether a run that begins from it has room on this machine's GPU, by the plan of its preset. */
-function Fit({ model: { folder, source, problem, trainingBytes } }: { model: ModelEntry }) {
+/** Parameters below which a processor trains a model in minutes. */
+const small = 2e7;
+
+/** Whether a run that begins from it has room on this machine, by the plan of its preset. */
+function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model: ModelEntry }) {
   const system = useApp((state) => state.system);
   if (problem)
     return (
@@ -88,25 +91,26 @@ function Fit({ model: { folder, source, problem, trainingBytes } }: { model: Mod
         {problem.message.replace(`${folder}/`, '')}
       </>
     );
-  if (source === 'starter')
+  if (trainingBytes === null || (parameters ?? 0) < small)
     return (
       <span className="tag" data-kind="good">
         on the processor
       </span>
     );
-  if (trainingBytes === null) return '–';
-  const memory = system?.devices.find(
-    ({ id, available }) => available && id.startsWith('cuda'),
-  )?.memory_bytes;
-  const needs = `about ${gigabytes(trainingBytes)} of GPU memory`;
-  if (!memory) return system ? `needs ${needs}; there is no GPU here` : needs;
+  const memoryOf = (kind: string) =>
+    system?.devices.find(({ id, available }) => available && id.startsWith(kind))?.memory_bytes ?? 0;
+  const gpu = memoryOf('cuda');
+  const memory = gpu || memoryOf('cpu');
+  const needs = `about ${gigabytes(trainingBytes)}`;
+  if (memory === 0) return `${needs} of memory`;
   const fits = trainingBytes <= memory;
   return (
     <>
-      <span className="tag" data-kind={fits ? 'good' : 'bad'}>
-        {fits ? 'fits' : 'too large'}
+      <span className="tag" data-kind={fits ? (gpu ? 'good' : 'slip') : 'bad'}>
+        {fits ? (gpu ? 'fits' : 'slow') : 'too large'}
       </span>{' '}
-      {needs}, of {gigabytes(memory)}
+      {gpu ? '' : 'There is no GPU here; '}
+      {needs} of {gigabytes(memory)} of {gpu ? 'GPU memory' : 'memory'}
     </>
   );
 }

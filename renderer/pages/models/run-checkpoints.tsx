@@ -1,12 +1,13 @@
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { RunCheckpoints } from '../../../core/contract/contract.ts';
-
+import { useFirstRows } from '../../components/first-rows.tsx';
 import { formatRoute } from '../../router.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
 
 /** Checkpoints of runs: policies that were trained here. */
 export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }) {
+  const { shown, more } = useFirstRows(runs);
   return (
     <div className={styles.section}>
       <h2 id="models-runs">Checkpoints of runs</h2>
@@ -27,7 +28,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
           </tr>
         </thead>
         <tbody>
-          {runs.map(({ runId, name, iterations, bytes }) => (
+          {shown.map(({ runId, name, iterations, bytes }) => (
             <tr key={runId}>
               <th scope="row">
                 <a href={formatRoute({ page: 'run', runId })}>{name}</a>
@@ -44,6 +45,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
           ))}
         </tbody>
       </ScrollingTable>
+      {more && <div>{more}</div>}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
+import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { environmentOf } from '../../environments/registry.ts';
@@ -10,6 +11,7 @@ import { useListedRuns } from '../../stores/app-store.ts';
 export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
+  const { shown, more } = useFirstRows(playable);
   return (
     <div className="page">
       <header className="page-head">
@@ -37,13 +39,14 @@ export function ChooseRunToPlay() {
               </tr>
             </thead>
             <tbody>
-              {playable.map((run) => (
+              {shown.map((run) => (
                 <Row key={run.id} run={run} />
               ))}
             </tbody>
           </table>
         </div>
       )}
+      {more && <div>{more}</div>}
     </div>
   );
 }

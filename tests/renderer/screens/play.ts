@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { cutAt, FakeHub } from '../../core/fixtures/hub.ts';
@@ -20,6 +20,13 @@ export async function playStudio(): Promise<Served> {
     for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
     await served.call('runs.adopt', { runId });
     served.runs[environment] = runId;
+  }
+  // Two folders of a person's own, one with weights that are cut short.
+  for (const name of ['my-qwen', 'half-a-model']) {
+    const folder = join(served.folder, name);
+    cpSync(starter, folder, { recursive: true });
+    if (name === 'half-a-model') truncateSync(join(folder, 'model.safetensors'), 2_000_000);
+    await served.call('models.add', { folder });
   }
   const names = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
   const hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
