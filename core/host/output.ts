@@ -107,14 +107,27 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
+export const runHeadings = [
+  'RUN',
+  'STATUS',
+  'ITERATION',
+  'SUCCESS',
+  'ECHO TRAP',
+  'MADE (UTC)',
+  'MARKS',
+  'ID',
+];
+
+/** As `runHeadings` has it. */
 export function runRow(run: RunSummary): string[] {
   return [
-    run.id,
+    run.name,
     run.stalled ? `${run.status}, STALLED` : run.status,
     `${run.iteration}/${run.iterations}`,
     successLine(run.latest),
     run.trap === null || run.trap.state === 'healthy' ? '' : run.trap.state,
     new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
     [...(run.marks.starred ? ['*'] : []), ...run.marks.tags].join(' '),
+    run.id,
   ];
 }

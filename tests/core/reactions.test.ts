@@ -274,7 +274,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(output).toMatch(/^rolled back to iteration \d+$/m);
     expect(output).toMatch(/completed after iteration 200 of 200$/);
     const listed = (await run('runs')).output;
-    expect(listed).toMatch(new RegExp(`^${parent} +stopped .* warning `, 'm'));
+    expect(listed).toMatch(new RegExp(`^FrozenLake .* stopped .* warning .* ${parent}$`, 'm'));
     const alerts = (await run('alerts', parent!)).output;
     expect(alerts).toContain(`It goes on as ${fork}.`);
     expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);

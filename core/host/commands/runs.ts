@@ -2,7 +2,7 @@ import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
 import type { RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
 import { dataFolder } from '../../home.ts';
-import { print, runRow, successLine, table } from '../output.ts';
+import { print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
@@ -17,12 +17,7 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
   if (runs.length === 0)
     return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
   const shown = all ? runs : runs.filter((run) => !run.marks.archived);
-  print(
-    table([
-      ['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'ECHO TRAP', 'MADE (UTC)', 'MARKS'],
-      ...shown.map(runRow),
-    ]),
-  );
+  print(table([runHeadings, ...shown.map(runRow)]));
   const hidden = runs.length - shown.length;
   if (hidden > 0) print(`${hidden} archived; \`starpo runs --all\` lists them too`);
 }
