@@ -27,7 +27,7 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
   [
     { id: 'run.rename', icon: 'rename', title: 'Rename…' },
     { id: 'run.tag', icon: 'tag', title: 'Tag…' },
-    { id: 'run.star', icon: 'start', title: marks.starred ? 'Take the star away' : 'Star' },
+    { id: 'run.star', icon: 'star', title: marks.starred ? 'Take the star away' : 'Star' },
     { id: 'run.duplicate', icon: 'copy', title: 'Duplicate' },
   ],
   [

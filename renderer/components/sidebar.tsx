@@ -23,7 +23,7 @@ const connectionWords = {
 } as const;
 
 const places: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
-  { page: 'start', title: 'Start', icon: 'play', route: { page: 'start' } },
+  { page: 'start', title: 'Start', icon: 'start', route: { page: 'start' } },
   { page: 'history', title: 'History', icon: 'history', route: { page: 'history', part: 'runs' } },
   { page: 'studies', title: 'Studies', icon: 'study', route: { page: 'studies' } },
   { page: 'compare', title: 'Compare', icon: 'compare', route: { page: 'compare', runIds: [] } },

@@ -193,7 +193,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
       <Button icon="tag" onClick={() => ask({ kind: 'tag', runs })}>
         Tag…
       </Button>
-      <Button icon="start" onClick={star}>
+      <Button icon="star" onClick={star}>
         {starred ? 'Take stars away' : 'Star'}
       </Button>
       <Button icon="archive" onClick={() => archiveRuns(api, runs, !archived)}>

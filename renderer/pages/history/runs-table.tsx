@@ -274,7 +274,7 @@ function RunName({ run }: { run: RunSummary }) {
         aria-label={starred ? `Take the star of ${run.name} away` : `Star ${run.name}`}
         onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
       >
-        <Icon name="start" size={14} />
+        <Icon name="star" size={14} />
       </button>
       <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
         <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
