@@ -261,6 +261,8 @@ function drawReferences(
   ctx.fillStyle = color('text-faint');
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
+  // A label that another one stands in the way of goes to its left.
+  let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     const y = plot.valToPos(log ? Math.log10(value) : value, 'y', true);
     ctx.strokeStyle = color('text-faint');
@@ -276,8 +278,12 @@ function drawReferences(
     ctx.lineWidth = 3 * scale;
     const below = y - bbox.top < 18 * scale;
     ctx.textBaseline = below ? 'top' : 'bottom';
-    ctx.strokeText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
-    ctx.fillText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
+    const edge = bbox.left + bbox.width - 4 * scale;
+    const right = Math.abs(y - before.y) < 16 * scale ? before.left - 14 * scale : edge;
+    const at = y + (below ? 3 : -2) * scale;
+    ctx.strokeText(label, right, at);
+    ctx.fillText(label, right, at);
+    before = { y, left: right - ctx.measureText(label).width };
   }
   ctx.restore();
 }

@@ -7,6 +7,7 @@ import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, layOut } from '../../renderer/charts/layout.ts';
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
+import { successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
@@ -246,6 +247,19 @@ describe('a chart in a file', () => {
       expect(cell(text).replace(/^"/, '')[0]).toBe("'");
     expect(cell('a "b", c')).toBe('"a ""b"", c"');
   });
+});
+
+test('success is held against the untrained policy, random moves and the best, where they are known', () => {
+  const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
+  const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
+  const labels = (...environments: object[]) =>
+    successReferences({ environments }, run).map(({ label }) => label);
+  expect(labels(lake)).toEqual(['untrained 37.1 %', 'random 21 %']);
+  const slips = { ...lake.config, is_slippery: true, success_rate: 1 / 3 };
+  expect(labels({ ...lake, config: slips })).toContain('best possible 48 %');
+  expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['untrained 37.1 %']);
+  expect(labels(lake, { ...lake, label: 'other' })).toEqual([]);
+  expect(successReferences(null, run)).toEqual([]);
 });
 
 test('every metric that a trainer writes has a chart, each in one section and with a title', () => {
