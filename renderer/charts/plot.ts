@@ -44,6 +44,8 @@ export interface Plot {
 }
 
 const axisSize = 50;
+/** Lines that have a point under the cross-hair. */
+const mostPoints = 12;
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   const { spec, traces, axis } = options;
@@ -69,9 +71,13 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false },
-        // Neither the edges of a band nor the values behind a smoothed line carry a point of their own.
         points: {
-          size: (_self, index) => (columns[index - 1]?.role === 'line' ? 7 : 0),
+          // Neither the edges of a band nor what stands behind a smoothed line carry a point, nor do lines that are too many to tell points apart.
+          show: (_self, index) =>
+            columns[index - 1]!.role === 'line' && traces.length <= mostPoints
+              ? document.createElement('div')
+              : (false as never),
+          size: 7,
           width: 1.5,
         },
         move: (self, left, top) => {
