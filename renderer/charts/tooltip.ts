@@ -93,7 +93,11 @@ let box: HTMLElement | null = null;
 
 /** Shows it beside a point of the window; there is one for all charts. */
 export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: number }): void {
-  box ??= made('div', styles.tip!);
+  if (!box) {
+    box = made('div', styles.tip!);
+    // What it is about is elsewhere then.
+    addEventListener('scroll', hideTip, { capture: true, passive: true });
+  }
   if (!box.isConnected) document.body.append(box);
   const head = made('strong', styles.title!, title);
   const rows = lines.map(({ label, color, dash, value, notes }) => {
