@@ -203,7 +203,7 @@ async function showMethods(page: Page): Promise<void> {
 
 async function enlarge(page: Page): Promise<void> {
   await page.getByRole('figure', { name: 'Success', exact: true }).hover();
-  await page.getByRole('button', { name: 'Enlarge Success' }).click();
+  await page.getByRole('button', { name: 'Enlarge Success', exact: true }).click();
   await page.getByRole('dialog').locator('.u-over').waitFor();
 }
 
