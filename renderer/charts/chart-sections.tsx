@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { memo, type ReactNode, useMemo, useState } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { Chart, type ChartProps } from './chart.tsx';
 import { ChartActions } from './chart-actions.tsx';
@@ -30,8 +30,16 @@ interface SectionsProps {
 /** The first are open until somebody folds them. */
 const openAtFirst = 2;
 
-/** Charts in sections that fold: pinned ones first, then the groups. While some are searched for, those alone, all of them open. */
-export function ChartSections({ groups, marks, matches, subtitle }: SectionsProps) {
+/**
+ * Charts in sections that fold: pinned ones first, then the groups. While some are searched for, those alone, all of them open. Runs are told of several times a
+ * second, which changes none of this.
+ */
+export const ChartSections = memo(function ChartSections({
+  groups,
+  marks,
+  matches,
+  subtitle,
+}: SectionsProps) {
   const pins = useChartPreferences((state) => state.pins);
   const [expanded, setExpanded] = useState<string | null>(null);
   const all = useMemo(() => groups.flatMap(({ items }) => items), [groups]);
@@ -66,7 +74,7 @@ export function ChartSections({ groups, marks, matches, subtitle }: SectionsProp
       )}
     </>
   );
-}
+});
 
 interface SectionProps {
   group: ChartGroup;

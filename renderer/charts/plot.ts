@@ -44,6 +44,8 @@ export interface Plot {
 }
 
 const axisSize = 50;
+/** Lines that have a point under the cross-hair. */
+const mostPoints = 12;
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   const { spec, traces, axis } = options;
@@ -69,9 +71,13 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false },
-        // Neither the edges of a band nor the values behind a smoothed line carry a point of their own.
         points: {
-          size: (_self, index) => (columns[index - 1]?.role === 'line' ? 7 : 0),
+          // Neither the edges of a band nor what stands behind a smoothed line carry a point, nor do lines that are too many to tell points apart.
+          show: (_self, index) =>
+            columns[index - 1]!.role === 'line' && traces.length <= mostPoints
+              ? document.createElement('div')
+              : (false as never),
+          size: 7,
           width: 1.5,
         },
         move: (self, left, top) => {
@@ -261,6 +267,8 @@ function drawReferences(
   ctx.fillStyle = color('text-faint');
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
+  // A label that another one stands in the way of goes to its left.
+  let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     const y = plot.valToPos(log ? Math.log10(value) : value, 'y', true);
     ctx.strokeStyle = color('text-faint');
@@ -276,8 +284,12 @@ function drawReferences(
     ctx.lineWidth = 3 * scale;
     const below = y - bbox.top < 18 * scale;
     ctx.textBaseline = below ? 'top' : 'bottom';
-    ctx.strokeText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
-    ctx.fillText(label, bbox.left + bbox.width - 4 * scale, y + (below ? 3 : -2) * scale);
+    const edge = bbox.left + bbox.width - 4 * scale;
+    const right = Math.abs(y - before.y) < 16 * scale ? before.left - 14 * scale : edge;
+    const at = y + (below ? 3 : -2) * scale;
+    ctx.strokeText(label, right, at);
+    ctx.fillText(label, right, at);
+    before = { y, left: right - ctx.measureText(label).width };
   }
   ctx.restore();
 }

@@ -29,6 +29,8 @@ export interface PictureStyle {
 const margin = { left: 62, right: 18, bottom: 44 };
 const entriesTop = 58;
 const entryHeight = 20;
+/** About the width of one. */
+const letter = 6.6;
 
 /** The chart as an SVG document, drawn from the data: title, lines with their names, axes, reference lines and marks. */
 export function toSvg(picture: Picture, { width, height, color }: PictureStyle): string {
@@ -91,18 +93,15 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       for (const [cx, cy] of points)
         inside.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
   }
+  let before = { at: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     const at = heightOf(value);
     const stroke = { stroke: color('text-faint'), 'stroke-dasharray': '1 3' };
     inside.push(element('line', { x1: box.left, x2: box.right, y1: at, y2: at, ...stroke }));
-    const label_ = {
-      x: box.right - 4,
-      y: at - 4,
-      'text-anchor': 'end',
-      'font-size': 12,
-      fill: color('text-faint'),
-    };
-    inside.push(element('text', label_, escaped(label)));
+    const right = Math.abs(at - before.at) < 16 ? before.left - 14 : box.right - 4;
+    const place = { x: right, y: at - 4, 'text-anchor': 'end', 'font-size': 12, fill: color('text-faint') };
+    inside.push(element('text', place, escaped(label)));
+    before = { at, left: right - label.length * letter };
   }
   for (const { iteration, places = byIteration, title } of marks) {
     const at = x(places.at(iteration));
@@ -130,7 +129,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
 function placeEntries(traces: readonly Trace[], width: number) {
   let [left, row] = [16, 0];
   const placed = traces.map((trace) => {
-    const room = 24 + trace.label.length * 6.6 + 18;
+    const room = 24 + trace.label.length * letter + 18;
     if (left > 16 && left + room > width - 16) [left, row] = [16, row + 1];
     const at = { trace, left, row };
     left += room;

@@ -5,6 +5,8 @@ import styles from './tooltip.module.css';
 import { type Reading, readingAt, seriesOf, type Trace } from './traces.ts';
 
 const shownLines = 12;
+/** Beyond so many, what is drawn is told alone. */
+const notedLines = 6;
 
 export interface Tip {
   /** Of the place under the cross-hair. */
@@ -48,7 +50,9 @@ export function tipAt(
   const title = axis !== 'iteration' && iterations.size === 1 ? `${words}, iteration ${only}` : words;
   return {
     title,
-    lines: lines.map((reading) => lineOf(spec, reading, axis, place, iterations.size > 1, smoothing)),
+    lines: lines.map((reading) =>
+      lineOf(spec, reading, axis, place, iterations.size > 1, lines.length <= notedLines ? smoothing : 0),
+    ),
     more: readings.length - lines.length,
   };
 }
@@ -67,6 +71,7 @@ function lineOf(
   axis: AxisKind,
   place: number,
   tellsIteration: boolean,
+  /** 0 where the measured value isn't told beside the smoothed one. */
   smoothing: number,
 ): TipLine {
   const elsewhere = axis === 'iteration' ? own !== place : tellsIteration;
@@ -88,7 +93,11 @@ let box: HTMLElement | null = null;
 
 /** Shows it beside a point of the window; there is one for all charts. */
 export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: number }): void {
-  box ??= made('div', styles.tip!);
+  if (!box) {
+    box = made('div', styles.tip!);
+    // What it is about is elsewhere then.
+    addEventListener('scroll', hideTip, { capture: true, passive: true });
+  }
   if (!box.isConnected) document.body.append(box);
   const head = made('strong', styles.title!, title);
   const rows = lines.map(({ label, color, dash, value, notes }) => {

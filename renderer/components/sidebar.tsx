@@ -31,8 +31,11 @@ const places: { page: Route['page']; title: string; icon: IconName; route: Route
   { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
-const belongsTo = (route: Route, page: Route['page']) =>
-  route.page === page || (page === 'studies' && route.page === 'study');
+/** A page that isn't listed belongs to the one that leads to it. */
+function belongsTo(route: Route, page: Route['page']): boolean {
+  if (route.page === 'new') return page === (route.study ? 'studies' : 'start');
+  return route.page === page || (page === 'studies' && route.page === 'study');
+}
 
 /** Beyond that many, a list is no overview: History has them all. */
 const mostListed = 60;

@@ -77,7 +77,7 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
 
   const figure = page.getByRole('figure', { name: 'Success', exact: true });
   await figure.hover();
-  await figure.getByRole('button', { name: 'Enlarge Success' }).click();
+  await figure.getByRole('button', { name: 'Enlarge Success', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Success' });
   await dialog.locator('.u-over').waitFor();
   expect(await violations(page)).toEqual([]);

@@ -249,6 +249,19 @@ describe('a chart in a file', () => {
   });
 });
 
+test('success is held against the untrained policy, random moves and the best, where they are known', () => {
+  const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
+  const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
+  const labels = (...environments: object[]) =>
+    successReferences({ environments }, run).map(({ label }) => label);
+  expect(labels(lake)).toEqual(['untrained 37.1 %', 'random 21 %']);
+  const slips = { ...lake.config, is_slippery: true, success_rate: 1 / 3 };
+  expect(labels({ ...lake, config: slips })).toContain('best possible 48 %');
+  expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['untrained 37.1 %']);
+  expect(labels(lake, { ...lake, label: 'other' })).toEqual([]);
+  expect(successReferences(null, run)).toEqual([]);
+});
+
 test('every metric that a trainer writes has a chart, each in one section and with a title', () => {
   const concrete = metricNames.map((name) => name.replace('<turn>', '1').replace('<action>', 'Left'));
   const names = [...concrete, 'rollout/lake/entropy', 'evaluation/lake/success_rate', 'new/thing', 'loose'];

@@ -5,7 +5,7 @@ export default class StillPlot {
   static readonly pxRatio = 1;
   readonly over = document.createElement('div');
   readonly bbox = { left: 0, top: 0, width: 0, height: 0 };
-  readonly ctx = new Proxy({}, { get: () => () => {}, set: () => true });
+  readonly ctx = new Proxy({}, { get: () => () => ({ width: 0 }), set: () => true });
   constructor({ hooks }: { hooks: { draw: Hook[] } }, _data: unknown, target: HTMLElement) {
     target.append(this.over);
     for (const hook of hooks.draw) hook(this);

@@ -16,6 +16,9 @@ import styles from './compare-page.module.css';
 import type { Compared } from './compare-page.tsx';
 import { type Grouping, groupings } from './config-diff.ts';
 
+/** Runs of which every alarm is marked. */
+const fewRuns = 6;
+
 interface ChartsProps {
   compared: readonly Compared[];
   hidden: ReadonlySet<string>;
@@ -145,14 +148,17 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
         ? []
         : compared.flatMap(({ id, run, alerts, color }) => {
             const own = [...places].find(([subject]) => subject.id === id)?.[1];
-            // With several runs, what is only watched would hide what matters.
-            return alerts
+            // With several runs, what is only watched would hide what matters; with many, all but the first alarm of each.
+            const alarms = alerts
               .map(alertMark)
-              .flatMap((mark) =>
-                mark.tone === 'watch'
-                  ? []
-                  : [{ ...mark, color, title: `${run.name}: ${mark.title}`, ...(own && { places: own }) }],
-              );
+              .filter(({ tone }) => tone !== 'watch')
+              .sort((a, b) => a.iteration - b.iteration);
+            return alarms.slice(0, compared.length > fewRuns ? 1 : undefined).map((mark) => ({
+              ...mark,
+              color,
+              title: `${run.name}: ${mark.title}`,
+              ...(own && { places: own }),
+            }));
           }),
     [compared, places, grouped],
   );

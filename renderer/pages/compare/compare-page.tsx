@@ -17,11 +17,14 @@ export interface Compared extends ComparedRun {
   dash?: 'dashed' | 'dotted';
 }
 
+/** More could not be told apart, and would take their time. */
+const mostRuns = 60;
 const colors = 10;
 const dashes = [undefined, 'dashed', 'dotted'] as const;
 
 /** Several runs over one another: their values, and what differs in their configurations. */
-export function ComparePage({ runIds }: { runIds: readonly string[] }) {
+export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
+  const runIds = useMemo(() => asked.slice(0, mostRuns), [asked]);
   const known = useApp((state) => state.runs);
   const followed = useComparedRuns(runIds);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
@@ -60,6 +63,11 @@ export function ComparePage({ runIds }: { runIds: readonly string[] }) {
           onChoose={(id) => navigate({ page: 'compare', runIds: [...runIds, id] }, true)}
         />
       </header>
+      {asked.length > mostRuns && (
+        <p className={styles.gone} role="status">
+          The first {mostRuns} of {asked.length} runs are compared.
+        </p>
+      )}
       {gone.length > 0 && (
         <p className={styles.gone} role="status">
           {gone.length === 1 ? 'One run of this address is' : `${gone.length} runs of this address are`} no

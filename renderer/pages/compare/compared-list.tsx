@@ -47,7 +47,9 @@ function factsOf(run: Compared['run']): string {
   const { evaluation } = successOf(run);
   return [
     statusWords[run.status],
-    `${run.iteration} of ${run.iterations} iterations`,
+    run.iteration === run.iterations
+      ? `${run.iteration} iterations`
+      : `${run.iteration} of ${run.iterations} iterations`,
     ...(evaluation === undefined ? [] : [`success ${percent(evaluation)}`]),
   ].join(', ');
 }

@@ -32,6 +32,9 @@ await takeAll(busyStudio, (runs) => [
   ['new-fork', `/new/run/${runs.lake}/20`],
   ['run', `/run/${runs.lake}`],
   ['run-zoomed', `/run/${runs.lake}`, zoomAndPoint],
+  ['run-chart-enlarged', `/run/${runs.lake}`, enlarge],
+  ['compare', `/compare/${runs.lake},${runs.paused},${runs.interrupted}`],
+  ['compare-empty', '/compare'],
   ['run-panels', `/run/${runs.lake}`, openPanels],
   ['run-queued', `/run/${runs['queued-starter-bandit']}`],
   ['run-marked', `/run/${runs.bandit}`, writeNote],
@@ -208,6 +211,12 @@ async function zoomAndPoint(page: Page): Promise<void> {
 async function showMethods(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Show Methods paragraph' }).click();
   await page.getByRole('region', { name: 'Methods paragraph' }).waitFor();
+}
+
+async function enlarge(page: Page): Promise<void> {
+  await page.getByRole('figure', { name: 'Success', exact: true }).hover();
+  await page.getByRole('button', { name: 'Enlarge Success', exact: true }).click();
+  await page.getByRole('dialog').locator('.u-over').waitFor();
 }
 
 async function openTrap(page: Page): Promise<void> {
