@@ -7,7 +7,7 @@ import { Button, IconButton, Panel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './checkpoints-panel.module.css';
-import { showPart } from './show-part.ts';
+import { partId, showPart } from './show-part.ts';
 
 /** Where a run can be gone on from, evaluated and kept. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
@@ -16,7 +16,11 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
   const best = checkpoints.reduce<number | null>((top, { success }) => higher(top, meanOf(success)), null);
   return (
-    <Panel id="checkpoints" title="Checkpoints" note={`${checkpoints.length}, ${bytes(total)}`}>
+    <Panel
+      id={partId(run.id, 'checkpoints')}
+      title="Checkpoints"
+      note={`${checkpoints.length}, ${bytes(total)}`}
+    >
       <table className={`table ${styles.table}`}>
         <thead>
           <tr>
@@ -67,7 +71,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
   const pin = () =>
     void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
   const evaluate = () => {
-    showPart('evaluations');
+    showPart(run.id, 'evaluations');
     void api.call('evaluations.start', { runId: run.id, checkpoint: iteration }).catch(report);
   };
   return (

@@ -43,7 +43,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
           )}
           <PlayLink run={run} />
           <RunMenu run={run} without={besides}>
-            <RunMenuItem icon="fork" onClick={() => showPart('checkpoints')}>
+            <RunMenuItem icon="fork" onClick={() => showPart(run.id, 'checkpoints')}>
               Fork from a checkpoint…
             </RunMenuItem>
           </RunMenu>
@@ -140,10 +140,10 @@ function Next({ run }: { run: RunSummary }) {
       {run.task === 'reinforce' && <TrainMore run={run} />}
       {run.task !== 'imported' && (
         <>
-          <Button icon="fork" onClick={() => showPart('checkpoints')}>
+          <Button icon="fork" onClick={() => showPart(run.id, 'checkpoints')}>
             Fork from a checkpoint
           </Button>
-          <Button icon="ok" onClick={() => showPart('evaluations')}>
+          <Button icon="ok" onClick={() => showPart(run.id, 'evaluations')}>
             Evaluate
           </Button>
         </>

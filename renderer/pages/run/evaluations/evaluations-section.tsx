@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import type { RunSummary } from '../../../../core/contract/contract.ts';
 import { useRun } from '../../../views/run-view.tsx';
+import { partId } from '../show-part.ts';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 
@@ -10,7 +11,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
   const evaluations = useRun((state) => state.evaluations);
   const active = evaluations.some(({ state }) => state === 'running');
   return (
-    <section id="evaluations" className="evaluations" aria-labelledby={title}>
+    <section id={partId(run.id, 'evaluations')} className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
         <p className="muted">
