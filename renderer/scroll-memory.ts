@@ -8,6 +8,9 @@ const entryKey = (): string | null =>
   (window as { navigation?: { currentEntry?: { key: string } | null } }).navigation?.currentEntry?.key ??
   null;
 
+/** What a person scrolls by. */
+const kinds = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+
 const places = new Map<string, number>();
 
 /** Every page begins at its top, and is found again where it was left: a browser remembers its own scroll bar, but not that of an element. `place`: what is another page. */
@@ -36,21 +39,21 @@ export function useScrollMemory(element: RefObject<HTMLElement | null>, place: s
     if (!scrolled) return;
     const wanted = places.get(entryKey() ?? '') ?? 0;
     scrolled.scrollTop = wanted;
-    if (wanted === 0 || scrolled.scrollTop === wanted) return;
-    // What the page shows is still to come.
-    const watch = new ResizeObserver(() => {
-      scrolled.scrollTop = wanted;
-      if (scrolled.scrollTop === wanted) end();
-    });
-    for (const child of scrolled.children) watch.observe(child);
-    const timer = setTimeout(() => end(), patience);
-    const end = () => {
-      watch.disconnect();
-      clearTimeout(timer);
-      for (const kind of ['wheel', 'keydown', 'pointerdown']) scrolled.removeEventListener(kind, end);
+    if (wanted === 0) return;
+    // What the page shows comes piece by piece, above that place too; a person who scrolls meanwhile is left alone.
+    const until = performance.now() + patience;
+    let frame = 0;
+    const hold = () => {
+      if (scrolled.scrollTop !== wanted) scrolled.scrollTop = wanted;
+      if (performance.now() < until) frame = requestAnimationFrame(hold);
+      else end();
     };
-    for (const kind of ['wheel', 'keydown', 'pointerdown'])
-      scrolled.addEventListener(kind, end, { passive: true });
+    const end = () => {
+      cancelAnimationFrame(frame);
+      for (const kind of kinds) scrolled.removeEventListener(kind, end);
+    };
+    for (const kind of kinds) scrolled.addEventListener(kind, end, { passive: true });
+    hold();
     return end;
   }, [place]);
 }

@@ -79,9 +79,9 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
   for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
   await screenshot('2-run');
 
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
 
   await page.getByRole('link', { name: 'Replay episodes' }).click();
   await chooseFirstEpisode(page);

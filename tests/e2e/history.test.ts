@@ -91,7 +91,7 @@ test('the keyboard alone finds a run, asks to stop it, thinks better of it, and 
   await dialog.waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).getByText('Start or resume').waitFor();
   await page.keyboard.press('Escape');
@@ -113,11 +113,12 @@ test('a page begins at its top, and is found again where it was left', async () 
   await open(`/run/${lake}`);
   await page.getByRole('heading', { name: 'Evaluations' }).waitFor();
   await main().evaluate((element) => element.scrollTo(0, 300));
+  const left = await main().evaluate((element) => element.scrollTop);
   await page.getByRole('link', { name: 'History' }).click();
   await page.getByRole('heading', { name: 'History' }).waitFor();
   expect(await main().evaluate((element) => element.scrollTop)).toBe(0);
   await page.goBack();
-  await page.waitForFunction(() => document.getElementById('main')!.scrollTop === 300);
+  await page.waitForFunction((top) => document.getElementById('main')!.scrollTop === top, left);
   expect(complaints).toEqual([]);
 });
 

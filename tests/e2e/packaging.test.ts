@@ -80,7 +80,7 @@ test('the Debian package, installed into a folder, opens and trains with the tra
       .first()
       .click();
     await page.getByRole('heading', { name: /^FrozenLake [0-9a-f]{4}/ }).waitFor();
-    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     does({ second: ['', 'starpo://system'] });
     await page.getByText(join(resources, 'bin/starpo-trainer')).first().waitFor();
     does({ message: 1, close: true });

@@ -129,7 +129,7 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   expect(summary).toMatchObject({ status: 'running' });
   await page.reload();
   await chartReaches(second.shell, withoutServer);
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await page.screenshot({ path: join(screenshots, '6-shell.png') });
   expectUndisturbed(folder!);
 
