@@ -113,11 +113,15 @@ describe('starpo', { timeout: 300_000 }, () => {
     const made = await run('new', '--from', 'a16c', '--set', model);
     expect(made).toMatchObject({ status: 0, errors: '' });
     expect(readdirSync(join(world.home, 'runs'))).toHaveLength(3);
+    expect(await run('rename', 'a2ff', 'Wide clip')).toMatchObject({ status: 0, output: 'Wide clip' });
+    const packed = join(world.folder, 'wide.zip');
+    expect(await run('bundle', 'export', 'wide clip', packed)).toMatchObject({ status: 0, output: packed });
     const unclear = await run('show', 'starter-bandit');
     expect(unclear.status).toBe(2);
     expect(unclear.errors).toMatch(
       /"starter-bandit" could be 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
     );
+    expect((await run('delete', 'wide clip')).output).toMatch(/a2ff, .* is in the trash/);
   });
 
   test('presets: what each shows, and how long it takes where a run has told', async () => {

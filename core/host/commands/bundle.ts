@@ -2,13 +2,14 @@ import { open, rm } from 'node:fs/promises';
 import { type BundleChoice, pieceBytes } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 export type BundleFlags = BundleChoice & { home?: string };
 
 /** Packs a run into a file that isn't there yet. The file is written by this process, so that core takes no path from a client. */
 export async function exportBundle(
-  runId: string,
+  named: string,
   path: string,
   { home, checkpoints, episodes }: BundleFlags,
 ): Promise<void> {
@@ -17,6 +18,7 @@ export async function exportBundle(
   });
   try {
     await withClient(home, async (client) => {
+      const runId = await resolveRun(client, named);
       const { file, bytes } = await client.call('bundles.export', { runId, checkpoints, episodes });
       for (let offset = 0; offset < bytes; ) {
         const { piece } = await client.call('bundles.read', { file, offset });

@@ -1,14 +1,16 @@
 import { bytes } from '../../contract/bytes.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, table } from '../output.ts';
+import { findRun, resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {
   home?: string;
 }
 
-export async function renameRun(runId: string, name = '', { home }: Options): Promise<void> {
+export async function renameRun(named: string, name = '', { home }: Options): Promise<void> {
   const { summary } = await withClient(home, async (client) => {
+    const runId = await resolveRun(client, named);
     await client.call('runs.annotate', { runId, name });
     return client.call('runs.get', { runId });
   });
@@ -16,8 +18,11 @@ export async function renameRun(runId: string, name = '', { home }: Options): Pr
 }
 
 /** Prints a line for each that is gone, and fails with the first that couldn't go. */
-export async function deleteRuns(runIds: string[], { home }: Options): Promise<void> {
-  const { deleted, refused } = await withClient(home, (client) => client.call('runs.delete', { runIds }));
+export async function deleteRuns(named: string[], { home }: Options): Promise<void> {
+  const { deleted, refused } = await withClient(home, async (client) => {
+    const runs = await client.call('runs.list', {});
+    return client.call('runs.delete', { runIds: named.map((each) => findRun(runs, each).id) });
+  });
   for (const { runId, bytes: size } of deleted) print(`${runId}, ${bytes(size)}, is in the trash`);
   const [first] = refused;
   if (first) throw new Failure(first.error.code, `${first.runId}: ${first.error.message}`, first.error.hint);
