@@ -1,3 +1,4 @@
+import type { HumanSuccess } from '../../core/contract/play.ts';
 import { percent } from '../components/format.ts';
 import type { SeriesSource } from './series-source.ts';
 
@@ -15,10 +16,14 @@ interface Environment {
 }
 
 /**
- * What a share of success is to be held against: the policy before training, chance, and the best that there is to reach, each where it is known. With several
- * environments none is drawn, since a line would not say of which it is.
+ * What a share of success is to be held against: the policy before training, random moves, the best that there is to reach, and a person who played its levels, each
+ * where it is known. With several environments none is drawn, since a line would not say of which it is.
  */
-export function successReferences(config: unknown, source: SeriesSource): Reference[] {
+export function successReferences(
+  config: unknown,
+  source: SeriesSource,
+  people: readonly HumanSuccess[] = [],
+): Reference[] {
   const environments = (config as { environments?: Environment[] } | null)?.environments ?? [];
   const [environment] = environments;
   if (environments.length !== 1 || !environment) return [];
@@ -27,6 +32,12 @@ export function successReferences(config: unknown, source: SeriesSource): Refere
   return [
     ...(untrained === undefined ? [] : [{ value: untrained, label: `untrained ${percent(untrained)}` }]),
     ...boundsOf(environment),
+    ...people
+      .filter((each) => each.environment === environment.label && each.levels > 0)
+      .map(({ successes, levels }) => ({
+        value: successes / levels,
+        label: `you ${percent(successes / levels, 0)}`,
+      })),
   ];
 }
 

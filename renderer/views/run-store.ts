@@ -9,6 +9,7 @@ import type {
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
+import type { HumanSuccess } from '../../core/contract/play.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
@@ -25,6 +26,8 @@ export interface RunState {
   folder: string;
   /** What the trainer planned to take of a GPU's memory; null where it planned none. */
   memoryPlan: MemoryPlan | null;
+  /** Of people who played the run's levels, by environment. */
+  humanSuccess: HumanSuccess[];
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
@@ -48,6 +51,7 @@ export const createRunStore = (runId: string): RunStore =>
     config: null,
     folder: '',
     memoryPlan: null,
+    humanSuccess: [],
     series: new RunSeries(),
     log: [],
     rollouts: [],
@@ -85,7 +89,15 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [{ config, folder, memoryPlan }, series, log, rollouts, evaluations, alerts, echoTrap] = answers;
+    const [
+      { config, folder, memoryPlan, humanSuccess },
+      series,
+      log,
+      rollouts,
+      evaluations,
+      alerts,
+      echoTrap,
+    ] = answers;
     store.getState().series.load(series);
     store.setState({
       loaded: true,
@@ -93,6 +105,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       config,
       folder,
       memoryPlan,
+      humanSuccess,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
@@ -120,6 +133,11 @@ export function followRun(api: Api, store: RunStore): () => void {
     api.on(
       'log',
       ({ line }) => catchUp.notice(() => store.setState(({ log }) => ({ log: withLine(log, line) }))),
+      runId,
+    ),
+    api.on(
+      'humanSuccess',
+      ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })),
       runId,
     ),
     api.on('memoryPlan', ({ plan }) => catchUp.notice(() => store.setState({ memoryPlan: plan })), runId),

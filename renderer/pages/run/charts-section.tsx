@@ -75,6 +75,7 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
 function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   const series = useRun((state) => state.series);
   const config = useRun((state) => state.config);
+  const humanSuccess = useRun((state) => state.humanSuccess);
   const wished = useChartPreferences((state) => state.axis);
   const { id, name, task } = run;
   const live = isLive(run.status);
@@ -105,7 +106,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       axis,
       extent,
       ...(spec.id === 'success' && {
-        references: successReferences(config, series),
+        references: successReferences(config, series, humanSuccess),
         headline: <EvaluationFigures runId={id} series={series} />,
       }),
     });
@@ -122,7 +123,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];
     return { axis, axes, groups, places: places.get(own)! };
-  }, [id, name, task, live, series, config, names, wished, behind]);
+  }, [id, name, task, live, series, config, humanSuccess, names, wished, behind]);
 }
 
 /** What happened to the run, where it stands on the axis. */
