@@ -10,6 +10,7 @@ import type {
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
+import type { HumanSuccess } from '../../core/contract/play.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
@@ -26,6 +27,8 @@ export interface RunState {
   folder: string;
   /** What the trainer planned to take of a GPU's memory; null where it planned none. */
   memoryPlan: MemoryPlan | null;
+  /** Of people who played the run's levels, by environment. */
+  humanSuccess: HumanSuccess[];
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
@@ -51,6 +54,7 @@ export const createRunStore = (runId: string): RunStore =>
     config: null,
     folder: '',
     memoryPlan: null,
+    humanSuccess: [],
     series: new RunSeries(),
     log: [],
     rollouts: [],
@@ -105,6 +109,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       config,
       folder,
       memoryPlan,
+      humanSuccess,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
@@ -133,6 +138,11 @@ export function followRun(api: Api, store: RunStore): () => void {
     api.on(
       'log',
       ({ line }) => catchUp.notice(() => store.setState(({ log }) => ({ log: withLine(log, line) }))),
+      runId,
+    ),
+    api.on(
+      'humanSuccess',
+      ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })),
       runId,
     ),
     api.on('memoryPlan', ({ plan }) => catchUp.notice(() => store.setState({ memoryPlan: plan })), runId),

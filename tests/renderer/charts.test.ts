@@ -259,6 +259,11 @@ test('success is held against the untrained policy, random moves and the best, w
   expect(labels({ ...lake, config: slips })).toContain('best possible 48 %');
   expect(labels({ ...lake, config: { size: 6, p: 0.8 } })).toEqual(['untrained 37.1 %']);
   expect(labels(lake, { ...lake, label: 'other' })).toEqual([]);
+  const people = [{ environment: 'lake', levels: 10, successes: 9 }];
+  expect(successReferences({ environments: [lake] }, run, people).at(-1)).toEqual({
+    value: 0.9,
+    label: 'you 90 %',
+  });
   expect(successReferences(null, run)).toEqual([]);
 });
 
