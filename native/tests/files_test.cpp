@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <thread>
 
 #include "error_code.h"
 #include "files/base64.h"
@@ -13,8 +15,10 @@
 #include "files/folder_entries.h"
 #include "files/sha256.h"
 #include "files/temporary_file.h"
+#include "journal/journal.h"
 #include "rollout/rollout_writer.h"
 #include "temporary_folder.h"
+#include "train/run/background_writer.h"
 
 using namespace starpo;
 using nlohmann::json;
@@ -32,6 +36,8 @@ std::string decompressed(const std::string& frame) {
 int entries(const std::filesystem::path& folder) {
   return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
+
+bool says_rollout(const TemporaryFolder& run) { return read_text(run.path() / "events.jsonl").find("\"rollout\"") != std::string::npos; }
 
 }  // namespace
 
@@ -149,4 +155,42 @@ TEST_CASE("a folder's entries are listed, and what is no folder has none") {
   CHECK(entries == std::vector<std::filesystem::path>{folder.path() / "a", folder.path() / "b"});
   CHECK(folder_entries(folder.path() / "a").empty());
   CHECK(folder_entries(folder.path() / "missing").empty());
+}
+
+TEST_CASE("a set is told of as soon as its files are there, once, and nobody waits for them before") {
+  TemporaryFolder run;
+  Journal journal(run.path());
+  BackgroundWriter writer(run.path(), journal);
+  writer.tell_if_written();
+  CHECK(writer.tell() == 0);
+
+  std::promise<void> go_on;
+  writer.begin(3, "train", [held = go_on.get_future().share()](RolloutWriter& file) {
+    held.wait();
+    file.add("{}", R"({"id":"000003-train-0000"})");
+  });
+  writer.tell_if_written();
+  CHECK_FALSE(says_rollout(run));
+  go_on.set_value();
+  while (!says_rollout(run)) {
+    writer.tell_if_written();
+    std::this_thread::yield();
+  }
+  CHECK(std::filesystem::exists(run.path() / "rollouts/000003-train.index.json"));
+  const auto next = journal.next_seq();
+  CHECK(writer.tell() > 0);
+  CHECK(writer.tell() == 0);
+  CHECK(journal.next_seq() == next);
+}
+
+TEST_CASE("what kept a set from being written is thrown where it would have been told of") {
+  TemporaryFolder run;
+  Journal journal(run.path());
+  std::filesystem::remove_all(run.path() / "rollouts");
+  write_text(run.path() / "rollouts", "a file where the folder should be");
+  BackgroundWriter writer(run.path(), journal);
+  writer.begin(3, "train", [](RolloutWriter&) {});
+  CHECK(error_code_of([&] { writer.tell(); }) == "file_unwritable");
+  writer.tell_despite_failure();
+  CHECK_FALSE(says_rollout(run));
 }

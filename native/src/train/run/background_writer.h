@@ -19,7 +19,10 @@ class BackgroundWriter {
   // The set before must have been told of.
   void begin(int iteration, const std::string& split, std::function<void(RolloutWriter&)> write);
 
-  // Waits for the set and says in the journal that its files are there. Returns the seconds that writing took; 0 where no set is under way. Errors: those of RolloutWriter and Journal.
+  // Says in the journal that the set's files are there, if they are by now; waits for nothing. Errors: those of RolloutWriter and Journal.
+  void tell_if_written();
+
+  // The same, but waits for the set, unless it was told of already. Returns the seconds that writing took; 0 where no set was under way.
   double tell();
 
   // The same while another failure is under way: that one matters more than what may be wrong with writing.
@@ -33,9 +36,12 @@ class BackgroundWriter {
     double seconds;
   };
 
+  void say();
+
   std::filesystem::path run_directory_;
   Journal& journal_;
   std::future<Written> writing_;  // of std::async, whose destructor waits
+  double seconds_ = 0;            // of the last set that was told of, until `tell` has given them
 };
 
 }  // namespace starpo

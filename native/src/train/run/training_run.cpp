@@ -233,6 +233,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
     if (is_diagnosed(config, iteration_)) diagnosing = diagnose(*episodes, kept, metrics);
     mix_environments(kept);
     result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
+      writer_.tell_if_written();  // whoever watches sees the episodes while the update goes on
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
@@ -255,7 +256,10 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
 double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
   const Stopwatch watch(control_);
   journal_.phase("diagnose", iteration_, 0, 1);
-  add_diagnostics(state_->config, state_->replica, episodes, kept, metrics, [&] { control_.poll(); });
+  add_diagnostics(state_->config, state_->replica, episodes, kept, metrics, [&] {
+    writer_.tell_if_written();
+    control_.poll();
+  });
   return at(metrics, metric::time_diagnostics) = watch.seconds();
 }
 
