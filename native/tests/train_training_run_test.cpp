@@ -21,7 +21,7 @@ using Fixture = TinyRun;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "an iteration is told of when its episodes are whole") {
+TEST_CASE_FIXTURE(Fixture, "an iteration is told of after its episodes, whose files are whole") {
   REQUIRE(train() == 0);
   std::vector<json> written;
   for (const auto& event : events("rollout"))
@@ -29,7 +29,8 @@ TEST_CASE_FIXTURE(Fixture, "an iteration is told of when its episodes are whole"
   const auto iterations = events("iteration");
   REQUIRE(written.size() == iterations.size());
   for (std::size_t i = 0; i < written.size(); ++i) {
-    CHECK(written[i].at("seq").get<int>() + 1 == iterations[i].at("seq").get<int>());
+    CHECK(written[i].at("seq") < iterations[i].at("seq"));
+    if (i > 0) CHECK(written[i].at("seq") > iterations[i - 1].at("seq"));
     CHECK(std::filesystem::exists(run.path() / written[i].at("file").get<std::string>()));
     const auto& metrics = iterations[i].at("metrics");
     CHECK(metrics.at("time/write").get<double>() > 0);

@@ -51,6 +51,9 @@ await takeAll(busyStudio, (runs) => [
   ['replay-sokoban', `/run/${runs.sokoban}/replay/000020-train-0000`, stepped(2)],
   ['replay-sokoban-lost', `/run/${runs.sokoban}/replay/000020-train-0001`, stepped(5)],
   ['replay-bandit', `/run/${runs.bandit}/replay`, stepped(1)],
+  ['replay-tokens', `/run/${runs.lake}/replay/000080-train-0003`, colourTokens],
+  ['replay-groups', `/run/${runs.lake}/replay/000080-train-0003`, showGroups],
+  ['then-and-now', `/run/${runs.lake}/then-and-now`],
   ['replay-unknown', `/run/${runs.lake}/replay/000087-train-9999`],
 ]);
 
@@ -181,6 +184,15 @@ function stepped(times: number): Steps {
       await page.waitForTimeout(500);
     }
   };
+}
+
+async function colourTokens(page: Page): Promise<void> {
+  await page.getByLabel('Colour tokens by').selectOption('entropies');
+  await page.locator('[data-own-keys]').first().focus();
+}
+
+async function showGroups(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Groups' }).click();
 }
 
 async function zoomAndPoint(page: Page): Promise<void> {
