@@ -10,7 +10,6 @@ import type {
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
-import type { HumanSuccess } from '../../core/contract/play.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
@@ -37,8 +36,6 @@ export interface RunState {
   /** Null until it has been measured. */
   storage: RunStorage | null;
   alerts: Alert[];
-  /** Rates of people who played its levels, by environment: for a line on Success. */
-  humanSuccess: HumanSuccess[];
   /** What the Echo Trap's monitor says; null where there is nothing to judge. */
   echoTrap: EchoTrap | null;
 }
@@ -61,7 +58,6 @@ export const createRunStore = (runId: string): RunStore =>
     evaluations: [],
     storage: null,
     alerts: [],
-    humanSuccess: [],
     echoTrap: null,
   }));
 
@@ -114,7 +110,6 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
       alerts,
-      humanSuccess,
       echoTrap,
     });
     measure();
