@@ -92,7 +92,7 @@ function Section({ group, openAtFirst, marks, searched, subtitle, onExpand }: Se
   const size = useChartPreferences((state) => state.size);
   const open = searched || (kept ?? openAtFirst);
   return (
-    <section className={styles.section} aria-label={title}>
+    <section className={styles.section} aria-label={`${title}, charts`}>
       <h3 className={styles.heading}>
         <button
           type="button"

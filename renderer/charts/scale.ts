@@ -49,7 +49,7 @@ export function valueRange(
     return high - low < 0.2
       ? [low - 0.1, high + 0.1]
       : [low - (high - low) * 0.05, high + (high - low) * 0.05];
-  const room = (high - low || Math.abs(high) || 1) * 0.1;
+  const room = (high - (spec.low ?? low) || Math.abs(high) || 1) * 0.1;
   // Where values have bounds, only a band around a mean can reach beyond them.
   return [spec.low ?? low - room, spec.high ?? high + room];
 }

@@ -50,6 +50,6 @@ function factsOf(run: Compared['run']): string {
     run.iteration === run.iterations
       ? `${run.iteration} iterations`
       : `${run.iteration} of ${run.iterations} iterations`,
-    ...(evaluation === undefined ? [] : [`success ${percent(evaluation)}`]),
+    ...(evaluation === undefined ? [] : [`success ${percent(evaluation).replace(' ', '\u00a0')}`]),
   ].join(', ');
 }
