@@ -326,7 +326,7 @@ describe('what success is held against', () => {
     { environment: 'lake', levels: 12, successes: 9 },
   ];
 
-  test('is the policy before training, chance, and a person who played its levels', () => {
+  test('is the policy before training, random moves, and a person who played its levels', () => {
     const labels = (...environments: object[]) =>
       successReferences({ environments }, evaluated, people).map(({ label }) => label);
     expect(labels(lake)).toEqual(['untrained 41.0 %', 'You 75.0 %']);
