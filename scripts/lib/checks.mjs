@@ -8,6 +8,7 @@ const checks = [
   { name: 'types: core and shell', args: tsc('tsconfig.node.json') },
   { name: 'types: scripts', args: tsc('tsconfig.scripts.json') },
   { name: 'types: renderer', args: tsc('tsconfig.renderer.json') },
+  { name: 'types: pages under test', args: tsc('tsconfig.pages.json') },
   { name: 'types: end to end', args: tsc('tsconfig.e2e.json') },
   {
     name: 'lint, format, layers',
