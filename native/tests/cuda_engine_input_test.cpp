@@ -13,7 +13,7 @@ using namespace starpo;
 namespace {
 
 // A GPU's network, and a batch that it would take.
-struct Fixture {
+struct GpuInput {
   ThreadPool threads{1};
   EngineNeeds needs;
   std::unique_ptr<Engine> engine = make_engine({"cuda:0"}, threads);
@@ -22,7 +22,7 @@ struct Fixture {
   std::vector<float> logprobs, entropies, numbers;
   std::vector<double> advantages;
 
-  explicit Fixture(ModelHead head = ModelHead::language) {
+  explicit GpuInput(ModelHead head = ModelHead::language) {
     needs.model = small_config({2, 1, 16, true});
     needs.model.vocab_size = needs.model.hidden_size = needs.model.intermediate_size = 32;
     needs.trains_policy = true;
@@ -59,7 +59,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes beyond it") {
-  Fixture gpu;
+  GpuInput gpu;
   CHECK_NOTHROW(gpu.forward());
   const PackedBatch good = gpu.batch;
   const auto refused = [&](const std::vector<std::int32_t>& starts) {
@@ -83,7 +83,7 @@ TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes b
 }
 
 TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch's") {
-  Fixture gpu;
+  GpuInput gpu;
   CHECK_NOTHROW(gpu.learn(gpu.loss(2, 1, 0)));
   CHECK_THROWS_AS(gpu.learn(gpu.loss(2, 0, 0)), std::invalid_argument);
   CHECK_THROWS_AS(gpu.learn(gpu.loss(3, 3, 0)), std::invalid_argument);
@@ -95,7 +95,7 @@ TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch'
   CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
   CHECK_THROWS_AS(gpu.learn(gpu.loss(2, 1, 0)), std::invalid_argument);
 
-  Fixture critic(ModelHead::value);
+  GpuInput critic(ModelHead::value);
   const auto pass = critic.network->make_pass();
   pass->forward_values(critic.batch, critic.logprobs);
   CHECK_NOTHROW(pass->backward_values(critic.numbers));
@@ -103,7 +103,7 @@ TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch'
 }
 
 TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor: nothing is learned") {
-  Fixture gpu;
+  GpuInput gpu;
   gpu.batch.targets.clear();
   gpu.resize(0);
   gpu.network->trained().clear_gradients();
@@ -113,7 +113,7 @@ TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor
 }
 
 TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what no slot has room for") {
-  Fixture gpu;
+  GpuInput gpu;
   const auto generator = gpu.network->make_generator(3, 16);
   const std::vector<std::int32_t> prompt{1, 2, 3};
   const auto with = [&](std::int32_t token) { return std::vector<std::int32_t>{1, token}; };
@@ -129,7 +129,7 @@ TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what
 }
 
 TEST_CASE("a reply whose logits were not finite says so, and can't be gone on with") {
-  Fixture gpu;
+  GpuInput gpu;
   std::vector<float> weights(gpu.network->layout().size(), std::numeric_limits<float>::quiet_NaN());
   gpu.network->write_weights(0, weights);
   const auto generator = gpu.network->make_generator(3, 16);
@@ -144,7 +144,7 @@ TEST_CASE("a reply whose logits were not finite says so, and can't be gone on wi
 }
 
 TEST_CASE("the setting that would fit changes only what must be") {
-  Fixture gpu;
+  GpuInput gpu;
   const auto hint_with = [&](const EngineNeeds& needs, std::int64_t bytes) -> std::string {
     cuda::emulated::set_device_memory(static_cast<std::size_t>(bytes) * 64 / 63 + 64);  // a 64th is left alone
     std::string hint = "none";

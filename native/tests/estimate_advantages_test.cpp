@@ -16,7 +16,7 @@ using namespace starpo::test;
 
 namespace {
 
-struct Fixture {
+struct AdvantageFixture {
   TemporaryFolder folder, other;
   RunConfig config = small_run_config();
   std::unique_ptr<TrainerState> state;
@@ -24,7 +24,7 @@ struct Fixture {
   Metrics metrics;
   std::function<double(std::size_t)> score = [](std::size_t i) { return static_cast<double>(i * i % 7); };
 
-  Fixture() {
+  AdvantageFixture() {
     make_tiny_model_folder(folder.path());
     make_tiny_model_folder(other.path(), 4);
   }
@@ -47,7 +47,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
+TEST_CASE_FIXTURE(AdvantageFixture, "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
   config.advantage = {AdvantageEstimator::gae, 1, 1, false};
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(Fixture, "a new critic expects nothing: with gamma and lambda 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "in-reward KL is taken from every token on, after a group's normalisation") {
+TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is taken from every token on, after a group's normalisation") {
   config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   const auto sequences = estimate({true, true, true});
@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(Fixture, "in-reward KL is taken from every token on, after a g
   CHECK(metric_of(metric::actor_kl_to_reference) == doctest::Approx(sum / tokens));
 }
 
-TEST_CASE_FIXTURE(Fixture, "KL in the loss leaves advantages alone") {
+TEST_CASE_FIXTURE(AdvantageFixture, "KL in the loss leaves advantages alone") {
   config.advantage = {AdvantageEstimator::dr_grpo, 1, 1, false};
   const auto plain = estimate({true, true, true});
   CHECK_FALSE(metrics.contains(std::string(metric::actor_kl_to_reference)));
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(Fixture, "KL in the loss leaves advantages alone") {
   CHECK(metric_of(metric::actor_kl_to_reference) > 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "advantages are whitened over the kept trajectories' tokens") {
+TEST_CASE_FIXTURE(AdvantageFixture, "advantages are whitened over the kept trajectories' tokens") {
   config.advantage = {AdvantageEstimator::gae, 1, 1, true};
   config.critic.model = CriticModel::full;
   double sum = 0, squares = 0, tokens = 0;
@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "advantages are whitened over the kept trajectories' 
   CHECK(metric_of(metric::advantage_std) != doctest::Approx(1));  // as it was before
 }
 
-TEST_CASE_FIXTURE(Fixture, "a group without spread has no active token under advantages relative to it, but may have others") {
+TEST_CASE_FIXTURE(AdvantageFixture, "a group without spread has no active token under advantages relative to it, but may have others") {
   score = [](std::size_t i) { return i < 4 ? 1.0 : i < 8 ? static_cast<double>(i % 2) : i == 8 ? 3.0 : 0.0; };
   config.advantage = {AdvantageEstimator::rloo, 1, 1, false};
   const auto plain = estimate({true, true, true});

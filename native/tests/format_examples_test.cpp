@@ -22,7 +22,7 @@ namespace {
 json read(const std::filesystem::path& file) { return json::parse(std::ifstream(file)); }
 json example(const char* name) { return read(repository() / "docs/formats/examples" / name); }
 
-std::set<std::string> keys(const json& object) {
+std::set<std::string> key_set(const json& object) {
   std::set<std::string> names;
   for (const auto& [name, value] : object.items()) names.insert(name);
   return names;
@@ -36,11 +36,11 @@ TEST_CASE("the example of a checkpoint's state has the keys that the trainer wri
   const auto state = tiny_state(small_run_config(), model.path());
   Journal journal(run.path());
   write_checkpoint(run.path(), parts_of(*state), 1, journal);
-  CHECK(keys(example("trainer-state.json")) == keys(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
+  CHECK(key_set(example("trainer-state.json")) == key_set(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
 }
 
 TEST_CASE("the example of metrics names known ones only") {
-  for (const auto& name : keys(example("metrics.json"))) {
+  for (const auto& name : key_set(example("metrics.json"))) {
     CAPTURE(name);
     const bool evaluation = name.starts_with("evaluation/") && std::ranges::find(metric::evaluation_metrics, std::string_view(name).substr(name.rfind('/') + 1), &metric::Description::name) != metric::evaluation_metrics.end();
     CHECK((evaluation || std::ranges::any_of(metric::iteration_metrics, [&](const auto& each) { return metric::is_named(name, each.name); })));
@@ -63,13 +63,13 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, advantages, values};
   const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->playground.tokenizer));
   const json shown = example("episode.json");
-  CHECK(keys(shown) == keys(written));
-  CHECK(keys(shown["steps"][0]) == keys(written["steps"][0]));
-  CHECK(keys(shown["steps"][0]["tokens"]) == keys(written["steps"][0]["tokens"]));
+  CHECK(key_set(shown) == key_set(written));
+  CHECK(key_set(shown["steps"][0]) == key_set(written["steps"][0]));
+  CHECK(key_set(shown["steps"][0]["tokens"]) == key_set(written["steps"][0]["tokens"]));
 
   RolloutWriter writer(run.path(), 1, "train");
   writer.add(written.dump(), episode_summary_json(episodes[0], record, config.environments[0]));
   const json index = read(run.path() / writer.finish().index), shown_index = example("rollout.index.json");
-  CHECK(keys(shown_index) == keys(index));
-  CHECK(keys(shown_index["episodes"][0]) == keys(index["episodes"][0]));
+  CHECK(key_set(shown_index) == key_set(index));
+  CHECK(key_set(shown_index["episodes"][0]) == key_set(index["episodes"][0]));
 }

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture {
+struct ControlFile {
   TemporaryFolder run;
   Journal journal{run.path()};
 
@@ -32,7 +32,7 @@ std::string line(const std::string& id, const std::string& command) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "commands are read once, in order, and only those that came later") {
+TEST_CASE_FIXTURE(ControlFile, "commands are read once, in order, and only those that came later") {
   send(line("old", "stop"));
   ControlReader reader(run.path());
   CHECK(reader.poll(journal).empty());
@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(Fixture, "commands are read once, in order, and only those tha
   CHECK(events().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "the file may appear later and lines may come in pieces") {
+TEST_CASE_FIXTURE(ControlFile, "the file may appear later and lines may come in pieces") {
   ControlReader reader(run.path());
   CHECK(reader.poll(journal).empty());
   const auto text = line("a", "stop");
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(Fixture, "the file may appear later and lines may come in piec
   CHECK(commands[0].command == Command::stop);
 }
 
-TEST_CASE_FIXTURE(Fixture, "malformed lines are answered and the good ones behind them are read") {
+TEST_CASE_FIXTURE(ControlFile, "malformed lines are answered and the good ones behind them are read") {
   ControlReader reader(run.path());
   send("garbage\n[]\n{\"v\":1,\"command\":\"stop\"}\n\n");
   send(line("bad id!", "stop") + line("x1", "explode"));
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Fixture, "malformed lines are answered and the good ones behin
   CHECK(warnings == 5);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
+TEST_CASE_FIXTURE(ControlFile, "the example of control.jsonl is understood") {
   ControlReader reader(run.path());
   send(read_text(test::repository() / "docs/formats/examples/control.jsonl"));
   const auto commands = reader.poll(journal);
@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(Fixture, "the example of control.jsonl is understood") {
   CHECK(events().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a file that was shortened is read again, but for what has been heard") {
+TEST_CASE_FIXTURE(ControlFile, "a file that was shortened is read again, but for what has been heard") {
   send(line("old", "stop"));
   ControlReader reader(run.path());
   send(line("a", "pause"));

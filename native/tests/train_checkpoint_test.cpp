@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Fixture {
+struct Checkpointed {
   TemporaryFolder model, run;
   RunConfig config = small_run_config();
   std::unique_ptr<TrainerState> state;
   Journal journal{run.path()};
 
-  Fixture() {
+  Checkpointed() {
     make_tiny_model_folder(model.path());
     config.checkpoint.keep = 1;
     state = tiny_state(config, model.path());
@@ -36,7 +36,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's folder") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint needs nothing of the initial model's folder") {
   fs::remove_all(model.path());
   Trainable& parameters = state->replica.policy->trained();
   change(parameters, StateVector::weights, 7, 0.25f);
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint needs nothing of the initial model's fo
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint holds the critic and its optimiser") {
   config.advantage.estimator = AdvantageEstimator::gae;
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint holds the critic and its optimiser") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint carries the model folder's generation_config.json on as it is") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint carries the model folder's generation_config.json on as it is") {
   const std::string generation = "{\"eos_token_id\": [507, 505], \"top_k\": 20}";
   write_text(model.path() / "generation_config.json", generation);
   state = tiny_state(config, model.path());
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint carries the model folder's generation_c
   load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
-TEST_CASE_FIXTURE(Fixture, "stop ids that config.json alone names end replies after a checkpoint too") {
+TEST_CASE_FIXTURE(Checkpointed, "stop ids that config.json alone names end replies after a checkpoint too") {
   fs::remove(model.path() / "generation_config.json");
   auto named = nlohmann::json::parse(read_text(model.path() / "config.json"));
   named["eos_token_id"] = {505, 507};
@@ -93,13 +93,13 @@ TEST_CASE_FIXTURE(Fixture, "stop ids that config.json alone names end replies af
   for (const TrainerState* each : {state.get(), resumed.get()}) CHECK(each->playground.chat.stop_ids() == std::vector<std::int32_t>{507, 505});
 }
 
-TEST_CASE_FIXTURE(Fixture, "only the newest checkpoints can be resumed from; all keep their weights") {
+TEST_CASE_FIXTURE(Checkpointed, "only the newest checkpoints can be resumed from; all keep their weights") {
   for (const int iteration : {0, 5, 1000000}) write(iteration);
   CHECK(resumable() == std::vector<int>{1000000});
   CHECK(fs::exists(checkpoints() / "000000/model.safetensors"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a pinned checkpoint keeps its state, and the journal says whose went") {
+TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its state, and the journal says whose went") {
   write(0);
   CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
   for (const int iteration : {5, 10}) write(iteration);
@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Fixture, "a pinned checkpoint keeps its state, and the journal
   CHECK(removed == "5 10 0 ");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint that is written again stays pinned") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that is written again stays pinned") {
   write(0);
   CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
   write_text(checkpoints() / "000000/model.safetensors", "damaged");
@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint that is written again stays pinned") {
   CHECK(is_checkpoint_pinned(run.path(), 0));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over, or refused with the reason") {
+TEST_CASE_FIXTURE(Checkpointed, "the state of another run's checkpoint is taken over, or refused with the reason") {
   state->replica.policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(Fixture, "the state of another run's checkpoint is taken over,
   CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica); }) == "start_state_missing");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
+TEST_CASE_FIXTURE(Checkpointed, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
   write(50);
   write_text(checkpoints() / "000050/trainer-state.json", "{");
   write(45);
@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(Fixture, "a newer checkpoint, passed over since it is damaged,
   load_checkpoint(run.path(), 45, config.seed, state->replica);
 }
 
-TEST_CASE_FIXTURE(Fixture, "writing a checkpoint again replaces it") {
+TEST_CASE_FIXTURE(Checkpointed, "writing a checkpoint again replaces it") {
   write(5);
   write_text(checkpoints() / "000005/trainer-state.json", "{");
   write(5);
@@ -158,14 +158,14 @@ TEST_CASE_FIXTURE(Fixture, "writing a checkpoint again replaces it") {
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint that can't be replaced stays") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that can't be replaced stays") {
   write(5);
   fs::create_directories(checkpoints() / ".000005.replaced/in the way");
   CHECK(error_code_of([&] { write(5); }) == "file_unwritable");
   load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement loses no checkpoint") {
+TEST_CASE_FIXTURE(Checkpointed, "a kill between the two renames of a replacement loses no checkpoint") {
   write(5);
   fs::rename(checkpoints() / "000005", checkpoints() / ".000005.replaced");
   fs::create_directories(checkpoints() / ".000005.partial");
@@ -179,12 +179,12 @@ TEST_CASE_FIXTURE(Fixture, "a kill between the two renames of a replacement lose
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a folder that can't be made is an error that a person can act on") {
+TEST_CASE_FIXTURE(Checkpointed, "a folder that can't be made is an error that a person can act on") {
   write_text(checkpoints(), "a file");
   CHECK(error_code_of([&] { write(0); }) == "file_unwritable");
 }
 
-TEST_CASE_FIXTURE(Fixture, "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
+TEST_CASE_FIXTURE(Checkpointed, "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
   take_flushed();
   write(0);
   const auto flushed = take_flushed();

@@ -66,7 +66,7 @@ std::set<std::string> files_in(const fs::path& folder) {
   return names;
 }
 
-std::set<std::string> keys(const json& object) {
+std::set<std::string> metric_keys(const json& object) {
   std::set<std::string> names;
   for (const auto& [name, value] : object.items()) names.insert(name);
   return names;
@@ -187,6 +187,6 @@ TEST_CASE("a full disk leaves nothing of an evaluation, and the next one removes
 
 TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys that the trainer writes") {
   const json shown = json::parse(read_text(repository() / "docs/formats/examples/evaluation.json")), written = evaluate({.checkpoint = 1});
-  CHECK(keys(shown) == keys(written));
-  for (const char* part : {"environment", "metrics"}) CHECK(keys(shown.at(part)) == keys(written.at(part)));
+  CHECK(metric_keys(shown) == metric_keys(written));
+  for (const char* part : {"environment", "metrics"}) CHECK(metric_keys(shown.at(part)) == metric_keys(written.at(part)));
 }

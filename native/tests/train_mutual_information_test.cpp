@@ -11,7 +11,7 @@ using namespace starpo;
 
 namespace {
 
-double at(const Metrics& metrics, std::string_view name) { return metrics.at(std::string(name)); }
+double value_of(const Metrics& metrics, std::string_view name) { return metrics.at(std::string(name)); }
 
 Metrics information(const ThoughtLikelihoods& likelihoods) {
   Metrics metrics;
@@ -69,14 +69,14 @@ TEST_CASE("thoughts that depend on their prompt have nearly all information that
       }
     }
     const auto bound = information(ThoughtPolicy(dependent).think(seed, 8)), free = information(ThoughtPolicy(independent).think(seed, 8));
-    const double ceiling = at(bound, metric::diagnostics_mutual_information_ceiling);
+    const double ceiling = value_of(bound, metric::diagnostics_mutual_information_ceiling);
     CHECK(ceiling == doctest::Approx(std::log(8)));
-    CHECK(at(bound, metric::diagnostics_mutual_information) >= 0.8 * ceiling);
-    CHECK(at(bound, metric::diagnostics_mutual_information) <= ceiling);
-    CHECK(std::abs(at(free, metric::diagnostics_mutual_information)) <= 0.05 * ceiling);
-    CHECK(at(bound, metric::diagnostics_retrieval_accuracy) > 0.9);
-    CHECK(at(free, metric::diagnostics_retrieval_accuracy) == doctest::Approx(1.0 / 8));
-    CHECK(at(free, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(2.0 / 8));
+    CHECK(value_of(bound, metric::diagnostics_mutual_information) >= 0.8 * ceiling);
+    CHECK(value_of(bound, metric::diagnostics_mutual_information) <= ceiling);
+    CHECK(std::abs(value_of(free, metric::diagnostics_mutual_information)) <= 0.05 * ceiling);
+    CHECK(value_of(bound, metric::diagnostics_retrieval_accuracy) > 0.9);
+    CHECK(value_of(free, metric::diagnostics_retrieval_accuracy) == doctest::Approx(1.0 / 8));
+    CHECK(value_of(free, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(2.0 / 8));
   }
 }
 
@@ -85,13 +85,13 @@ TEST_CASE("information, entropies and retrieval of a matrix by hand") {
   const ThoughtLikelihoods likelihoods{2, {0, 0, 1}, {0, 1, 1}, {2, 3, 5}, {std::log(0.5), std::log(0.1), std::log(0.2), std::log(0.4), std::log(0.2), std::log(0.4)}};
   const auto metrics = information(likelihoods);
   const double matched = (std::log(0.5) + std::log(0.2) + std::log(0.4)), marginal = (std::log(0.3) + std::log(0.3) + std::log(0.3));
-  CHECK(at(metrics, metric::diagnostics_mutual_information) == doctest::Approx((matched - marginal) / 3));
-  CHECK(at(metrics, metric::diagnostics_conditional_entropy) == doctest::Approx(-matched / 3));
-  CHECK(at(metrics, metric::diagnostics_marginal_entropy) == doctest::Approx(-marginal / 3));
-  CHECK(at(metrics, metric::diagnostics_mutual_information_per_token) == doctest::Approx((matched - marginal) / 10));
-  CHECK(at(metrics, metric::diagnostics_conditional_entropy_per_token) == doctest::Approx(-matched / 10));
-  CHECK(at(metrics, metric::diagnostics_retrieval_accuracy) == doctest::Approx(2.0 / 3));
-  CHECK(at(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(2.0 / 3));
+  CHECK(value_of(metrics, metric::diagnostics_mutual_information) == doctest::Approx((matched - marginal) / 3));
+  CHECK(value_of(metrics, metric::diagnostics_conditional_entropy) == doctest::Approx(-matched / 3));
+  CHECK(value_of(metrics, metric::diagnostics_marginal_entropy) == doctest::Approx(-marginal / 3));
+  CHECK(value_of(metrics, metric::diagnostics_mutual_information_per_token) == doctest::Approx((matched - marginal) / 10));
+  CHECK(value_of(metrics, metric::diagnostics_conditional_entropy_per_token) == doctest::Approx(-matched / 10));
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy) == doctest::Approx(2.0 / 3));
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(2.0 / 3));
   CHECK_FALSE(metrics.contains(std::string(metric::diagnostics_retrieval_accuracy_at_k)));  // two of two is no question
 }
 
@@ -99,10 +99,10 @@ TEST_CASE("among k likeliest of more prompts, a tie shares the credit") {
   // Own prompts 0, 1, 2: ranked second, tied for the second place with one other, and last.
   const ThoughtLikelihoods likelihoods{3, {0, 1, 2}, {0, 1, 2}, {1, 1, 1}, {-2, -1, -3, -1, -2, -2, -1, -2, -3}};
   const auto metrics = information(likelihoods);
-  CHECK(at(metrics, metric::diagnostics_retrieval_k) == 2);
-  CHECK(at(metrics, metric::diagnostics_retrieval_accuracy) == 0);
-  CHECK(at(metrics, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(1.5 / 3));
-  CHECK(at(metrics, metric::diagnostics_retrieval_ceiling) == 1);
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_k) == 2);
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy) == 0);
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(1.5 / 3));
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == 1);
 }
 
 TEST_CASE("of one prompt, or of no thoughts, there is nothing to tell") {
@@ -112,5 +112,5 @@ TEST_CASE("of one prompt, or of no thoughts, there is nothing to tell") {
 
 TEST_CASE("likelihoods far below what an exponential can hold have their information all the same") {
   const auto metrics = information({2, {0, 1}, {0, 1}, {900, 900}, {-2000, -2500, -2600, -2000}});
-  CHECK(at(metrics, metric::diagnostics_mutual_information) == doctest::Approx(std::log(2)));
+  CHECK(value_of(metrics, metric::diagnostics_mutual_information) == doctest::Approx(std::log(2)));
 }

@@ -15,12 +15,12 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture {
+struct ControlledRun {
   TemporaryFolder run;
   Journal journal{run.path()};
   RunControl control{run.path(), journal};
 
-  ~Fixture() {
+  ~ControlledRun() {
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGINT, SIG_DFL);
   }
@@ -45,7 +45,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "each command is answered, and refused where it changes nothing") {
+TEST_CASE_FIXTURE(ControlledRun, "each command is answered, and refused where it changes nothing") {
   send({"resume", "checkpoint", "pause", "pause", "resume"});
   control.poll();
   CHECK(events() == "resume- checkpoint+ pause+ paused pause- resume+ resumed");
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(Fixture, "each command is answered, and refused where it chang
   CHECK_FALSE(control.checkpoint_requested());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint is pinned and unpinned, and what can't be is refused with the reason") {
+TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what can't be is refused with the reason") {
   const auto folder = run.path() / "checkpoints/000005";
   std::filesystem::create_directories(folder);
   write_text(folder / "trainer-state.safetensors", "");
@@ -74,14 +74,14 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint is pinned and unpinned, and what can't 
   CHECK(events() == "unpin- pin+ pin- unpin+ pin- pin- pin- pin-");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
+TEST_CASE_FIXTURE(ControlledRun, "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
   send({"pause", "resume", "checkpoint", "stop"});
   control.finish();
   CHECK(events() == "pause- resume- checkpoint+ stop+");
   CHECK_FALSE(control.stop_requested());
 }
 
-TEST_CASE_FIXTURE(Fixture, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
+TEST_CASE_FIXTURE(ControlledRun, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
   send({"pause", "stop"});
   CHECK_THROWS_AS(control.poll_discardable(), Discarded);
   CHECK(control.stop_reason() == "command");
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Fixture, "stop ends a pause, discards what can be discarded, a
   CHECK(events() == "pause+ paused stop+ pause- resume-");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a pause holds until it is lifted, and its time isn't work") {
+TEST_CASE_FIXTURE(ControlledRun, "a pause holds until it is lifted, and its time isn't work") {
   const auto start = std::chrono::steady_clock::now();
   const Stopwatch watch(control);
   send({"pause"});
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Fixture, "a pause holds until it is lifted, and its time isn't
   CHECK(worked + control.paused_seconds() <= elapsed.count() + 1e-9);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a signal stops, and ends a pause") {
+TEST_CASE_FIXTURE(ControlledRun, "a signal stops, and ends a pause") {
   send({"pause"});
   std::raise(SIGTERM);
   control.poll();
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(Fixture, "a signal stops, and ends a pause") {
   CHECK_THROWS_AS(control.poll_discardable(), Discarded);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the second signal ends the process at once") {
+TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process at once") {
   const pid_t child = ::fork();
   if (child == 0) {
     std::raise(SIGTERM);
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(Fixture, "the second signal ends the process at once") {
   CHECK(WEXITSTATUS(status) == 128 + SIGINT);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a signal that another thread takes asks to stop too") {
+TEST_CASE_FIXTURE(ControlledRun, "a signal that another thread takes asks to stop too") {
   std::thread([] { std::raise(SIGTERM); }).join();
   control.poll();
   CHECK(control.stop_reason() == "signal");

@@ -15,13 +15,7 @@ using namespace starpo;
 using namespace starpo::test;
 using nlohmann::json;
 
-namespace {
-
-using Fixture = TinyRun;
-
-}  // namespace
-
-TEST_CASE_FIXTURE(Fixture, "an iteration is told of after its episodes, whose files are whole") {
+TEST_CASE_FIXTURE(TinyRun, "an iteration is told of after its episodes, whose files are whole") {
   REQUIRE(train() == 0);
   std::vector<json> written;
   for (const auto& event : events("rollout"))
@@ -38,7 +32,7 @@ TEST_CASE_FIXTURE(Fixture, "an iteration is told of after its episodes, whose fi
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "the episodes of an update that fails are there and told of before the failure") {
+TEST_CASE_FIXTURE(TinyRun, "the episodes of an update that fails are there and told of before the failure") {
   config["iterations"] = 1;
   REQUIRE(train() == 0);
   {
@@ -60,7 +54,7 @@ TEST_CASE_FIXTURE(Fixture, "the episodes of an update that fails are there and t
   for (const char* file : {"file", "index"}) CHECK(std::filesystem::exists(run.path() / told.at(file).get<std::string>()));
 }
 
-TEST_CASE_FIXTURE(Fixture, "episodes that can't be written end the run") {
+TEST_CASE_FIXTURE(TinyRun, "episodes that can't be written end the run") {
   config["environments"][0]["validate"] = false;
   write_text(run.path() / "rollouts", "in the way");
   CHECK(train() == 1);
@@ -68,7 +62,7 @@ TEST_CASE_FIXTURE(Fixture, "episodes that can't be written end the run") {
   CHECK(listed("iteration", "type") == "");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do when started again") {
+TEST_CASE_FIXTURE(TinyRun, "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do when started again") {
   json bandit = config["environments"][0];
   bandit.update(json{{"label", "bandit"},
                      {"type", "bandit"},
@@ -99,7 +93,7 @@ TEST_CASE_FIXTURE(Fixture, "a run evaluates and writes checkpoints at its start 
   CHECK(listed("stopped", "reason") == "2 completed, 2 completed");
 }
 
-TEST_CASE_FIXTURE(Fixture, "an iteration whose groups are all dropped makes no update") {
+TEST_CASE_FIXTURE(TinyRun, "an iteration whose groups are all dropped makes no update") {
   config["filter"] = {{"strategy", "top_p"}, {"keep", 0.9}};
   config["rollout"]["max_response_tokens"] = 1;  // nothing valid fits into one token, so all scores are equal
   CHECK(train() == 0);
@@ -111,7 +105,7 @@ TEST_CASE_FIXTURE(Fixture, "an iteration whose groups are all dropped makes no u
   CHECK(weights("000002") == weights("000000"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "groups of one, a mini-batch larger than the batch, and two epochs") {
+TEST_CASE_FIXTURE(TinyRun, "groups of one, a mini-batch larger than the batch, and two epochs") {
   config["rollout"]["group_size"] = 1;
   config["policy_loss"].update({{"mini_batch", 64}, {"epochs", 2}});
   CHECK(train() == 0);
@@ -124,7 +118,7 @@ TEST_CASE_FIXTURE(Fixture, "groups of one, a mini-batch larger than the batch, a
   CHECK(weights("000002") != weights("000000"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a damaged checkpoint is passed over with a warning, and the iterations after the one before give the same weights again") {
+TEST_CASE_FIXTURE(TinyRun, "a damaged checkpoint is passed over with a warning, and the iterations after the one before give the same weights again") {
   config["checkpoint"]["every"] = 1;
   CHECK(train() == 0);
   const auto whole = weights("000002");
@@ -135,7 +129,7 @@ TEST_CASE_FIXTURE(Fixture, "a damaged checkpoint is passed over with a warning, 
   CHECK(weights("000002") == whole);
 }
 
-TEST_CASE_FIXTURE(Fixture, "with a critic and a KL term too, though the folder of the initial weights is gone") {
+TEST_CASE_FIXTURE(TinyRun, "with a critic and a KL term too, though the folder of the initial weights is gone") {
   config["checkpoint"]["every"] = 1;
   config["iterations"] = 3;
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
@@ -162,7 +156,7 @@ TEST_CASE_FIXTURE(Fixture, "with a critic and a KL term too, though the folder o
     }
 }
 
-TEST_CASE_FIXTURE(Fixture, "while the critic warms up the policy stays as it is") {
+TEST_CASE_FIXTURE(TinyRun, "while the critic warms up the policy stays as it is") {
   config["iterations"] = 1;
   config["advantage"]["estimator"] = "gae";
   for (const char* critic : {"full", "head"}) {
@@ -177,7 +171,7 @@ TEST_CASE_FIXTURE(Fixture, "while the critic warms up the policy stays as it is"
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
+TEST_CASE_FIXTURE(TinyRun, "a reference of the user's own") {
   TemporaryFolder other;
   make_tiny_model_folder(other.path(), 4);
   config["iterations"] = 1;
@@ -186,7 +180,7 @@ TEST_CASE_FIXTURE(Fixture, "a reference of the user's own") {
   CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") > 0);  // the run's initial weights would give 0 in the first iteration
 }
 
-TEST_CASE_FIXTURE(Fixture, "without the first checkpoint's weights the reference is read from the initial model") {
+TEST_CASE_FIXTURE(TinyRun, "without the first checkpoint's weights the reference is read from the initial model") {
   config["iterations"] = 1;
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}});
   CHECK(train() == 0);
@@ -194,7 +188,7 @@ TEST_CASE_FIXTURE(Fixture, "without the first checkpoint's weights the reference
   CHECK(train() == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
+TEST_CASE_FIXTURE(TinyRun, "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   config["precision"] = "bf16";
@@ -207,7 +201,7 @@ TEST_CASE_FIXTURE(Fixture, "a run in bf16 says by which instructions, and one th
   CHECK(listed("failed", "code") == "0 precision_unsupported");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a checkpoint whose event a killed trainer couldn't write is told by the next one") {
+TEST_CASE_FIXTURE(TinyRun, "a checkpoint whose event a killed trainer couldn't write is told by the next one") {
   CHECK(train() == 0);
   const auto journal = read_text(run.path() / "events.jsonl");
   const auto end = journal.rfind("\n", journal.rfind("\"type\":\"checkpoint\"")) + 1;
@@ -219,14 +213,14 @@ TEST_CASE_FIXTURE(Fixture, "a checkpoint whose event a killed trainer couldn't w
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a start that fails says why in the journal") {
+TEST_CASE_FIXTURE(TinyRun, "a start that fails says why in the journal") {
   std::filesystem::remove(model.path() / "model.safetensors");
   CHECK(train() == 1);
   CHECK(listed("failed", "code") == "0 model_file_missing");
   CHECK_FALSE(events("failed").at(0).at("hint").get<std::string>().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a warm start looks for commands after every micro-batch") {
+TEST_CASE_FIXTURE(TinyRun, "a warm start looks for commands after every micro-batch") {
   RunConfig warm = small_run_config();
   warm.warm_start.steps_per_iteration = 2;
   warm.warm_start.batch = 3;
@@ -240,7 +234,7 @@ TEST_CASE_FIXTURE(Fixture, "a warm start looks for commands after every micro-ba
   CHECK(steps_done == std::vector<int>{0, 0, 0, 1, 1, 1});
 }
 
-TEST_CASE_FIXTURE(Fixture, "old training episodes are removed, evaluations and every m-th iteration stay") {
+TEST_CASE_FIXTURE(TinyRun, "old training episodes are removed, evaluations and every m-th iteration stay") {
   config["iterations"] = 5;
   config["rollout"].update({{"groups", 1}, {"group_size", 2}, {"max_response_tokens", 2}});
   config["policy_loss"]["mini_batch"] = 2;
@@ -264,7 +258,7 @@ TEST_CASE_FIXTURE(Fixture, "old training episodes are removed, evaluations and e
   CHECK(!exists("000001-train.jsonl.zst"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a run warns before it passes its storage budget, and once when it has") {
+TEST_CASE_FIXTURE(TinyRun, "a run warns before it passes its storage budget, and once when it has") {
   config["iterations"] = 1;
   config["checkpoint"]["keep"] = 100;
   CHECK(train() == 0);
@@ -286,7 +280,7 @@ TEST_CASE_FIXTURE(Fixture, "a run warns before it passes its storage budget, and
 }
 
 TEST_CASE("a device that there isn't ends the run before it has begun") {
-  Fixture fixture;
+  TinyRun fixture;
   fixture.config["device"] = "cuda:99";
   CHECK(fixture.train() == 1);
   CHECK(fixture.events("started").empty());
@@ -295,7 +289,7 @@ TEST_CASE("a device that there isn't ends the run before it has begun") {
 }
 
 TEST_CASE("a run says which device it was given") {
-  Fixture fixture;
+  TinyRun fixture;
   REQUIRE(fixture.train() == 0);
   const auto started = fixture.events("started").at(0);
   CHECK(started.at("device") == "cpu");
@@ -303,7 +297,7 @@ TEST_CASE("a run says which device it was given") {
 }
 
 TEST_CASE("a rehearsal trains with replies of the lengths it was told, and leaves no evaluation or checkpoint") {
-  Fixture fixture;
+  TinyRun fixture;
   write_text(fixture.run.path() / "run.json", fixture.config.dump());
   {
     Journal journal(fixture.run.path());
