@@ -199,7 +199,7 @@ async function showGroups(page: Page): Promise<void> {
 }
 
 async function zoomAndPoint(page: Page): Promise<void> {
-  const plot = page.locator('[data-chart] .u-over').nth(1);
+  const plot = page.locator('[data-chart] .u-over').first();
   const { x, y, width, height } = (await plot.boundingBox())!;
   await page.mouse.move(x + width * 0.3, y + height / 2);
   await page.mouse.down();

@@ -7,10 +7,15 @@ import { useApp } from '../../../stores/app-store.ts';
  * The boards of the file that is wanted. Another file replaces those that are shown once `ready`, so that nothing is cut off in the middle; until it has come, and where it
  * can't be had, the last ones stay.
  */
-export function useBoards(runId: string, wanted: RolloutFile | null, ready: boolean): RolloutBoards | null {
+export function useBoards(
+  runId: string,
+  wanted: RolloutFile | null,
+  ready: boolean,
+): { boards: RolloutBoards | null; failed: boolean } {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const [shown, setShown] = useState<RolloutBoards | null>(null);
+  const [failed, setFailed] = useState(false);
   const iteration = wanted?.iteration;
   const split = wanted?.split;
   const isShown = shown !== null && shown.iteration === iteration && shown.split === split;
@@ -22,12 +27,12 @@ export function useBoards(runId: string, wanted: RolloutFile | null, ready: bool
     api
       .call('rollouts.boards', { runId, iteration, split, evaluation: null })
       .then((boards) => asked && setShown(boards))
-      // It may have been deleted meanwhile, or be damaged: the replay says so, and the next one comes soon.
-      .catch(() => {});
+      // It may have been deleted meanwhile, or be damaged: the replay says why, and the next one comes soon.
+      .catch(() => asked && setFailed(true));
     return () => {
       asked = false;
     };
   }, [api, runId, iteration, split, due]);
 
-  return shown;
+  return { boards: shown, failed };
 }

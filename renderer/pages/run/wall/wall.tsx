@@ -21,7 +21,7 @@ export function Wall({ run }: { run: RunSummary }) {
   /** All boards have shown how they ended: others may come. */
   const [over, setOver] = useState(false);
   const [playing, setPlaying] = useState(true);
-  const boards = useBoards(run.id, newest, over && playing);
+  const { boards, failed } = useBoards(run.id, newest, over && playing);
   /** Two checkpoints have played the same levels. */
   const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
   const title = useId();
@@ -64,6 +64,11 @@ export function Wall({ run }: { run: RunSummary }) {
         />
       ) : (
         <div className={styles.waiting}>
+          {newest && (
+            <Empty title={failed ? "The newest episodes can't be read" : 'Loading the boards…'}>
+              {failed && 'The replay says why. The next rollout is shown here as soon as it is there.'}
+            </Empty>
+          )}
           {loaded && !newest && (
             <Empty title="No boards yet">
               They play here as soon as the first episodes are finished
