@@ -22,7 +22,7 @@ TEST_CASE("the engine computes what PyTorch computed: logits, log-probabilities,
       CAPTURE(file.filename().string());
       const auto engine = make_engine({device, Precision::fp32}, pool);
       const auto errors = compare_with_golden(file, *engine, pool).relative;
-      CHECK(errors.size() == (device == "cpu" ? 7 : 6));  // a GPU's logits don't leave it
+      CHECK(errors.size() == (device == "cpu" ? 9 : 8));  // a GPU's logits don't leave it
       for (const auto& [kind, error] : errors) {
         CAPTURE(kind);
         // A weight's change after AdamW has a sign's precision where its gradient is all but 0.
