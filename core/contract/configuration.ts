@@ -3,6 +3,9 @@ import { apiError, memoryPart, modelCard, runId, runSource } from './runs.ts';
 
 /** What the form of a run's configuration is made of and says; the form itself is drawn by the renderer. */
 
+/** What a form begins with where nothing is chosen: the preset that the Start page puts first. */
+export const usualPreset = 'starter-frozen-lake-starpo-s';
+
 export const settingValue = z.union([z.string(), z.number(), z.boolean()]);
 export type SettingValue = z.infer<typeof settingValue>;
 /** run.json paths, as in `rollout.groups` and `environments.0.config.size`, to values. */

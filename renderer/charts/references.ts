@@ -1,5 +1,6 @@
 import type { HumanSuccess } from '../../core/contract/contract.ts';
 import { percent } from '../components/format.ts';
+import { environmentOf } from '../environments/registry.ts';
 import type { SeriesSource } from './series-source.ts';
 
 /** A height to compare with, drawn across a chart. */
@@ -29,33 +30,14 @@ export function successReferences(
   if (environments.length !== 1 || !environment) return [];
   const evaluations = source.get(`evaluation/${environment.label}/success_rate`);
   const untrained = evaluations?.at(0);
+  const { type = '', config: settings = {}, max_actions: moves = 0 } = environment;
+  const bounds = environmentOf(type).bounds?.(settings, moves) ?? [];
   const you = people.find((person) => person.environment === environment.label);
   return [
     ...(untrained === undefined ? [] : [lineOf('untrained', untrained)]),
-    ...boundsOf(environment),
+    ...bounds.map(({ name, success }) => ({ value: success, label: `${name} ${percent(success, 0)}` })),
     ...(you ? [lineOf('You', you.successes / you.levels)] : []),
   ];
 }
 
 const lineOf = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });
-
-/**
- * Success of uniformly random moves and of the best possible ones, for the environments as the presets have them. Random moves: 3,072 episodes on the 256 validation
- * levels by `starpo-trainer env`, within 1.5 points. The best: of a policy that can't know the slips, docs/decisions/0025.
- */
-function boundsOf({ type, config = {}, max_actions }: Environment): Reference[] {
-  if (type === 'bandit') return [{ value: 0.5, label: 'random 50 %' }];
-  if (type === 'sokoban' && max_actions === 10 && is(config, { dim_x: 6, dim_y: 6, num_boxes: 1 }))
-    return [{ value: 0.19, label: 'random 19 %' }];
-  if (type !== 'frozen-lake' || max_actions !== 10 || !is(config, { size: 4, p: 0.8 })) return [];
-  if (config.is_slippery !== true) return [{ value: 0.21, label: 'random 21 %' }];
-  return Math.abs(Number(config.success_rate) - 1 / 3) < 0.01
-    ? [
-        { value: 0.22, label: 'random 22 %' },
-        { value: 0.48, label: 'best possible 48 %' },
-      ]
-    : [];
-}
-
-const is = (config: Record<string, unknown>, wanted: Record<string, number>) =>
-  Object.entries(wanted).every(([key, value]) => config[key] === value);

@@ -31,6 +31,11 @@ async function violations({ page }: Visitor): Promise<string[]> {
         ) => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
       };
     };
+    // Colours in the middle of a fade are nobody's.
+    const fades = document
+      .getAnimations()
+      .filter((each) => each.effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(fades.map(({ finished }) => finished));
     const found = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return found.violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,

@@ -51,6 +51,8 @@ export function fusesOf(binary: string): Record<string, boolean> {
   return Object.fromEntries(fuseNames.map((name, index) => [name, bytes[at + index] === 0x31]));
 }
 
+const built = join(root, 'native/build/starpo-trainer');
+
 /** Packages the built app as `electron-builder --linux dir` does; gives the folder. */
 export async function packageApp(
   output: string,
@@ -65,7 +67,8 @@ export async function packageApp(
       electronDist,
       electronVersion: product.devDependencies.electron,
       directories: { output },
-      extraResources: [{ from: trainer, to: 'bin/starpo-trainer' }],
+      // Where it was built in its place, electron-builder.yml names it.
+      ...(trainer !== built && { extraResources: [{ from: trainer, to: 'bin/starpo-trainer' }] }),
     },
   });
   return join(output, 'linux-unpacked');

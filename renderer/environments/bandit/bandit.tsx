@@ -10,6 +10,7 @@ export const bandit: EnvironmentView = {
   type: 'bandit',
   title: 'Bandit',
   tagline: 'Choose a safe arm or a risky one by name alone.',
+  bounds: () => [{ name: 'random', success: 0.5 }],
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
   painter: banditPainter,

@@ -12,6 +12,7 @@ export const frozenLake: EnvironmentView = {
   type: 'frozen-lake',
   title: 'FrozenLake',
   tagline: 'Cross the ice to the star without falling into a hole.',
+  bounds,
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
   painter: lakePainter,
@@ -52,6 +53,19 @@ const slip = {
   intent: { row: 0, column: 1 },
   slipped: true,
 };
+
+/** On slippery ice the best is that of a policy that can't know the slips: docs/decisions/0025. */
+function bounds(config: Record<string, unknown>, moves: number) {
+  if (config.size !== 4 || config.p !== 0.8 || moves !== 10) return [];
+  if (config.is_slippery !== true) return [{ name: 'random', success: 0.21 }];
+  const slides = Math.abs(Number(config.success_rate) - 1 / 3) < 0.01;
+  return slides
+    ? [
+        { name: 'random', success: 0.22 },
+        { name: 'best possible', success: 0.48 },
+      ]
+    : [];
+}
 
 /** Where the ice is slippery, a slip. */
 function Illustration({ config, small }: IllustrationProps) {

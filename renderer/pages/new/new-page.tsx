@@ -1,13 +1,10 @@
 import { useEffect, useState } from 'react';
-import type { RunSource, Settings } from '../../../core/contract/contract.ts';
+import { type RunSource, type Settings, usualPreset } from '../../../core/contract/contract.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import type { NewFrom } from '../../router.ts';
 import type { Config } from './draft.ts';
 import { Editor } from './editor.tsx';
-
-/** The preset that the form begins with where none is named. */
-const usual = 'starter-frozen-lake-starpo-s';
 
 /** A configuration that was taken in from a file or a text. */
 export interface Imported {
@@ -75,7 +72,7 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
 }
 
 function sourceOf(from: NewFrom): RunSource {
-  if ('preset' in from) return { preset: from.preset ?? usual };
+  if ('preset' in from) return { preset: from.preset ?? usualPreset };
   if (from.checkpoint === null) return { run: from.run };
   return { run: from.run, checkpoint: from.checkpoint, keepOptimizer: false };
 }

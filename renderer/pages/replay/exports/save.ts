@@ -9,6 +9,6 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** `frozen-lake-4d31 000010-train-0003.gif`, without what a file's name can't have. */
+/** `lake-4d31 000010-train-0003.gif`, without what a file's name can't have. */
 export const fileName = (run: string, episode: string, ending: string) =>
   `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ._-]+/gu, '-').slice(0, 120)}.${ending}`;
