@@ -56,6 +56,8 @@ async function violations(page: Page): Promise<string[]> {
 test('a chart tells its values under the pointer, is zoomed, enlarged and saved', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
+  // Once it is taken in.
+  await page.locator(`.sidebar a[href="#/run/${runs[0]}"]`).waitFor();
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/run/${runs[0]}`);
