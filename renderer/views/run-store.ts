@@ -164,13 +164,16 @@ export function followRun(api: Api, store: RunStore): () => void {
       runId,
     ),
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
-    api.on(
-      'humanSuccess',
-      ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })),
-      runId,
-    ),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
     api.on('echoTrap', ({ echoTrap }) => catchUp.notice(() => store.setState({ echoTrap })), runId),
+    // One that wasn't known yet may have been taken in since.
+    api.on(
+      'run',
+      () => {
+        if (store.getState().problem !== null) catchUp.snapshot(ask, load).catch(fail);
+      },
+      runId,
+    ),
     api.onState((state) => {
       if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
     }),

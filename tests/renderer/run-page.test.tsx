@@ -47,6 +47,15 @@ test('an unknown run shows the code and the hint', async () => {
   await page.shown(page.saying('[role="alert"]', /run_unknown/));
 });
 
+test('a run that is taken in after its page was opened is shown', async () => {
+  page = await Page.on();
+  const runId = 'bandit-that-comes-20261122-1200-abcd';
+  page.open(`#/run/${runId}`);
+  await page.shown(page.saying('[role="alert"]', /run_unknown/));
+  await page.core.runs.create({ preset: 'starter-bandit', set: small }, runId);
+  await page.shown(page.saying('h1', /^Bandit/));
+});
+
 test('a failed run shows its failure and can be resumed', async () => {
   page = await Page.on();
   vi.stubEnv('FAKE_TRAINER_FAIL', '2');
