@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { isAlarm } from '../../core/echo-trap/machine.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
+import { root } from '../../scripts/lib/process.mjs';
+import { Served } from '../renderer/screens/studio.ts';
+import { chromiumPath, hearComplaints, screenshots } from './studio.ts';
+
+/** What the trainer of the trap's preset measured in a run that collapsed, played into the app by a trainer that waits at the moments that matter. */
+const recorded = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;
+const rescued = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-starpo-s-1e-4-seed-1'))!;
+const preset = 'starter-frozen-lake-trap';
+
+let studio: Served;
+let browser: Browser;
+let run: string;
+/** Where the detectors, told of the recorded figures by themselves, raise the alarm. */
+let alarm: number;
+const early = 20;
+
+beforeAll(async () => {
+  studio = await Served.start();
+  run = await studio.make('trap', preset, { iterations: 100, 'evaluation.every': 0 });
+  const { config } = await studio.call('runs.get', { runId: run });
+  const monitor = new Monitor(config);
+  monitor.takeAll(recorded.points);
+  alarm = monitor.alerts.find(({ level }) => isAlarm(level))!.iteration;
+  const file = (name: string) => join(studio.folder, name);
+  writeFileSync(file('recorded.json'), JSON.stringify(recorded.points));
+  writeFileSync(file('rescued.json'), JSON.stringify(rescued.points));
+  // Of the trainer that the page starts later.
+  process.env.FAKE_TRAINER_FORK_SERIES = file('rescued.json');
+  const trainer = { SERIES: file('recorded.json'), HOLD: `${early},${alarm}` };
+  await studio.train(run, trainer, ({ iteration }) => iteration === early);
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+});
+afterAll(async () => {
+  await browser?.close();
+  await studio?.close();
+  delete process.env.FAKE_TRAINER_FORK_SERIES;
+});
+
+async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+}
+
+/** What the page told the desktop. */
+const notifications = (page: Page): Promise<{ title: string; body: string }[]> =>
+  page.evaluate(() => (globalThis as unknown as { told: { title: string; body: string }[] }).told);
+
+test('a collapsing run warns, shows why, and is rolled back', async () => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 1000 } });
+  await context.grantPermissions(['notifications'], { origin: new URL(studio.address).origin });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  // Notes what is told; and nobody looks at the window of a browser that has none.
+  await page.addInitScript(() => {
+    const told: { title: string; body: string }[] = [];
+    const Real = window.Notification;
+    class Noted extends Real {
+      constructor(title: string, options: NotificationOptions = {}) {
+        super(title, options);
+        told.push({ title, body: options.body ?? '' });
+      }
+    }
+    Object.assign(window, { Notification: Noted, told });
+    document.hasFocus = () => false;
+  });
+  const complaints = hearComplaints(page);
+  await page.goto(studio.address);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `/run/${run}`);
+
+  const panel = page.locator('[data-echo-trap]');
+  const lamps = page.getByRole('list', { name: 'Signs of the Echo Trap' });
+  await panel.getByText('Healthy').waitFor();
+  await panel.getByRole('button', { expanded: false }).first().click();
+  await page.getByRole('button', { name: /^Notify me/ }).click();
+  await page.getByRole('button', { name: /^Notifications on/ }).waitFor();
+  expect(await lamps.locator('[data-light="on"]').count()).toBe(0);
+  expect(await notifications(page)).toEqual([]);
+
+  await studio.call('runs.command', { runId: run, command: 'checkpoint' });
+  await page.getByRole('alert').filter({ hasText: 'Echo Trap: collapsing' }).waitFor();
+  await panel.locator('li[data-light="on"]').first().waitFor();
+  expect(await lamps.getByRole('listitem').count()).toBe(4);
+  await expect.poll(() => notifications(page)).toHaveLength(1);
+  const [note] = await notifications(page);
+  expect(note!.title).toBe('Echo Trap: the run is collapsing');
+  expect(note!.body).toContain(`iteration ${alarm}. `);
+  const mark = page.locator(`[data-chart] [data-words*="at iteration ${alarm}"]`).first();
+  await mark.waitFor({ state: 'attached' });
+  await picture(page, 'echo-trap-warning');
+
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `/run/${run}/thoughts`);
+  await page.getByRole('list', { name: /^First thoughts of iteration/ }).waitFor();
+  expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/^Iteration \d+$/);
+  await picture(page, 'echo-trap-thoughts');
+  await page.goBack();
+
+  await page
+    .getByRole('alert')
+    .getByRole('button', { name: /^Roll back and go on: / })
+    .click();
+  await page.getByRole('button', { name: 'Roll back', exact: true }).click();
+  await page.waitForURL((url) => /#\/run\/./.test(url.hash) && !url.hash.includes(run));
+  await page
+    .getByRole('list', { name: 'Forks' })
+    .getByText(/^Went on from iteration \d+ of/)
+    .waitFor();
+  await page.getByText('Completed').first().waitFor();
+  await page.locator('[data-chart] > p', { hasText: 'Its parent: ' }).first().waitFor({ state: 'attached' });
+  await picture(page, 'echo-trap-fork');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
