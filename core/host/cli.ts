@@ -9,7 +9,7 @@ import { defaultPort } from '../server/http.ts';
 import { adopt } from './commands/adopt.ts';
 import { listAlerts } from './commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from './commands/annotate.ts';
-import { type BundleFlags, exportBundle, importBundle } from './commands/bundle.ts';
+import { exportBundle, importBundle } from './commands/bundle.ts';
 import { calibrate } from './commands/calibrate.ts';
 import { check } from './commands/check.ts';
 import { diagnostics } from './commands/diagnostics.ts';
@@ -50,58 +50,45 @@ function portNumber(text: string): number {
   return port;
 }
 
-const home = [
-  '--home <folder>',
-  'data folder (else STARPO_HOME, else ~/.local/share/starpo-studio)',
-] as const;
-const set = [
-  '--set <key=value>',
-  'change one key of run.json, such as rollout.groups=8',
-  collect,
-  [] as string[],
-] as const;
-const seed = [
-  '--seed <number>',
-  'key of every random draw; the same as --set seed=<number>',
-  wholeNumber,
-] as const;
-const device = [
-  '--device <device>',
-  'auto, cpu, cuda or cuda:<number>; the same as --set device=<device>',
-] as const;
-const json = ['--json', 'print JSON'] as const;
+const option = (flags: string, about: string) => new Option(flags, about);
+const several = (flags: string, about: string) => option(flags, about).argParser(collect).default([]);
 
-const runArgument = 'its id or a beginning of it, its name, or the end of that alone, such as a16c';
+const home = option('--home <folder>', 'data folder (else STARPO_HOME, else ~/.local/share/starpo-studio)');
+const json = option('--json', 'print JSON');
+const jsonLines = option('--json', 'print the events as JSON lines');
+/** What a run is made from, and what is changed of that. */
+const source = [
+  option(
+    '--from <run>',
+    "another run's configuration, or with run@iteration a checkpoint of it to go on from",
+  ),
+  option('--keep-optimizer', "go on with the checkpoint's optimiser and critic, not with new ones"),
+  option('--config <file>', 'a whole run.json'),
+  several('--set <key=value>', 'change one key of run.json, such as rollout.groups=8'),
+  option('--seed <number>', 'key of every random draw; the same as --set seed=<number>').argParser(
+    wholeNumber,
+  ),
+  option('--device <device>', 'auto, cpu, cuda or cuda:<number>; the same as --set device=<device>'),
+];
+const off = (about: string) => option('--off', about);
 
-const from = [
-  '--from <run>',
-  "another run's configuration, or with run@iteration a checkpoint of it to go on from",
-] as const;
-const keepOptimizer = [
-  '--keep-optimizer',
-  "go on with the checkpoint's optimiser and critic, not with new ones",
-] as const;
-const config = ['--config <file>', 'a whole run.json'] as const;
+const runNames = 'its id or a beginning of it, its name, or the end of that alone, such as a16c';
 
 interface NewRunFlags extends SourceFlags {
   home?: string;
   set: string[];
   seed?: number;
   device?: string;
-}
-
-type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
-
-interface TrainFlags {
   json?: boolean;
   queue?: boolean;
 }
 
-function settingsOf({
-  set,
-  seed,
-  device,
-}: Pick<NewRunFlags, 'set' | 'seed' | 'device'>): Record<string, Setting> {
+function newRunOf(preset: string | undefined, flags: NewRunFlags) {
+  const { home, json = false, queue = false } = flags;
+  return { source: sourceOf(preset, flags), set: settingsOf(flags), home, json, queue };
+}
+
+function settingsOf({ set, seed, device }: NewRunFlags): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
   // A path is meant from where the person is; the core that reads it may be elsewhere.
   for (const key of ['start.model', 'kl.reference']) {
@@ -111,354 +98,280 @@ function settingsOf({
   return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
 }
 
+/**
+ * Adds a command of a data folder. `usage`: its name and arguments, as commander reads them; of a group of commands `list` is the one that goes without saying.
+ * `action` gets the arguments and then the options.
+ */
+function command(
+  parent: Command,
+  usage: string,
+  about: string,
+  options: readonly Option[],
+  action: (...args: never[]) => unknown,
+): Command {
+  const made = parent.command(usage, { isDefault: usage === 'list' }).description(about);
+  for (const each of [...options, home]) made.addOption(each);
+  return made.action(action as (...args: unknown[]) => void);
+}
+
 function program(): Command {
   const root = new Command('starpo')
     .description('Train LLM agents by multi-turn reinforcement learning and watch what they do.')
     .version(product.version)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-
-  root
-    .command('serve')
-    .description('serve the app to a browser on this machine')
-    .option('--port <number>', 'port, 0 for any free one', portNumber, defaultPort)
-    .option('--tensorboard <folder>', 'write the metrics of every run for TensorBoard as they come')
-    .option(...home)
-    .action(serve);
-  root
-    .command('train')
-    .description('make a run, train it and follow it to its end')
-    .argument('[preset]')
-    .option(...from)
-    .option(...keepOptimizer)
-    .option(...config)
-    .option(...set)
-    .option(...seed)
-    .option(...device)
-    .option('--json', 'print the events as JSON lines')
-    .option('--queue', 'let it wait until its device is free, and follow nothing')
-    .option(...home)
-    .action((preset: string | undefined, { home, json, queue, ...flags }: NewRunFlags & TrainFlags) =>
-      train({
-        source: sourceOf(preset, flags),
-        set: settingsOf(flags),
-        home,
-        json: json ?? false,
-        queue: queue ?? false,
-      }),
-    );
-  root
-    .command('new')
-    .description('make a run directory, print its path, start nothing')
-    .argument('[preset]')
-    .option(...from)
-    .option(...keepOptimizer)
-    .option(...config)
-    .option(...set)
-    .option(...seed)
-    .option(...device)
-    .option(...home)
-    .action((preset: string | undefined, flags: NewRunFlags) =>
-      newRun({ source: sourceOf(preset, flags), set: settingsOf(flags), home: flags.home }),
-    );
-  root
-    .command('check')
-    .description("say what is wrong with a configuration, and which of its settings can't act; make nothing")
-    .argument('[preset]')
-    .option(...from)
-    .option(...keepOptimizer)
-    .option(...config)
-    .option(...set)
-    .option(...seed)
-    .option(...device)
-    .option(...json)
-    .option(...home)
-    .action((preset: string | undefined, { json, ...flags }: NewRunFlags & { json?: boolean }) =>
-      check({
-        source: sourceOf(preset, flags),
-        set: settingsOf(flags),
-        home: flags.home,
-        json: json ?? false,
-      }),
-    );
-  root
-    .command('presets')
-    .description('list what can be trained: what it shows, and how long it takes')
-    .option('--all', 'also with the other algorithms')
-    .option(...json)
-    .option(...home)
-    .action(listPresets);
-  root
-    .command('runs')
-    .description('list the runs')
-    .option('--all', 'also those that are archived')
-    .option(...json)
-    .option(...home)
-    .action(listRuns);
-  root
-    .command('show')
-    .description('show one run')
-    .argument('<run>', runArgument)
-    .option(...json)
-    .option(...home)
-    .action(showRun);
-  root
-    .command('alerts')
-    .description('list what was found wrong with a run, what was done, and what would help')
-    .argument('<run>')
-    .option('--take <advice>', 'do what is advised, by its id')
-    .option(...json)
-    .option(...home)
-    .action(listAlerts);
-  root
-    .command('pin')
-    .description("keep a checkpoint's optimiser state while its run trains on")
-    .argument('<run>')
-    .argument('<iteration>', 'of the checkpoint', wholeNumber)
-    .option('--off', 'keep it no longer than checkpoint.keep says')
-    .option(...home)
-    .action(pinCheckpoint);
+  trainingCommands(root);
   queueCommands(root);
   studyCommands(root);
+  runCommands(root);
   markCommands(root);
-  libraryCommands(root);
-  root
-    .command('adopt')
-    .description('copy a run folder from elsewhere into the data folder')
-    .argument('<folder>')
-    .option(...home)
-    .action(adopt);
-  root
-    .command('import-metrics')
-    .description("make a run of another trainer's metrics: a CSV file, or JSON lines, of values by step")
-    .argument('<file>')
-    .addOption(
-      new Option('--from <trainer>', 'whose names the metrics have; csv: our own')
-        .choices(importSources)
-        .makeOptionMandatory(),
-    )
-    .option('--name <name>', "what the run is called (else the file's name)")
-    .option('--run <run>', 'which one, where the file has the columns of several')
-    .option(...json)
-    .option(...home)
-    .action(importMetrics);
-  root
-    .command('evaluate')
-    .description('play a checkpoint of a run on fixed levels, also while it trains')
-    .argument('<run>')
-    .option('--checkpoint <iteration>', 'iteration of the checkpoint (else the newest)', wholeNumber)
-    .option('--on <environment>', "a label of the run's, an environment type, or a preset")
-    .option('--set <key=value>', 'change one key of the environment, such as size=6', collect, [] as string[])
-    .option('--levels <number>', "how many (else the run's evaluation.levels)", wholeNumber)
-    .option('--temperature <number>', "of sampling (else the run's evaluation.temperature)", finiteNumber)
-    .option('--seed <number>', "of the first level (else the run's levels.validation_seed)", wholeNumber)
-    .option('--name <name>', 'of the result (else checkpoint and label)')
-    .option('--json', 'print progress and result as JSON lines')
-    .option(...home)
-    .action((run: string, options: EvaluateFlags) =>
-      evaluate(run, { ...options, set: parseSettings(options.set), json: options.json ?? false }),
-    );
-  root
-    .command('export')
-    .description('make files of a run, or of a study, for other programs')
-    .argument('<run>', `${runArgument}; or a study's id`)
-    .addOption(
-      new Option('--as <format>', 'of the files').choices(exportFormat.options).makeOptionMandatory(),
-    )
-    .option('--out <folder>', 'where they go; without it one that is text is printed')
-    .option('--checkpoint <iteration>', 'of hugging-face (else the newest)', wholeNumber)
-    .option('--live', 'tensorboard: go on until the run has ended')
-    .option(...home)
-    .action(exportRun);
-  root
-    .command('history')
-    .description('the index over all runs of a data folder')
-    .command('rebuild')
-    .description('make it again from the run folders; training and open apps go on meanwhile')
-    .option(...json)
-    .option(...home)
-    .action(rebuild);
-  root
-    .command('calibrate')
-    .description('how well the Echo Trap is foretold in labelled runs, by the monitor and by others')
-    .argument('[folder]', 'of run directories, or with `tuning` and `held-out` (else those of the app)')
-    .option('--fit', 'first search thresholds on `tuning`, and keep them in the data folder')
-    .option('--chart <file>', 'also draw every run with its alarms, as SVG')
-    .option(...json)
-    .option(...home)
-    .action(calibrate);
-  root
-    .command('doctor')
-    .description('check what the app needs')
-    .option(...json)
-    .option(...home)
-    .action(doctor);
-  root
-    .command('diagnostics')
-    .description('make a zip for a report of a problem: versions, findings, logs; no token, no weights')
-    .option('--out <file>', 'where it goes', 'starpo-diagnostics.zip')
-    .option(...home)
-    .action(diagnostics);
+  trashCommands(root);
+  transferCommands(root);
+  machineCommands(root);
   return root;
+}
+
+function trainingCommands(root: Command): void {
+  command(
+    root,
+    'serve',
+    'serve the app to a browser on this machine',
+    [
+      option('--port <number>', 'port, 0 for any free one').argParser(portNumber).default(defaultPort),
+      option('--tensorboard <folder>', 'write the metrics of every run for TensorBoard as they come'),
+    ],
+    serve,
+  );
+  command(
+    root,
+    'train [preset]',
+    'make a run, train it and follow it to its end',
+    [...source, jsonLines, option('--queue', 'let it wait until its device is free, and follow nothing')],
+    (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
+  );
+  command(
+    root,
+    'new [preset]',
+    'make a run directory, print its path, start nothing',
+    source,
+    (preset: string | undefined, flags: NewRunFlags) => newRun(newRunOf(preset, flags)),
+  );
+  command(
+    root,
+    'check [preset]',
+    "say what is wrong with a configuration, and which of its settings can't act; make nothing",
+    [...source, json],
+    (preset: string | undefined, flags: NewRunFlags) => check(newRunOf(preset, flags)),
+  );
+  const others = option('--all', 'also with the other algorithms');
+  command(
+    root,
+    'presets',
+    'list what can be trained: what it shows, and how long it takes',
+    [others, json],
+    listPresets,
+  );
 }
 
 function queueCommands(root: Command): void {
   const queue = root.command('queue').description('the runs that wait for their device');
-  queue
-    .command('list', { isDefault: true })
-    .description('list what waits, next first')
-    .option(...json)
-    .option(...home)
-    .action(listQueue);
-  queue
-    .command('run')
-    .description('train what waits, one run after the other')
-    .option(...home)
-    .action(runQueue);
-  const add = queue.command('add').description('put a run at the end');
-  add
-    .argument('<run>')
-    .option(...home)
-    .action(addToQueue);
-  const remove = queue.command('remove').description('take a run out; it is not deleted');
-  remove
-    .argument('<run>')
-    .option(...home)
-    .action(removeFromQueue);
-  queue
-    .command('move')
-    .description('give a run another place, 1 for the next')
-    .argument('<run>')
-    .argument('<position>', 'from 1 on', wholeNumber)
-    .option(...home)
-    .action(moveInQueue);
+  command(queue, 'list', 'list what waits, next first', [json], listQueue);
+  command(queue, 'run', 'train what waits, one run after the other', [], runQueue);
+  command(queue, 'add <run>', 'put a run at the end', [], addToQueue);
+  command(queue, 'remove <run>', 'take a run out; it is not deleted', [], removeFromQueue);
+  command(queue, 'move <run>', 'give a run another place, 1 for the next', [], moveInQueue).argument(
+    '<position>',
+    'from 1 on',
+    wholeNumber,
+  );
 }
 
 function studyCommands(root: Command): void {
   const study = root
     .command('study')
     .description('runs that differ in what is studied, by several seeds each');
-  study
-    .command('list', { isDefault: true })
-    .description('list the studies')
-    .option(...json)
-    .option(...home)
-    .action(listStudies);
-  study
-    .command('new')
-    .description('make a study from a file (docs/formats/studies.md), and print its id')
-    .argument('<file>')
-    .option('--start', 'queue its runs at once')
-    .option(...home)
-    .action(newStudy);
-  study
-    .command('show')
-    .description('show what its points have come to')
-    .argument('<study>')
-    .option(...json)
-    .option(...home)
-    .action(showStudy);
-  study
-    .command('start')
-    .description('queue all of its runs that are not complete, failed and stopped ones too')
-    .argument('<study>')
-    .option(...home)
-    .action(startStudy);
-  study
-    .command('cancel')
-    .description('take its runs out of the queue, and stop those that are trained')
-    .argument('<study>')
-    .option(...home)
-    .action(cancelStudy);
-  study
-    .command('delete')
-    .description('delete the study; its runs stay')
-    .argument('<study>')
-    .option('--runs', 'delete the folders of its runs too')
-    .option(...home)
-    .action(deleteStudy);
+  command(study, 'list', 'list the studies', [json], listStudies);
+  command(
+    study,
+    'new <file>',
+    'make a study from a file (docs/formats/studies.md), and print its id',
+    [option('--start', 'queue its runs at once')],
+    newStudy,
+  );
+  command(study, 'show <study>', 'show what its points have come to', [json], showStudy);
+  command(
+    study,
+    'start <study>',
+    'queue all of its runs that are not complete, failed and stopped ones too',
+    [],
+    startStudy,
+  );
+  command(
+    study,
+    'cancel <study>',
+    'take its runs out of the queue, and stop those that are trained',
+    [],
+    cancelStudy,
+  );
+  command(
+    study,
+    'delete <study>',
+    'delete the study; its runs stay',
+    [option('--runs', 'delete the folders of its runs too')],
+    deleteStudy,
+  );
 }
 
-function libraryCommands(root: Command): void {
-  root
-    .command('rename')
-    .description('call a run otherwise; its id stays')
-    .argument('<run>')
-    .argument('[name]', 'without one it goes by its own again')
-    .option(...home)
-    .action(renameRun);
-  root
-    .command('delete')
-    .description('move runs to the trash, from where they can be taken back for seven days')
-    .argument('<runs...>')
-    .option(...home)
-    .action(deleteRuns);
-  const trash = root.command('trash').description('deleted runs');
-  trash
-    .command('list', { isDefault: true })
-    .description('list them')
-    .option(...json)
-    .option(...home)
-    .action(listTrash);
-  trash
-    .command('restore')
-    .description('take runs back')
-    .argument('<runs...>')
-    .option(...home)
-    .action(restoreRuns);
-  trash
-    .command('empty')
-    .description('delete all of them for good')
-    .option(...home)
-    .action(emptyTrash);
-  const bundle = root.command('bundle').description('a run in one file');
-  bundle
-    .command('export')
-    .description('pack a run')
-    .argument('<run>')
-    .argument('<file>', 'a .zip that is not there yet')
-    .addOption(new Option('--checkpoints <which>').choices(['none', 'newest', 'all']).default('newest'))
-    .addOption(new Option('--episodes <which>').choices(['none', 'evaluations', 'all']).default('all'))
-    .option(...home)
-    .action((run: string, file: string, flags: BundleFlags) => exportBundle(run, file, flags));
-  bundle
-    .command('import')
-    .description('take in a run that was packed, and print its id')
-    .argument('<file>')
-    .option(...home)
-    .action(importBundle);
+function runCommands(root: Command): void {
+  command(root, 'runs', 'list the runs', [option('--all', 'also those that are archived'), json], listRuns);
+  command(root, 'show', 'show one run', [json], showRun).argument('<run>', runNames);
+  command(
+    root,
+    'alerts <run>',
+    'list what was found wrong with a run, what was done, and what would help',
+    [option('--take <advice>', 'do what is advised, by its id'), json],
+    listAlerts,
+  );
+  command(
+    root,
+    'evaluate <run>',
+    'play a checkpoint of a run on fixed levels, also while it trains',
+    [
+      option('--checkpoint <iteration>', 'iteration of the checkpoint (else the newest)').argParser(
+        wholeNumber,
+      ),
+      option('--on <environment>', "a label of the run's, an environment type, or a preset"),
+      several('--set <key=value>', 'change one key of the environment, such as size=6'),
+      option('--levels <number>', "how many (else the run's evaluation.levels)").argParser(wholeNumber),
+      option('--temperature <number>', "of sampling (else the run's evaluation.temperature)").argParser(
+        finiteNumber,
+      ),
+      option('--seed <number>', "of the first level (else the run's levels.validation_seed)").argParser(
+        wholeNumber,
+      ),
+      option('--name <name>', 'of the result (else checkpoint and label)'),
+      option('--json', 'print progress and result as JSON lines'),
+    ],
+    (run: string, { set, json = false, ...options }: EvaluateFlags) =>
+      evaluate(run, { ...options, set: parseSettings(set), json }),
+  );
+  command(
+    root,
+    'pin <run>',
+    "keep a checkpoint's optimiser state while its run trains on",
+    [off('keep it no longer than checkpoint.keep says')],
+    pinCheckpoint,
+  ).argument('<iteration>', 'of the checkpoint', wholeNumber);
 }
+
+type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
 
 function markCommands(root: Command): void {
-  root
-    .command('tag')
-    .description('add tags to a run')
-    .argument('<run>')
-    .argument('<tags...>')
-    .option('--remove', 'take them away instead')
-    .option(...home)
-    .action(tagRun);
-  root
-    .command('note')
-    .description('write a note on a run, or print it')
-    .argument('<run>')
-    .argument('[text]', 'an empty one removes the note')
-    .option(...home)
-    .action(noteRun);
-  root
-    .command('star')
-    .description('mark a run with a star')
-    .argument('<run>')
-    .option('--off', 'take the star away')
-    .option(...home)
-    .action(starRun);
-  root
-    .command('archive')
-    .description('hide a run from the lists; its folder stays')
-    .argument('<run>')
-    .option('--off', 'show it again')
-    .option(...home)
-    .action(archiveRun);
+  command(root, 'rename <run>', 'call a run otherwise; its id stays', [], renameRun).argument(
+    '[name]',
+    'without one it goes by its own again',
+  );
+  const remove = option('--remove', 'take them away instead');
+  command(root, 'tag <run> <tags...>', 'add tags to a run', [remove], tagRun);
+  command(root, 'note <run>', 'write a note on a run, or print it', [], noteRun).argument(
+    '[text]',
+    'an empty one removes the note',
+  );
+  command(root, 'star <run>', 'mark a run with a star', [off('take the star away')], starRun);
+  command(
+    root,
+    'archive <run>',
+    'hide a run from the lists; its folder stays',
+    [off('show it again')],
+    archiveRun,
+  );
+}
+
+function trashCommands(root: Command): void {
+  command(
+    root,
+    'delete <runs...>',
+    'move runs to the trash, from where they can be taken back for seven days',
+    [],
+    deleteRuns,
+  );
+  const trash = root.command('trash').description('deleted runs');
+  command(trash, 'list', 'list them', [json], listTrash);
+  command(trash, 'restore <runs...>', 'take runs back', [], restoreRuns);
+  command(trash, 'empty', 'delete all of them for good', [], emptyTrash);
+}
+
+/** What comes into a data folder, and what leaves it. */
+function transferCommands(root: Command): void {
+  command(root, 'adopt <folder>', 'copy a run folder from elsewhere into the data folder', [], adopt);
+  command(
+    root,
+    'import-metrics <file>',
+    "make a run of another trainer's metrics: a CSV file, or JSON lines, of values by step",
+    [
+      option('--from <trainer>', 'whose names the metrics have; csv: our own')
+        .choices(importSources)
+        .makeOptionMandatory(),
+      option('--name <name>', "what the run is called (else the file's name)"),
+      option('--run <run>', 'which one, where the file has the columns of several'),
+      json,
+    ],
+    importMetrics,
+  );
+  command(
+    root,
+    'export',
+    'make files of a run, or of a study, for other programs',
+    [
+      option('--as <format>', 'of the files').choices(exportFormat.options).makeOptionMandatory(),
+      option('--out <folder>', 'where they go; without it one that is text is printed'),
+      option('--checkpoint <iteration>', 'of hugging-face (else the newest)').argParser(wholeNumber),
+      option('--live', 'tensorboard: go on until the run has ended'),
+    ],
+    exportRun,
+  ).argument('<run>', `${runNames}; or a study's id`);
+  const bundle = root.command('bundle').description('a run in one file');
+  command(
+    bundle,
+    'export <run>',
+    'pack a run',
+    [
+      option('--checkpoints <which>', 'to pack').choices(['none', 'newest', 'all']).default('newest'),
+      option('--episodes <which>', 'to pack').choices(['none', 'evaluations', 'all']).default('all'),
+    ],
+    exportBundle,
+  ).argument('<file>', 'a .zip that is not there yet');
+  command(bundle, 'import <file>', 'take in a run that was packed, and print its id', [], importBundle);
+}
+
+function machineCommands(root: Command): void {
+  const history = root.command('history').description('the index over all runs of a data folder');
+  command(
+    history,
+    'rebuild',
+    'make it again from the run folders; training and open apps go on meanwhile',
+    [json],
+    rebuild,
+  );
+  command(
+    root,
+    'calibrate',
+    'how well the Echo Trap is foretold in labelled runs, by the monitor and by others',
+    [
+      option('--fit', 'first search thresholds on `tuning`, and keep them in the data folder'),
+      option('--chart <file>', 'also draw every run with its alarms, as SVG'),
+      json,
+    ],
+    calibrate,
+  ).argument('[folder]', 'of run directories, or with `tuning` and `held-out` (else those of the app)');
+  command(root, 'doctor', 'check what the app needs', [json], doctor);
+  command(
+    root,
+    'diagnostics',
+    'make a zip for a report of a problem: versions, findings, logs; no token, no weights',
+    [option('--out <file>', 'where it goes').default('starpo-diagnostics.zip')],
+    diagnostics,
+  );
 }
 
 /** commander's own complaints, in our form. */
