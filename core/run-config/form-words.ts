@@ -401,6 +401,11 @@ export const sections: readonly SectionWords[] = [
         unit: 'episodes',
         help: 'More are more precise, and slower.',
       },
+      {
+        path: 'diagnostics.probe',
+        title: 'On fixed levels',
+        help: 'Thoughts are compared on the same eight levels every time, which are played for it: steadier, and somewhat slower.',
+      },
     ],
   },
 ];

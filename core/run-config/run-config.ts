@@ -133,6 +133,7 @@ export interface RunConfig {
   diagnostics: {
     every: number;
     samples: number;
+    probe: boolean;
   };
   reaction: 'notify' | 'pause' | 'stop' | 'rollback';
 }

@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change 
   CHECK(train() == 0);
   const auto without = weights("000002"), state_without = state("000002");
   begin_again();
-  config["diagnostics"] = {{"every", 1}, {"samples", 6}};
+  config["diagnostics"].update({{"every", 1}, {"samples", 6}});
   CHECK(train() == 0);
   CHECK(weights("000002") == without);
   CHECK(state("000002") == state_without);

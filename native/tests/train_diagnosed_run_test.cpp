@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_run.h"
+#include "train/diagnostics/probe.h"
 #include "train/diagnostics/spread_gradients.h"
 #include "train/diagnostics/thought_likelihoods.h"
 #include "train/run/levels.h"
@@ -36,7 +38,7 @@ struct Rollout {
 struct DiagnosedRun : TinyRun {
   DiagnosedRun() {
     config["iterations"] = 3;
-    config["diagnostics"] = {{"every", 1}, {"samples", 12}};
+    config["diagnostics"].update({{"every", 1}, {"samples", 12}, {"probe", false}});
     config["checkpoint"]["every"] = 1;
   }
 
@@ -153,6 +155,44 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
   CHECK(phases_diagnosed() == 0);
   CHECK_FALSE(plans("start"));
   CHECK(weights("000003") == weights_with);
+}
+
+TEST_CASE_FIXTURE(Rollout, "a probe is one turn on the same levels in every iteration, with draws of its own") {
+  play();
+  config.diagnostics.samples = 24;
+  const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
+  const auto probe = [&](int iteration) { return play_probe(config, state->playground, *generator, iteration, [](int) {}); };
+  const auto first = probe(1), again = probe(1), later = probe(2);
+  REQUIRE(first.size() == 24);
+  REQUIRE(later.size() == 24);
+  std::set<std::uint64_t> levels;
+  bool same_draws = true;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    CHECK(first[i].turns.size() == 1);
+    CHECK(first[i].spec.group == static_cast<int>(i) / 3);
+    CHECK(first[i].spec.seed == later[i].spec.seed);
+    CHECK(first[i].turns[0].context_ids == later[i].turns[0].context_ids);
+    CHECK(first[i].turns[0].ids == again[i].turns[0].ids);
+    same_draws = same_draws && first[i].turns[0].ids == later[i].turns[0].ids;
+    levels.insert(first[i].spec.seed);
+  }
+  CHECK(levels.size() == 8);
+  CHECK_FALSE(same_draws);
+  CHECK(first[0].turns[0].ids != first[1].turns[0].ids);
+}
+
+TEST_CASE_FIXTURE(DiagnosedRun, "a probe changes no bit of a run, and what thoughts depend on is measured on it") {
+  config["diagnostics"]["every"] = 2;
+  CHECK(train() == 0);
+  const auto weights_without = weights("000003");
+  CHECK(diagnosed().at(0).at("diagnostics/mutual_information_ceiling") == doctest::Approx(std::log(3)));
+
+  std::filesystem::remove_all(run.path() / "checkpoints");
+  std::filesystem::remove(run.path() / "events.jsonl");
+  config["diagnostics"]["probe"] = true;
+  CHECK(train() == 0);
+  CHECK(diagnosed().at(0).at("diagnostics/mutual_information_ceiling") == doctest::Approx(std::log(8)));
+  CHECK(weights("000003") == weights_without);
 }
 
 TEST_CASE_FIXTURE(DiagnosedRun, "a policy's drift is measured from where its run began, over a resume too") {

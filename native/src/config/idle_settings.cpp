@@ -118,7 +118,7 @@ void add_reinforcement(IdleList& idle) {
   idle.add({"kl.coefficient"}, reason);
   idle.add(kl_paths, reason);
   idle.add({"rollout_files.keep_last", "rollout_files.keep_every"}, reason);
-  idle.add({"diagnostics.every", "diagnostics.samples", "reaction"}, reason);
+  idle.add({"diagnostics.every", "diagnostics.samples", "diagnostics.probe", "reaction"}, reason);
 }
 
 void add_environments(const RunConfig& config, IdleList& idle) {
@@ -151,7 +151,8 @@ std::vector<IdleSetting> idle_settings(const RunConfig& config) {
     if (config.kl.coefficient == 0) idle.add(kl_paths, "kl.coefficient is 0: there is no divergence to estimate");
     add_optimizer(config, idle);
     add_rollout(config, idle);
-    if (config.diagnostics.every == 0) idle.add({"diagnostics.samples"}, "diagnostics.every is 0: there are no diagnostics");
+    if (config.diagnostics.every == 0) idle.add({"diagnostics.samples", "diagnostics.probe"}, "diagnostics.every is 0: there are no diagnostics");
+    else if (!config.rollout.think) idle.add({"diagnostics.probe"}, "rollout.think is false: there are no thoughts");
     idle.add({"warm_start.steps_per_iteration", "warm_start.batch", "warm_start.plain", "warm_start.positions", "warm_start.careful", "warm_start.mistakes"}, "task is reinforce");
   }
   add_environments(config, idle);

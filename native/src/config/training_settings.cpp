@@ -72,6 +72,7 @@ void describe(FieldVisitor& v, WarmStartConfig& c) {
 void describe(FieldVisitor& v, DiagnosticsConfig& c) {
   v.integer("every", c.every, 0, 1000000);
   v.integer("samples", c.samples, 2, 4096);
+  v.boolean("probe", c.probe);
 }
 
 }  // namespace starpo

@@ -86,6 +86,7 @@ struct WarmStartConfig {
 struct DiagnosticsConfig {
   int every = 0;    // iterations; 0: none
   int samples = 0;  // thoughts and episodes that they are computed from
+  bool probe = false;  // thoughts are those of a fixed set of levels, played for it
 };
 
 void describe(FieldVisitor&, StartConfig&);

@@ -83,6 +83,10 @@ class Table {
 
 }  // namespace
 
+SamplingSettings training_sampling(const RolloutConfig& rollout) {
+  return {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+}
+
 std::vector<Episode> run_rollout(Generator& generator, const RolloutRequest& request) { return Table(generator, request).play(); }
 
 }  // namespace starpo

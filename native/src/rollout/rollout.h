@@ -11,6 +11,9 @@
 
 namespace starpo {
 
+// How training draws; evaluations have a temperature of their own.
+SamplingSettings training_sampling(const RolloutConfig&);
+
 struct RolloutRequest {
   std::span<const EpisodeSpec> episodes;         // group by group
   std::span<const EpisodeRules> rules;           // by environment

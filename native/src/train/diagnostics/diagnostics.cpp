@@ -41,11 +41,11 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
 
 bool is_diagnosed(const RunConfig& config, int iteration) { return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0; }
 
-void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
+void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);
   const int samples = config.diagnostics.samples, tokens = replica.micro_batch_tokens;
   NetworkPass& pass = *replica.policy_pass;
-  if (config.rollout.think) add_mutual_information(thought_likelihoods(pass, episodes, samples, temperature, tokens, progress), metrics);
+  if (config.rollout.think) add_mutual_information(thought_likelihoods(pass, thinkers, samples, temperature, tokens, progress), metrics);
 
   Average from_start;
   if (replica.start_pass) {

@@ -14,8 +14,8 @@ namespace starpo {
 bool is_diagnosed(const RunConfig&, int iteration);
 
 // What can't be counted from episodes but must be computed, on samples of diagnostics.samples' size, before an update changes the policy: diagnostics/*. Nothing random is drawn and nothing of the
-// training changes. Drift is measured against the replica's copy of the start; where it needs none, by what `kept` holds of the reference, which then is the start. episodes: of the whole
-// rollout, group by group; kept: those that are trained on, with their advantages. progress is called after every pass.
-void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics&, const std::function<void()>& progress);
+// training changes. thinkers: whose first thoughts are compared, of the whole rollout or of the probe, group by group. Drift is measured against the replica's copy of the start; where it needs none, by what `kept` holds of the reference, which then is the start.
+// kept: those that are trained on, with their advantages. progress is called after every pass.
+void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics&, const std::function<void()>& progress);
 
 }  // namespace starpo

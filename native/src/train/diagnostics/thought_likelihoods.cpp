@@ -10,9 +10,6 @@
 namespace starpo {
 namespace {
 
-// More would cost more than they tell: a thought is scored under each.
-constexpr std::size_t most_prompts = 8;
-
 using Ids = std::vector<std::int32_t>;
 
 std::span<const std::int32_t> thought_of(const Episode& episode) {
@@ -36,7 +33,7 @@ std::vector<Level> choose_levels(std::span<const Episode> episodes) {
     if (is_new) all.push_back({&prompt, {}});
     all[place->second].episodes.push_back(&episode);
   }
-  const std::size_t count = std::min(all.size(), most_prompts);
+  const std::size_t count = std::min<std::size_t>(all.size(), most_prompts);
   for (std::size_t i = 0; i < count; ++i) chosen.push_back(std::move(all[i * all.size() / count]));
   return chosen;
 }

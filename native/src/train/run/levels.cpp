@@ -16,6 +16,14 @@ std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, 
   return std::nullopt;
 }
 
+// Fixed level number `index` of an environment, with luck that belongs to the level.
+EpisodeSpec fixed_episode(const RunConfig& config, int environment, int index, int group) {
+  const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
+  EpisodeSpec episode{environment, group, 0, seed, std::nullopt};
+  if (config.environments[environment].noise != Noise::reference) episode.noise = level_noise(config.levels.validation_seed, seed);
+  return episode;
+}
+
 }  // namespace
 
 std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration) {
@@ -37,10 +45,19 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
 
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig& config, int environment) {
   std::vector<EpisodeSpec> episodes;
-  for (int i = 0; i < config.evaluation.levels; ++i) {
-    const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + i;
-    EpisodeSpec& episode = episodes.emplace_back(EpisodeSpec{environment, i, 0, seed, std::nullopt});
-    if (config.environments[environment].noise != Noise::reference) episode.noise = level_noise(config.levels.validation_seed, seed);
+  for (int i = 0; i < config.evaluation.levels; ++i) episodes.push_back(fixed_episode(config, environment, i, i));
+  return episodes;
+}
+
+std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int members) {
+  const auto groups = groups_by_environment(config.environments, levels);
+  std::vector<EpisodeSpec> episodes;
+  int group = 0;
+  for (std::size_t e = 0; e < groups.size(); ++e) {
+    for (int i = 0; i < groups[e]; ++i, ++group) {
+      EpisodeSpec episode = fixed_episode(config, static_cast<int>(e), i, group);
+      for (episode.member = 0; episode.member < members; ++episode.member) episodes.push_back(episode);
+    }
   }
   return episodes;
 }

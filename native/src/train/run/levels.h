@@ -14,6 +14,9 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration);
 // One episode on each of an environment's fixed levels, with luck that belongs to the level: every evaluation plays the same, and two can be compared in pairs.
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig&, int environment);
 
+// Some members on each of so many fixed levels, the first that evaluations play, shared out among the environments as training's groups are.
+std::vector<EpisodeSpec> probe_episodes(const RunConfig&, int levels, int members);
+
 // Level and luck of demonstration number `index`: levels that lie far from the training and validation seeds.
 EpisodeSpec demonstration_episode(const RunConfig&, int environment, std::uint32_t index);
 

@@ -14,6 +14,7 @@
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/diagnostics/diagnostics.h"
+#include "train/diagnostics/probe.h"
 #include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
 #include "train/replica/dry_step.h"
@@ -256,10 +257,17 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
 double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
   const Stopwatch watch(control_);
   journal_.phase("diagnose", iteration_, 0, 1);
-  add_diagnostics(state_->config, state_->replica, episodes, kept, metrics, [&] {
+  const auto progress = [&] {
     writer_.tell_if_written();
     control_.poll();
-  });
+  };
+  const RunConfig& config = state_->config;
+  std::vector<Episode> probe;
+  if (config.diagnostics.probe && config.rollout.think) {
+    probe = play_probe(config, state_->playground, *state_->replica.generator, iteration_, [&](int) { progress(); });
+    episodes = probe;
+  }
+  add_diagnostics(config, state_->replica, episodes, kept, metrics, progress);
   return at(metrics, metric::time_diagnostics) = watch.seconds();
 }
 
@@ -283,8 +291,7 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
   const auto specs = training_episodes(state_->config, iteration_);
-  RolloutRequest request{specs, state_->playground.rules, state_->playground.prototypes, {}, {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
-  request.sampling = {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+  RolloutRequest request{specs, state_->playground.rules, state_->playground.prototypes, training_sampling(rollout), {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
     control_.poll_discardable();
