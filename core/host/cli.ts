@@ -372,9 +372,9 @@ function studyCommands(root: Command): void {
     .action(cancelStudy);
   study
     .command('delete')
-    .description('delete the study; its runs stay')
+    .description('move the study to the trash; its runs stay')
     .argument('<study>')
-    .option('--runs', 'delete the folders of its runs too')
+    .option('--runs', 'move its runs to the trash too')
     .option(...home)
     .action(deleteStudy);
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
+import { Failure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { formatRoute, navigate } from '../../router.ts';
@@ -64,28 +65,30 @@ function CompareRuns({ rows }: { rows: Study['table'] }) {
   );
 }
 
-function Actions({ summary: { id, state, runs } }: { summary: StudySummary }) {
+function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary }) {
   const api = useApi();
-  const report = useApp((store) => store.report);
+  const { report, tell } = useApp.getState();
   const [busy, setBusy] = useState(false);
   const [asks, setAsks] = useState(false);
   const doing = (work: Promise<unknown>) => {
     setBusy(true);
     work.catch(report).finally(() => setBusy(false));
   };
-  const remove = (withRuns: boolean) =>
-    doing(
-      api
-        .call('studies.delete', { studyId: id, runs: withRuns })
-        .then(() => navigate({ page: 'studies' }, true)),
-    );
+  async function remove(withRuns: boolean): Promise<void> {
+    const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
+    for (const { error } of refused) report(new Failure(error.code, error.message, error.hint));
+    if (refused.length > 0) return setAsks(false);
+    const ids = deleted.map((run) => run.id);
+    tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
+    navigate({ page: 'studies' }, true);
+  }
   if (asks)
     return (
       <fieldset className={styles.actions} aria-label="Delete the study">
-        <Button kind="danger" disabled={busy} onClick={() => remove(false)}>
+        <Button kind="danger" disabled={busy} onClick={() => doing(remove(false))}>
           Delete, keep its runs
         </Button>
-        <Button kind="danger" disabled={busy} onClick={() => remove(true)}>
+        <Button kind="danger" disabled={busy} onClick={() => doing(remove(true))}>
           Delete with its runs
         </Button>
         <Button onClick={() => setAsks(false)}>Keep</Button>

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { saveExport } from '../../api/files.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { type ThemeChoice, useTheme } from '../../theme.ts';
-import { saveExport } from '../run/export/save.ts';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
 import { useMachine } from './use-machine.ts';
@@ -226,10 +226,7 @@ function Diagnostics() {
     setSaid('');
     try {
       const made = await api.call('machine.diagnostics', {});
-      const text = await saveExport(made).finally(() =>
-        api.call('exports.forget', { exportId: made.exportId }).catch(() => {}),
-      );
-      setSaid(text ?? 'Not saved');
+      setSaid((await saveExport(api, made)) ?? 'Not saved');
     } catch (cause) {
       report(cause);
     } finally {
