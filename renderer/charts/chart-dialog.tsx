@@ -1,5 +1,6 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Button, IconButton } from '../components/basics.tsx';
+import { ScrollingRegion } from '../components/scrolling-region.tsx';
 import { useCharts, useChartsStore } from '../views/charts-view.tsx';
 import { Chart } from './chart.tsx';
 import { useExport } from './chart-actions.tsx';
@@ -100,8 +101,7 @@ function Newest({ item: { spec, traces } }: { item: ChartItem }) {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const rows = traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <section className={styles.values} tabIndex={0} aria-label="Newest values">
+    <ScrollingRegion className={styles.values} aria-label="Newest values">
       <table className="table">
         <thead>
           <tr>
@@ -133,6 +133,6 @@ function Newest({ item: { spec, traces } }: { item: ChartItem }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollingRegion>
   );
 }

@@ -10,6 +10,7 @@ import { useChartPreferences } from '../../charts/preferences.ts';
 import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { ChartsView } from '../../views/charts-view.tsx';
 import { alertMark } from '../run/chart-marks.ts';
 import styles from './compare-page.module.css';
@@ -35,8 +36,10 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
       [id, run.name, loaded, color, hidden.has(id), ...alerts.map((alert) => alert.id)].join(' '),
     )
     .join('\n');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: all that it is made of is in the key
-  const shown = useMemo(() => compared.filter(({ id, loaded }) => loaded && !hidden.has(id)), [key]);
+  const shown = useKept(
+    key,
+    compared.filter(({ id, loaded }) => loaded && !hidden.has(id)),
+  );
   const choices = useMemo(
     () => groupings(shown.map(({ config, run }) => ({ config, point: run.study?.point ?? null }))),
     [shown],

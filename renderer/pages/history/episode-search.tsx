@@ -5,6 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { inOrder } from '../../components/in-order.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
@@ -138,11 +139,10 @@ function Episode({ episode }: { episode: FoundEpisode }) {
 
 /** Found words stand between two signs that no text has. */
 function Marked({ text }: { text: string }) {
-  return text.split('\u0002').map((part, place) => {
+  return inOrder(text.split('\u0002'), (part, place) => {
     const [found = '', rest = ''] = place === 0 ? ['', part] : part.split('\u0003');
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
-      <span key={place}>
+      <span>
         {found && <mark>{found}</mark>}
         {rest}
       </span>
@@ -156,6 +156,8 @@ interface Wanted {
   environment: string;
   ended: Ended;
 }
+
+const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
 
 /** What was found for the newest wish; what was found before stays until then. */
 function useEpisodes({ text, runId, environment, ended }: Wanted) {
@@ -172,8 +174,6 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
     }),
     [text, runId, environment, ended],
   );
-  const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: how an error is told doesn't change
   useEffect(() => {
     if (connection !== 'open') return;
     let newest = true;
