@@ -51,7 +51,7 @@ export function ChartToolbar({ axis, axes, search, onSearch, searchNote, childre
       )}
       {children}
       <div className={styles.tools}>
-        <label className={styles.choice}>
+        <label className="choice">
           <span>By</span>
           <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
             {axisKinds
@@ -79,10 +79,7 @@ function Smoothing() {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const change = useChartPreferences((state) => state.change);
   return (
-    <label
-      className={styles.choice}
-      title="Weight of the moving average; the measured values are drawn faint"
-    >
+    <label className="choice" title="Weight of the moving average; the measured values are drawn faint">
       <span>Smoothing</span>
       <input
         type="range"

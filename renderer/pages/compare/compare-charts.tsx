@@ -58,7 +58,7 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
   return (
     <ChartsView key={axis}>
       <Charts compared={shown} subjects={subjects} grouped={grouping !== null}>
-        <label className={styles.choice}>
+        <label className="choice">
           <span>Group by</span>
           <select value={grouping ? by : ''} onChange={({ target }) => setBy(target.value)}>
             <option value="">no group</option>
@@ -70,7 +70,7 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
           </select>
         </label>
         {grouping && (
-          <label className={styles.choice}>
+          <label className="choice">
             <span>Spread</span>
             <select value={spread} onChange={({ target }) => setSpread(target.value as Spread)}>
               <option value="deviation">standard deviation</option>

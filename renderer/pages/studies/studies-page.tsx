@@ -18,7 +18,7 @@ export function StudiesPage() {
   }, []);
   return (
     <div className="page">
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>Studies</h1>
           <p className="muted">The same run with other settings, each trained with several seeds.</p>

@@ -35,7 +35,7 @@ function Known({ study: { summary, table } }: { study: Study }) {
   }, [name]);
   return (
     <>
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>{name}</h1>
           <p className="muted">
