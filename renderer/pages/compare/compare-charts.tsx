@@ -167,13 +167,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
   );
   return (
     <section aria-label="Charts">
-      <ChartToolbar
-        axis={axis}
-        axes={axes}
-        search={search.text}
-        onSearch={search.setText}
-        searchNote={search.note}
-      >
+      <ChartToolbar axis={axis} axes={axes} search={search}>
         {children}
       </ChartToolbar>
       {grouped && (

@@ -6,10 +6,11 @@ import { Button, Empty } from '../../components/basics.tsx';
 import { signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { inOrder } from '../../components/in-order.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
-import { environmentWords } from './words.ts';
+import { SearchField } from './search-field.tsx';
 
 /** Episodes that one answer has, and how long (ms) typing may pause before it is asked for. */
 const page = 50;
@@ -30,16 +31,12 @@ export function EpisodeSearch() {
   return (
     <>
       <search className={styles.filters}>
-        <label className={styles.search}>
-          <Icon name="search" />
-          <input
-            type="search"
-            value={text}
-            placeholder="Words, or a “phrase in quotes”"
-            aria-label="Search what episodes say"
-            onChange={({ target }) => setText(target.value)}
-          />
-        </label>
+        <SearchField
+          value={text}
+          label="Search what episodes say"
+          placeholder="Words, or a “phrase in quotes”"
+          onChange={setText}
+        />
         <label>
           <span className="visually-hidden">Run</span>
           <select className={styles.select} value={runId} onChange={({ target }) => setRunId(target.value)}>
@@ -61,7 +58,7 @@ export function EpisodeSearch() {
                 aria-pressed={environment === type}
                 onClick={() => setEnvironment(environment === type ? '' : type)}
               >
-                {environmentWords(type)}
+                {environmentTitle(type)}
               </button>
             ))}
           </fieldset>
@@ -131,7 +128,7 @@ function Episode({ episode }: { episode: FoundEpisode }) {
       </span>
       <span className={styles.source}>
         {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
-        {environmentWords(environment)}, reward {signed(reward)}
+        {environmentTitle(environment)}, reward {signed(reward)}
       </span>
     </a>
   );

@@ -8,12 +8,12 @@ import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineWords, nameParts, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu } from '../../components/run-menu.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { type SortKey, useFilter } from './filter.ts';
 import styles from './runs-table.module.css';
 import type { Sizes } from './use-sizes.ts';
-import { environmentWords } from './words.ts';
 
 const rowHeight = 52;
 
@@ -203,7 +203,7 @@ interface RowProps {
 function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
   const took = tookSeconds(run, now);
   const success = successOf(run).evaluation;
-  const environments = run.environments.map(environmentWords).join(', ');
+  const environments = run.environments.map(environmentTitle).join(', ');
   return (
     <TableRow
       className={styles.row}

@@ -5,10 +5,10 @@ import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
+import { useDoing } from '../../components/use-doing.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
-import { useDoing } from './use-models.ts';
 
 const sources: Record<ModelEntry['source'], string> = {
   starter: 'comes with the app',

@@ -5,10 +5,9 @@ import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
-import { stateWords } from './state-words.ts';
 import styles from './studies-page.module.css';
-import { useBaseWords } from './use-base-words.ts';
 import { useStudies } from './use-studies.ts';
+import { stateWords, useBaseWords } from './words.ts';
 
 const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true });
 
