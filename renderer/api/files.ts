@@ -44,7 +44,7 @@ interface Bringing {
   progress: (share: number) => void;
 }
 
-/** Brings a bundle to core: of a file that was chosen in the page, else of one that the person chooses now. Gives core's name of it; null where they thought better of it. */
+/** Brings a bundle to core: of a file that was chosen in the page, else of one that the person chooses now. Gives core's name of it; null where they thought better of it or gave it up. */
 export async function bringBundle(
   api: Api,
   chosen: File | null,
@@ -55,7 +55,7 @@ export async function bringBundle(
     const brought = chosen
       ? await upload(`/api/bundles/${file}`, chosen, { signal, progress })
       : await choose(file);
-    if (brought) return file;
+    if (brought && !signal.aborted) return file;
   } catch (error) {
     await api.call('bundles.drop', { file }).catch(() => {});
     throw error;
