@@ -137,15 +137,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const games = new Games({ runs, trainer, annotations, notices, log });
   const storage = new Storage({ runs, supervisor, notices, log });
   const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
-  const studies = new Studies({
-    ...{ home, resources, trainer, database, files, runs, queue, supervisor, notices },
-  });
   const checkpoints = new Checkpoints({ database, runs, notices });
   const busy = { runs, queue, evaluations, trainer, notices };
-  const trash = new Trash({ ...busy, home, supervisor, tasks, log });
+  const trash = new Trash({ ...busy, home, supervisor, studies: files, tasks, log });
+  const studies = new Studies({
+    ...{ home, resources, trainer, database, files, runs, queue, supervisor, trash, notices },
+  });
   const sizes = new Sizes({ database, home, trash });
   const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes });
-  const bundles = new Bundles({ home, runs, supervisor, tasks, log });
   const episodeIndex = new EpisodeIndex({ history, supervisor, log });
   const reactions = new Reactions({
     history,
@@ -160,6 +159,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const gauges = new Gauges(home, notices);
   if (options.inBackground) gauges.start();
   const exports = new Exports({ home, resources, runs, studies, tasks });
+  const bundles = new Bundles({ home, runs, supervisor, tasks, exports });
   const dispose = async () => {
     await episodeIndex.close();
     trash.close();

@@ -49,13 +49,18 @@ export class Tasks {
     };
     const abort = new AbortController();
     let toldAt = 0;
+    let soon: NodeJS.Timeout | undefined;
     const tell = () => {
+      clearTimeout(soon);
+      soon = undefined;
       toldAt = Date.now();
       this.notices.emit('task', { ...task });
     };
     const progress: TaskControl['progress'] = (done, total, etaSeconds = null) => {
       Object.assign(task, { done, total, etaSeconds });
-      if (Date.now() - toldAt >= interval) tell();
+      const wait = toldAt + interval - Date.now();
+      if (wait <= 0) tell();
+      else soon ??= setTimeout(tell, wait);
     };
     const end = (state: Task['state'], failure: Task['failure'] = null) => {
       this.running.delete(task.id);

@@ -9,6 +9,7 @@ import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
 import { World } from '../tests/core/fixtures/world.ts';
 import { Activity, overall } from './activity.ts';
+import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { pageOfArguments, pageOfLink } from './links.ts';
 import { Preferences } from './preferences.ts';
@@ -208,4 +209,31 @@ describe('saving an export', () => {
     expect(await ask(wanted, frame)).toMatchObject({ place: null, problem: expect.any(String) });
     expect(dialog.showSaveDialog).not.toHaveBeenCalled();
   });
+});
+
+test('a bundle that the person chose is copied to where core expects it, for the app’s own page alone', async () => {
+  const own = { url: 'app://studio/', parent: null };
+  const showOpenDialog = vi.fn();
+  const handle = vi.fn();
+  bringBundles({ handle } as unknown as IpcMain, { showOpenDialog } as unknown as Dialog, folder);
+  const ask = (wanted: unknown, senderFrame: object | null = own) =>
+    handle.mock.calls[0]![1]({ senderFrame }, wanted);
+  const file = 'b'.repeat(32);
+  mkdirSync(join(folder, 'exchange'));
+  writeFileSync(join(folder, 'chosen.zip'), 'a run');
+  for (const [wanted, frame] of [
+    ['../../etc/passwd', own],
+    [{ file }, own],
+    [file, { url: 'https://example.org/', parent: null }],
+    [file, { ...own, parent: own }],
+  ] as const)
+    expect(await ask(wanted, frame)).toMatchObject({ name: null, problem: expect.any(String) });
+  expect(showOpenDialog).not.toHaveBeenCalled();
+
+  showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
+  expect(await ask(file)).toEqual({ name: null, problem: null });
+  showOpenDialog.mockResolvedValue({ canceled: false, filePaths: [join(folder, 'chosen.zip')] });
+  expect(await ask(file)).toEqual({ name: 'chosen.zip', problem: null });
+  expect(readFileSync(join(folder, 'exchange', `${file}.zip`), 'utf8')).toBe('a run');
+  expect(await ask(file)).toMatchObject({ name: null, problem: expect.stringContaining('EEXIST') });
 });

@@ -21,6 +21,7 @@ import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/server/web-app.ts';
 import { Activity, overall } from './activity.ts';
 import { bridgeToCore } from './bridge.ts';
+import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
 import { installMenu } from './menu.ts';
@@ -131,6 +132,7 @@ async function start(): Promise<void> {
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   saveExports(ipcMain, dialog, joined.home);
+  bringBundles(ipcMain, dialog, joined.home);
   showNotifications(ipcMain, Notification, {
     inFront: () => window?.isFocused() ?? false,
     show: () => show(),

@@ -10,6 +10,7 @@ interface Bridge {
   onCommand(callback: (command: string) => void): () => void;
   onGo(callback: (page: string) => void): () => void;
   save(exportId: string): Promise<unknown>;
+  bring(file: string): Promise<unknown>;
 }
 
 const ipc = Object.assign(new EventEmitter(), { send: vi.fn(), invoke: vi.fn(async () => 'saved') });
@@ -27,6 +28,7 @@ test('the page gets functions for strings and no object of Electron', async () =
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
   expect(Object.keys(bridge).sort()).toEqual([
+    'bring',
     'notify',
     'onClose',
     'onCommand',
@@ -68,6 +70,9 @@ test('the page gets functions for strings and no object of Electron', async () =
 
   expect(await bridge.save('an-export')).toBe('saved');
   expect(ipc.invoke).toHaveBeenCalledWith('starpo-save', 'an-export');
+
+  await bridge.bring('a-file');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-bring', 'a-file');
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

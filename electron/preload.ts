@@ -19,4 +19,5 @@ contextBridge.exposeInMainWorld('starpo', {
   onCommand: (callback: (command: string) => void) => listen('starpo-command', callback),
   onGo: (callback: (page: string) => void) => listen('starpo-go', callback),
   save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
+  bring: (file: string) => ipcRenderer.invoke('starpo-bring', file),
 });

@@ -1,4 +1,5 @@
 import { useMemo, useSyncExternalStore } from 'react';
+import type { Guide } from '../core/contract/bridge.ts';
 
 export type Route =
   | { page: 'start' }
@@ -208,4 +209,10 @@ function decode(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** Goes where links into the desktop app lead, until the returned function is called; a browser has an address bar for that. */
+export function followLinks(): () => void {
+  const guide = (window as { starpo?: Partial<Guide> }).starpo;
+  return guide?.onGo?.((page) => navigate(parseRoute(page))) ?? (() => {});
 }

@@ -33,7 +33,7 @@ export function useScrollMemory(element: RefObject<HTMLElement | null>, place: s
     };
   }, [element]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is the reason
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `place`; another one only makes it look again.
   useLayoutEffect(() => {
     const scrolled = element.current;
     if (!scrolled) return;

@@ -32,6 +32,12 @@ export interface Saver {
   save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
 }
 
+/** What the preload offers for bundles. */
+export interface Bringer {
+  /** Lets the person choose a file, and puts it where core expects the bundle; `name`: null where they thought better of it. */
+  bring(file: string): Promise<{ name: string | null; problem: string | null }>;
+}
+
 /** What the preload offers for links into the app. */
 export interface Guide {
   /** Calls back with the hash of the page that a link means; gives the function that ends it. */

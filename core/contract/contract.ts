@@ -12,7 +12,7 @@ import {
 } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import { exportProcedures } from './exports.ts';
-import { libraryNotices, libraryProcedures } from './library.ts';
+import { deletedRuns, libraryNotices, libraryProcedures, trashedRun } from './library.ts';
 import { machineNotices, machineProcedures } from './machine.ts';
 import { modelNotices, modelProcedures } from './models.ts';
 import { humanSuccess, playNotices, playProcedures } from './play.ts';
@@ -226,8 +226,17 @@ export const procedures = {
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
   /** Takes out of the queue what waits and stops what is trained; answers when that was asked for. `studies.start` goes on from there. */
   'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Throws `study_active` while a run of it is queued or trained. With `runs`, their folders are deleted too; otherwise they stay as runs of no study. */
-  'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: empty },
+  /**
+   * Moves a study to the trash. With `runs`, those go there too, and where one has to stay the study does; otherwise they stay as runs of no study. Throws
+   * `study_active` while one is queued or trained.
+   */
+  'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: deletedRuns },
+  /** Takes it back, with runs that are in the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
+  'studies.restore': {
+    changes,
+    input: z.object({ studyId, ids: z.array(trashedRun.shape.id).max(2000) }),
+    output: studySummary,
+  },
   'rollouts.list': { input: z.object({ runId }), output: z.array(rolloutFile) },
   'rollouts.episodes': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),

@@ -44,6 +44,18 @@ export async function keyFromToken(token: string, origin: string): Promise<Clien
 export const proofOf = (key: string, side: 'core' | 'client', nonces: readonly [string, string]) =>
   hmac(key, `${side} ${nonces.join(' ')}`);
 
+/** How long a link may be followed, in ms. */
+export const linkLifetime = 60_000;
+
+/** A link with which a browser saves a file by itself, for whom it can send no header; `until`: ms since the epoch. */
+export async function linkTo(code: string, path: string, until = Date.now() + linkLifetime): Promise<string> {
+  return `${path}?${new URLSearchParams({ until: String(until), proof: await linkProof(code, path, until) })}`;
+}
+
+/** What shows that a link was made by whoever has the code. */
+export const linkProof = (code: string, path: string, until: number) =>
+  hmac(code, `link ${path} until ${until}`);
+
 /** Compares without telling by its time how much of a guess was right. */
 export function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length;

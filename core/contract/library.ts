@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { madeExport } from './exports.ts';
 import { apiError, runId } from './runs.ts';
 
 /** What becomes of runs beside their training: disk use, cleaning, deleting and taking back, checkpoints, bundles, and the search over what was thought. */
@@ -34,6 +35,9 @@ export const trashedRun = z.object({
 export type TrashedRun = z.infer<typeof trashedRun>;
 const trashIds = z.array(trashedRun.shape.id).min(1).max(1000);
 
+/** Runs that went to the trash, and those that had to stay. */
+export const deletedRuns = z.object({ deleted: z.array(trashedRun), refused: z.array(refusal) });
+
 /** What a cleaning leaves out. */
 export const cleaning = z.object({
   /** Episodes of training; those of evaluations stay. */
@@ -63,12 +67,10 @@ export const bundleChoice = z.object({
 });
 export type BundleChoice = z.infer<typeof bundleChoice>;
 
-/** A file that core holds for a client: a bundle that was made, or one that is being brought. */
+/** A bundle that is being brought. */
 export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
-
-/** Bytes of one piece of a file, before base64. */
-export const pieceBytes = 512 << 10;
-const piece = z.string().max(Math.ceil(pieceBytes / 3) * 4);
+/** No bundle is larger: 1 TiB. */
+const mostBytes = 2 ** 40;
 
 /** An episode that was found; texts have the found words between `\u0002` and `\u0003`. */
 export const foundEpisode = z.object({
@@ -91,7 +93,7 @@ export const libraryProcedures = {
   'runs.delete': {
     changes,
     input: z.object({ runIds }),
-    output: z.object({ deleted: z.array(trashedRun), refused: z.array(refusal) }),
+    output: deletedRuns,
   },
   /** Deletes what can be done without, for good; `bytes` that were freed. */
   'runs.clean': {
@@ -118,28 +120,20 @@ export const libraryProcedures = {
     input: z.object({ runId, iteration: checkpointIteration, pinned: z.boolean() }),
     output: empty,
   },
-  /** Packs a run into one file, as a task; answers at its end. The file stays for a while for `bundles.read`. */
-  'bundles.export': {
-    changes,
-    input: z.object({ runId, ...bundleChoice.shape }),
-    output: z.object({ file: fileId, name: z.string(), bytes: z.number() }),
-  },
-  /** A piece of it, in base64; empty beyond its end. Throws `file_unknown`. */
-  'bundles.read': {
-    input: z.object({ file: fileId, offset: z.number().int().min(0) }),
-    output: z.object({ piece }),
-  },
-  /** Begins to bring a bundle of so many bytes. Throws `disk_space_low`. */
+  /** Packs a run into one file, as a task; answers at its end with where it waits to be taken, as other exports do. */
+  'bundles.export': { changes, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
+  /**
+   * Begins to bring a bundle: a page sends its `bytes` with `PUT /api/bundles/FILE`, a program on core's machine that doesn't say how many puts the file at `path`. Throws
+   * `disk_space_low`.
+   */
   'bundles.begin': {
     changes,
-    input: z.object({ bytes: z.number().int().min(1) }),
-    output: z.object({ file: fileId }),
+    input: z.object({ bytes: z.number().int().min(1).max(mostBytes).optional() }),
+    output: z.object({ file: fileId, path: z.string() }),
   },
-  /** The next piece, in base64. */
-  'bundles.write': { changes, input: z.object({ file: fileId, piece }), output: empty },
-  /** Takes in the run of a bundle that was brought whole, as a task; answers at its end. Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low`. */
+  /** Takes in the run of a bundle that was brought whole, as a task; answers at its end. Throws `file_incomplete`, `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low`. */
   'bundles.import': { changes, input: z.object({ file: fileId }), output: z.object({ runId }) },
-  /** Lets go of a file. */
+  /** Lets go of a bundle that was, or isn't yet, brought. */
   'bundles.drop': { changes, input: z.object({ file: fileId }), output: empty },
   /** Episodes whose thoughts or answers hold all words, the best matches first; with no words the newest. At most `limit` from `offset` on. */
   'episodes.search': {

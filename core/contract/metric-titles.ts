@@ -11,7 +11,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/reward_mean': 'mean reward',
   'rollout/format_valid_rate': 'valid replies',
   'rollout/action_valid_rate': 'valid actions',
-  'rollout/response_tokens': 'tokens a reply',
+  'rollout/response_tokens': 'reply tokens per episode',
   'rollout/template_share': 'share of the commonest thought',
   'actor/grad_norm': 'gradient norm',
   'actor/grad_norm_max': 'largest gradient norm',

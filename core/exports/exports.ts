@@ -77,7 +77,7 @@ export class Exports {
     });
   }
 
-  /** Keeps one file of another kind to be taken in the same way. */
+  /** Keeps one file of another kind to be taken in the same way. Throws what writing it does, and then has left nothing. */
   async keep(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);

@@ -216,8 +216,8 @@ function studyCommands(root: Command): void {
   command(
     study,
     'delete <study>',
-    'delete the study; its runs stay',
-    [option('--runs', 'delete the folders of its runs too')],
+    'move the study to the trash; its runs stay',
+    [option('--runs', 'move its runs to the trash too')],
     deleteStudy,
   );
 }

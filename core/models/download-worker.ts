@@ -14,11 +14,12 @@ port.on('message', () => abort.abort());
 const interval = 100;
 let latest = 0;
 let said = 0;
-const timer = setInterval(() => {
+const sayLatest = () => {
   if (latest === said) return;
   said = latest;
   say({ done: latest });
-}, interval);
+};
+const timer = setInterval(sayLatest, interval);
 
 download(workerData as DownloadPlan, {
   signal: abort.signal,
@@ -26,6 +27,7 @@ download(workerData as DownloadPlan, {
     latest = done;
   },
 })
+  .finally(sayLatest)
   .then(
     () => say({ ended: null }),
     (error) => say({ ended: asFailure(error).toApiError() }),

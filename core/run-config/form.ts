@@ -1,20 +1,12 @@
 import type { ConfigForm, FormField, FormSection } from '../contract/contract.ts';
+import { settingMeaning } from '../contract/setting-facts.ts';
 import description from './description.json' with { type: 'json' };
-import {
-  environmentWords,
-  type FieldWords,
-  firstPaths,
-  kept,
-  type SectionWords,
-  sections,
-  typeWords,
-} from './form-words.ts';
-import options from './options.json' with { type: 'json' };
+import { environmentWords, typeWords } from './environment-words.ts';
+import { type FieldWords, firstPaths, kept, type SectionWords, sections } from './form-words.ts';
 import type { Field } from './schema.ts';
 
 /** The form of a configuration: the trainer's description of the keys (type, range) with the words that people read (form-words.ts). */
 
-const meanings: Record<string, string> = options.meanings;
 /** Texts of several lines. */
 const longTexts = /\.prompt\.(system|first|next)$/;
 
@@ -24,7 +16,7 @@ function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: F
     path: words.path,
     title: words.title,
     unit: words.unit ?? '',
-    help: words.help ?? plain(meanings[path] ?? ''),
+    help: words.help ?? sentence(settingMeaning(path)),
     type: kind,
     minimum: minimum ?? null,
     maximum: maximum ?? null,
@@ -32,9 +24,7 @@ function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: F
   };
 }
 
-/** Markdown's links and code without their marks, as a sentence. */
-function plain(markdown: string): string {
-  const text = markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+function sentence(text: string): string {
   return text && `${text[0]!.toUpperCase()}${text.slice(1)}${/[.:]$/.test(text) ? '' : '.'}`;
 }
 

@@ -30,6 +30,8 @@ export const trainSplit = 'train';
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 
 export const runsFolder = (home: string) => join(home, 'runs');
+/** Deleted runs, and studies; see runs/trash.ts. */
+export const trashFolder = (home: string) => join(home, 'trash');
 export const runFolder = (home: string, runId: string) => join(home, 'runs', runId);
 
 /** Preset, local date and time, and a random part: unique, and sorted by time within a preset. */

@@ -6,14 +6,13 @@ import { Failure } from '../contract/failure.ts';
 import { ownName } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
-import { runFiles, runFolder } from '../run-directory/names.ts';
+import { runFiles, runFolder, trashFolder } from '../run-directory/names.ts';
 import { measureRun } from '../storage/measure.ts';
+import type { StudyFiles } from '../studies/study-files.ts';
 import type { Tasks } from '../tasks.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import { neededCheckpoints } from './needs.ts';
 import type { Supervisor } from './supervisor.ts';
-
-export const trashFolder = (home: string) => join(home, 'trash');
 
 /** How long (ms) a deleted run can be taken back. */
 export const keptFor = 7 * 86_400_000;
@@ -23,6 +22,7 @@ const sweeping = 3_600_000;
 export interface TrashParts extends BusyParts {
   home: string;
   supervisor: Supervisor;
+  studies: StudyFiles;
   tasks: Tasks;
   notices: Notices;
   log: (message: string) => void;
@@ -32,7 +32,7 @@ type Entry = Pick<TrashedRun, 'id' | 'runId' | 'deletedAt'>;
 
 /**
  * Deleted runs. A run's folder leaves its place for `trash/RUN.TIME` by one rename, so that it is there whole or here whole, and comes back the same way; what is here, and
- * since when, stands in the names alone.
+ * since when, stands in the names alone. A study's file comes here as `STUDY.TIME.json`, and goes back with the first of its runs that does.
  */
 export class Trash {
   private readonly parts: TrashParts;
@@ -86,7 +86,7 @@ export class Trash {
 
   /** Gives the runs that are back. Throws `trash_unknown` or `run_exists`, with nothing changed. */
   async restore(ids: readonly string[]): Promise<string[]> {
-    const { home, supervisor } = this.parts;
+    const { home, supervisor, studies } = this.parts;
     const entries = await this.entries();
     const wanted = ids.map((id) => {
       const entry = entries.find((each) => each.id === id);
@@ -101,6 +101,7 @@ export class Trash {
       return entry;
     });
     for (const { id, runId } of wanted) {
+      studies.restoreOf(runId);
       await rename(this.path(id), runFolder(home, runId));
       await supervisor.add(runId);
     }
@@ -121,6 +122,7 @@ export class Trash {
           await this.remove(id);
           freed += bytes;
         }
+        if (!signal.aborted) await this.removeStudies(Date.now());
         this.changed();
         return freed;
       },
@@ -131,6 +133,7 @@ export class Trash {
   async sweep(now: number): Promise<void> {
     const old = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > keptFor);
     for (const { id } of old) await this.remove(id);
+    await this.removeStudies(now - keptFor);
     if (old.length > 0) this.changed();
   }
 
@@ -148,6 +151,14 @@ export class Trash {
     return rm(this.path(id), { recursive: true, force: true });
   }
 
+  /** Those that were deleted before a time. */
+  private async removeStudies(before: number): Promise<void> {
+    for (const name of await this.names()) {
+      const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];
+      if (time !== undefined && Number(time) < before) await this.remove(name);
+    }
+  }
+
   private changed(): void {
     this.parts.notices.emit('trash', {});
   }
@@ -156,8 +167,12 @@ export class Trash {
     return join(trashFolder(this.parts.home), id);
   }
 
+  private names(): Promise<string[]> {
+    return readdir(trashFolder(this.parts.home)).catch(() => []);
+  }
+
   private async entries(): Promise<Entry[]> {
-    const names = await readdir(trashFolder(this.parts.home)).catch(() => []);
+    const names = await this.names();
     return names
       .flatMap((id) => {
         const [, runId, time] = /^([a-z0-9-]{1,64})\.(\d{1,15})$/.exec(id) ?? [];

@@ -1,9 +1,11 @@
-import { constants, type FileHandle, open, realpath } from 'node:fs/promises';
+import { constants, type FileHandle, open, realpath, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { receive } from '../bundles/exchange.ts';
 import { exportId } from '../contract/exports.ts';
-import { isSame } from '../contract/handshake.ts';
+import { isSame, linkLifetime, linkProof } from '../contract/handshake.ts';
+import { fileId } from '../contract/library.ts';
 import { exportFolder } from '../exports/exports.ts';
 import { runFolder, runIdPattern } from '../run-directory/names.ts';
 import { foreignness } from './access.ts';
@@ -11,23 +13,65 @@ import { foreignness } from './access.ts';
 export const filesPath = '/api/files/';
 export const exportsPath = '/api/exports/';
 
+export const bundlesPath = '/api/bundles/';
+
+/** A connection that brings nothing for so long (ms) is cut. */
+const silence = 60_000;
+
+interface Endpoint {
+  home: string;
+  code: string;
+}
+
+type Refuse = (status: number, reason: string) => void;
+
 /**
- * The one way on which files travel: `GET /api/files/RUN/PATH` gives a file of a run directory, `GET /api/exports/ID/NAME` one that was made of it (exports/), to whoever
- * has this process's sign-in code, as `Authorization: Bearer CODE`. Always as something to save: no page is ever made of what a run wrote.
+ * The one way on which files travel, for whoever has this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` gives a file of a run directory,
+ * `GET /api/exports/ID/NAME` one that was made of it (exports/), and `PUT /api/bundles/FILE` brings a run (bundles/). They pass through as they come, however large.
  */
-export async function sendFile(
+export async function passFile(
   request: IncomingMessage,
   response: ServerResponse,
-  { home, code }: { home: string; code: string },
+  endpoint: Endpoint,
 ): Promise<void> {
-  const refuse = (status: number, reason: string) =>
-    void response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${reason}\n`);
+  const refuse: Refuse = (status, reason) =>
+    void response
+      .writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' })
+      .end(`${reason}\n`, () => request.destroy());
   const refused = foreignness(request);
   if (refused) return refuse(refused.status, refused.reason);
-  if (request.method !== 'GET') return refuse(405, 'Only GET.');
-  if (!isSame(request.headers.authorization ?? '', `Bearer ${code}`)) return refuse(401, 'not signed in');
-  const path = await locate(home, request.url!);
-  const file = path === null ? null : await openPlain(path);
+  const [path = '', query = ''] = request.url!.split('?');
+  const brings = path.startsWith(bundlesPath);
+  if (request.method !== (brings ? 'PUT' : 'GET')) return refuse(405, brings ? 'Only PUT.' : 'Only GET.');
+  const linked = !brings && (await isLink(path, query, endpoint.code));
+  if (!linked && !isSame(request.headers.authorization ?? '', `Bearer ${endpoint.code}`))
+    return refuse(401, 'not signed in');
+  if (brings) return takeBundle(request, response, path.slice(bundlesPath.length), endpoint, refuse);
+  await sendFile(response, path, endpoint, refuse);
+  // A link is followed once: what was made for it goes with it.
+  if (linked && path.startsWith(exportsPath))
+    await rm(exportFolder(endpoint.home, path.split('/')[3]!), { recursive: true, force: true });
+}
+
+/** Whether an address is one that a page has made for a browser to follow (`linkTo`). */
+async function isLink(path: string, query: string, code: string): Promise<boolean> {
+  const link = new URLSearchParams(query);
+  const until = Number(link.get('until'));
+  const left = until - Date.now();
+  return (
+    left > 0 && left <= linkLifetime && isSame(link.get('proof') ?? '', await linkProof(code, path, until))
+  );
+}
+
+/** Always as something to save: no page is ever made of what a run wrote. */
+async function sendFile(
+  response: ServerResponse,
+  path: string,
+  { home }: Endpoint,
+  refuse: Refuse,
+): Promise<void> {
+  const located = await locate(home, path);
+  const file = located === null ? null : await openPlain(located);
   if (!file) return refuse(404, 'no such file');
   try {
     const { size } = await file.stat();
@@ -47,11 +91,34 @@ export async function sendFile(
   }
 }
 
+/** Takes a bundle that core expects (`bundles.begin`), of just the length that was said. */
+async function takeBundle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: string,
+  { home }: Endpoint,
+  refuse: Refuse,
+): Promise<void> {
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (!fileId.safeParse(file).success) return refuse(404, 'no such file');
+  if (!Number.isSafeInteger(length)) return refuse(411, 'The length must be said.');
+  request.setTimeout(silence, () => request.destroy());
+  try {
+    const problem = await receive(home, file, length, request);
+    if (problem === 'unknown') return refuse(404, 'no such file');
+    if (problem === 'length') return refuse(413, 'another length was said');
+    response.writeHead(204).end();
+  } catch (error) {
+    const full = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+    refuse(full ? 507 : 500, full ? 'The disk is full.' : 'The file could not be written.');
+  }
+}
+
 /** Null for what would lead out of the run's or the export's folder, by its name or by a link. */
 async function locate(home: string, address: string): Promise<string | null> {
   try {
     const exported = address.startsWith(exportsPath);
-    const inner = address.slice((exported ? exportsPath : filesPath).length).split('?')[0]!;
+    const inner = address.slice((exported ? exportsPath : filesPath).length);
     const [id = '', ...parts] = decodeURIComponent(inner).split('/');
     const known = exported ? exportId.safeParse(id).success : runIdPattern.test(id);
     if (!known || parts.some((part) => part === '' || part.includes('\0'))) return null;

@@ -147,9 +147,10 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       await studies.cancel(studyId);
       return studies.summary(studyId);
     },
-    'studies.delete': async ({ studyId, runs: withRuns }) => {
-      await studies.delete(studyId, withRuns);
-      return {};
+    'studies.delete': ({ studyId, runs: withRuns }) => studies.delete(studyId, withRuns),
+    'studies.restore': async ({ studyId, ids }) => {
+      await studies.restore(studyId, ids);
+      return studies.summary(studyId);
     },
     'rollouts.list': ({ runId }) => {
       runs.get(runId);

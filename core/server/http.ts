@@ -11,12 +11,13 @@ import { subProtocol } from '../contract/web-socket.ts';
 import { reachCore } from '../host/reach.ts';
 import { within } from '../host/within.ts';
 import { callerOf, isOwnHost, makeSure } from './access.ts';
-import { exportsPath, filesPath, sendFile } from './files.ts';
+import { bundlesPath, exportsPath, filesPath, passFile } from './files.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
 
 export const defaultPort = 7717;
 const loopback = '127.0.0.1';
+const filePaths = [filesPath, exportsPath, bundlesPath];
 /** How long a client may take to say goodbye. */
 const farewell = 1000;
 /** How long whoever has our port may take to say what it is. */
@@ -47,7 +48,7 @@ export interface Endpoint {
 }
 
 /**
- * Serves core's API over WebSockets at /api, files of runs and exports, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * Serves core's API over WebSockets at /api, files of runs, exports and bundles, and the renderer's files, to this machine alone; `serve` gets the channel of every client
  * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(
@@ -66,10 +67,12 @@ export async function openEndpoint(
         .end('This host answers to localhost alone.\n');
     else if (request.url === signInPath && webFolder !== undefined)
       signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
-    else if (request.url?.startsWith(filesPath) || request.url?.startsWith(exportsPath))
-      sendFile(request, response, { home, code }).catch(() => response.destroy());
+    else if (filePaths.some((path) => request.url?.startsWith(path)))
+      passFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
   });
+  // A large file takes its time over a slow line; one that stands still is cut (files.ts).
+  server.requestTimeout = 0;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: messageLimit,

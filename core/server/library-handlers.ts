@@ -19,12 +19,7 @@ export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof library
       return {};
     },
     'bundles.export': ({ runId, ...choice }) => bundles.export(runId, choice),
-    'bundles.read': async ({ file, offset }) => ({ piece: await bundles.read(file, offset) }),
-    'bundles.begin': async ({ bytes }) => ({ file: await bundles.begin(bytes) }),
-    'bundles.write': async ({ file, piece }) => {
-      await bundles.write(file, piece);
-      return {};
-    },
+    'bundles.begin': ({ bytes }) => bundles.begin(bytes),
     'bundles.import': async ({ file }) => ({ runId: await bundles.import(file) }),
     'bundles.drop': async ({ file }) => {
       await bundles.drop(file);

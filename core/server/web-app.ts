@@ -1,6 +1,13 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join, resolve, sep } from 'node:path';
 import { Hono } from 'hono';
+
+/** The renderer's built files, in a checkout. */
+export const webFolder = join(import.meta.dirname, '../../out/renderer');
+
+/** False in a checkout that was never set up. */
+export const hasWebFolder = () => existsSync(join(webFolder, 'index.html'));
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

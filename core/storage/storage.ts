@@ -3,6 +3,7 @@ import { bytes } from '../contract/bytes.ts';
 import type { ApiError, RunStorage } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
+import { titleOf } from '../run-config/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -103,8 +104,7 @@ function warningsOf(
   nextCheckpoint: number,
 ): ApiError[] {
   const warnings: ApiError[] = [];
-  const shrink =
-    'Delete checkpoints that you don’t need; in the next run set rollout_files.keep_last, a larger checkpoint.every or a larger budget.';
+  const shrink = `When the run has stopped, “Free disk space” in its menu or in History deletes what can be done without. In the next run, set “${titleOf('checkpoint.every')}” or “${titleOf('storage.budget_gigabytes')}” higher, or limit “${titleOf('rollout_files.keep_last')}”.`;
   if (budget !== null && total > budget) {
     warnings.push({
       code: 'storage_budget_passed',

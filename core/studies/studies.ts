@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Input, RunSource, RunSummary, Study, StudySummary } from '../contract/contract.ts';
+import type { Input, Output, RunSource, RunSummary, Study, StudySummary } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { runFolder, runsFolder } from '../run-directory/names.ts';
 import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
+import type { Trash } from '../runs/trash.ts';
 import { type StudyFile, type StudyFiles, studyRunId } from './study-files.ts';
 import { isActive, type Look, summarise, tabulate } from './table.ts';
 
@@ -21,6 +19,7 @@ export interface StudiesParts extends CreateRunParts {
   runs: Runs;
   queue: Queue;
   supervisor: Supervisor;
+  trash: Trash;
   notices: Notices;
 }
 
@@ -140,26 +139,36 @@ export class Studies {
     this.tell(id);
   }
 
-  /** Throws `study_active` while a run of it is queued or trained. */
-  async delete(id: string, withRuns: boolean): Promise<void> {
-    const { files, supervisor, notices } = this.parts;
+  /**
+   * Moves a study to the trash, with its runs where that is said; it stays where one of them does. Throws `study_active` while a run of it is queued or trained.
+   */
+  async delete(id: string, withRuns: boolean): Promise<Output<'studies.delete'>> {
+    const { files, supervisor, trash, notices } = this.parts;
     const runIds = this.runIds(id);
-    const active = () =>
-      new Failure(
+    if (this.starting.has(id) || this.summary(id).runs.active > 0)
+      throw new Failure(
         'study_active',
         `Runs of the study ${id} are queued or being trained.`,
         'Cancel it, and delete it when its runs have stopped.',
       );
-    if (this.starting.has(id) || this.summary(id).runs.active > 0) throw active();
-    for (const runId of withRuns ? runIds : []) {
-      // Large ones take a while to delete, in which a later one may have been started.
-      if (isActive(this.look(runId)?.status ?? 'missing')) throw active();
-      await this.deleteRun(runId);
-    }
-    files.remove(id);
+    const going = withRuns ? runIds.filter((runId) => this.look(runId)) : [];
+    const { deleted, refused } = await trash.delete(going);
+    if (refused.length > 0) return { deleted, refused };
+    files.discard(id);
     for (const runId of runIds) this.told.delete(runId);
     supervisor.lookAgainAt(runIds);
     notices.emit('study', { studyId: id, summary: null });
+    return { deleted, refused };
+  }
+
+  /** Takes back a study that was deleted, with runs from the trash. Throws `study_unknown` where it is gone for good, or what taking back a run does. */
+  async restore(id: string, trashed: readonly string[]): Promise<void> {
+    const { files, supervisor, trash } = this.parts;
+    if (!files.restore(id))
+      throw new Failure('study_unknown', 'That study is no longer in the trash.', 'It was deleted for good.');
+    supervisor.lookAgainAt(this.runIds(id));
+    this.tell(id);
+    await trash.restore(trashed);
   }
 
   summary(id: string): StudySummary {
@@ -212,19 +221,6 @@ export class Studies {
   private tell(id: string | undefined): void {
     if (id === undefined || this.closed) return;
     this.parts.notices.emit('study', { studyId: id, summary: this.summary(id) });
-  }
-
-  /** Its folder leaves its name at once, then the disk. */
-  private async deleteRun(runId: string): Promise<void> {
-    const { home } = this.parts;
-    const gone = join(runsFolder(home), `.${runId}-deleted-${randomBytes(4).toString('hex')}`);
-    try {
-      await rename(runFolder(home, runId), gone);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      throw error;
-    }
-    await rm(gone, { recursive: true, force: true });
   }
 
   private freeId(name: string): string {

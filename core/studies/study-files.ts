@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type RunSummary, studyName, studyPoints, studySeeds } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { trashFolder } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 export const studiesFolder = (home: string) => join(home, 'studies');
@@ -24,16 +25,21 @@ export type StudyFile = z.infer<typeof studyFile>;
 export const studyRunId = (studyId: string, point: number, seed: number) =>
   `${studyId}-p${point + 1}-s${seed}`;
 
+const partsOf = (runId: string) =>
+  /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
+
 /**
  * The studies of a data folder. Only the folder's host changes them, and each change appears by one rename; what is copied into the folder is found by the next
  * look at it.
  */
 export class StudyFiles {
   private readonly folder: string;
+  private readonly trash: string;
   private readonly known = new Map<string, { key: string; study: StudyFile | null }>();
 
   constructor(home: string) {
     this.folder = studiesFolder(home);
+    this.trash = trashFolder(home);
     this.look();
   }
 
@@ -73,14 +79,30 @@ export class StudyFiles {
     this.read(id);
   }
 
-  remove(id: string): void {
-    rmSync(this.path(id), { force: true });
+  /** Moves a study to the trash, as `ID.TIME.json`. */
+  discard(id: string): void {
+    mkdirSync(this.trash, { recursive: true });
+    renameSync(this.path(id), join(this.trash, `${id}.${Date.now()}.json`));
     this.known.delete(id);
+  }
+
+  /** Takes the study back that was discarded last; gives whether there is one by that name then. */
+  restore(id: string): boolean {
+    const discarded = namesIn(this.trash, new RegExp(`^${id}\\.\\d{1,15}\\.json$`)).sort();
+    if (this.isFree(id) && discarded.length > 0)
+      renameSync(join(this.trash, discarded.at(-1)!), this.path(id));
+    return this.read(id) !== null;
+  }
+
+  /** Takes a run's study back, where it has one that was discarded. */
+  restoreOf(runId: string): void {
+    const { id } = partsOf(runId);
+    if (id !== undefined) this.restore(id);
   }
 
   /** To which study a run belongs, of those that the last look has found. */
   of(runId: string): RunSummary['study'] {
-    const [, id = '', point, seed] = /^(.+)-p(\d{1,3})-s(\d{1,10})$/.exec(runId) ?? [];
+    const { id = '', point, seed } = partsOf(runId);
     const study = this.known.get(id)?.study;
     const varied = study?.points[Number(point) - 1];
     if (!study || !varied || !study.seeds.includes(Number(seed))) return null;
@@ -92,11 +114,7 @@ export class StudyFiles {
   }
 
   private names(): string[] {
-    try {
-      return readdirSync(this.folder).filter((name) => /^[a-z0-9-]{1,40}\.json$/.test(name));
-    } catch {
-      return [];
-    }
+    return namesIn(this.folder, /^[a-z0-9-]{1,40}\.json$/);
   }
 
   /** Null where there is none, or none that can be read. */
@@ -120,5 +138,14 @@ export class StudyFiles {
     } catch {
       return null;
     }
+  }
+}
+
+/** None where the folder can't be read. */
+function namesIn(folder: string, pattern: RegExp): string[] {
+  try {
+    return readdirSync(folder).filter((name) => pattern.test(name));
+  } catch {
+    return [];
   }
 }

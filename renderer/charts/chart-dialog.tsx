@@ -1,5 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Button, IconButton } from '../components/basics.tsx';
+import { ScrollingRegion } from '../components/scrolling-region.tsx';
+import { numeric, TableHead } from '../components/table-head.tsx';
 import { useCharts, useChartsStore } from '../views/charts-view.tsx';
 import { Chart } from './chart.tsx';
 import { useExport } from './chart-actions.tsx';
@@ -100,23 +102,9 @@ function Newest({ item: { spec, traces } }: { item: ChartItem }) {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const rows = traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <section className={styles.values} tabIndex={0} aria-label="Newest values">
+    <ScrollingRegion className={styles.values} aria-label="Newest values">
       <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Line</th>
-            <th scope="col" className="numeric">
-              Iteration
-            </th>
-            <th scope="col" className="numeric">
-              Measured
-            </th>
-            <th scope="col" className="numeric">
-              Smoothed
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Line', numeric('Iteration'), numeric('Measured'), numeric('Smoothed')]} />
         <tbody>
           {rows.map(({ trace, iteration, value, smoothed, band }) => (
             <tr key={trace.id}>
@@ -133,6 +121,6 @@ function Newest({ item: { spec, traces } }: { item: ChartItem }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollingRegion>
   );
 }

@@ -7,20 +7,18 @@ import { type AxisKind, axisKinds, axisWords } from './axes.ts';
 import styles from './chart-toolbar.module.css';
 import menu from './menu.module.css';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
+import type { ChartSearch } from './use-search.ts';
 
 interface ToolbarProps {
   axis: AxisKind;
   /** What these charts can go by. */
   axes: readonly AxisKind[];
-  search: string;
-  onSearch: (search: string) => void;
-  /** Says what is wrong with the search, empty where nothing is. */
-  searchNote: string;
+  search: ChartSearch;
   children?: ReactNode;
 }
 
 /** What all charts of a page have in common: which of them are shown, by what they go, how much they are smoothed. */
-export function ChartToolbar({ axis, axes, search, onSearch, searchNote, children }: ToolbarProps) {
+export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
   const zoom = useCharts((state) => state.zoom);
   const setZoom = useCharts((state) => state.setZoom);
   const change = useChartPreferences((state) => state.change);
@@ -32,16 +30,16 @@ export function ChartToolbar({ axis, axes, search, onSearch, searchNote, childre
         <Icon name="search" size={14} />
         <input
           type="search"
-          value={search}
+          value={search.text}
           placeholder="Search metrics"
           aria-label="Search metrics, also by a regular expression"
           aria-describedby={note}
           spellCheck={false}
-          onChange={({ target }) => onSearch(target.value)}
+          onChange={({ target }) => search.setText(target.value)}
         />
       </label>
       <span id={note} className={styles.note} role="status">
-        {searchNote}
+        {search.note}
       </span>
       <span className="spacer" />
       {zoom && (
@@ -51,7 +49,7 @@ export function ChartToolbar({ axis, axes, search, onSearch, searchNote, childre
       )}
       {children}
       <div className={styles.tools}>
-        <label className={styles.choice}>
+        <label className="choice">
           <span>By</span>
           <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
             {axisKinds
@@ -79,10 +77,7 @@ function Smoothing() {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const change = useChartPreferences((state) => state.change);
   return (
-    <label
-      className={styles.choice}
-      title="Weight of the moving average; the measured values are drawn faint"
-    >
+    <label className="choice" title="Weight of the moving average; the measured values are drawn faint">
       <span>Smoothing</span>
       <input
         type="range"

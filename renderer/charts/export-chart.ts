@@ -1,3 +1,4 @@
+import { saveFile } from '../api/files.ts';
 import { axisWords } from './axes.ts';
 import { type Picture, toSvg } from './svg.ts';
 import { seriesOf } from './traces.ts';
@@ -12,9 +13,9 @@ export async function exportChart(kind: ExportKind, picture: Picture, of: Elemen
   const style = getComputedStyle(of);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const name = `${fileName(picture.subtitle)}-${fileName(picture.spec.title)}`;
-  if (kind === 'csv') return save(new Blob([toCsv(picture)], { type: 'text/csv' }), `${name}.csv`);
+  if (kind === 'csv') return saveFile(`${name}.csv`, new Blob([toCsv(picture)], { type: 'text/csv' }));
   const svg = new Blob([toSvg(picture, { ...size, color })], { type: 'image/svg+xml' });
-  save(kind === 'svg' ? svg : await toPng(svg), `${name}.${kind}`);
+  saveFile(`${name}.${kind}`, kind === 'svg' ? svg : await toPng(svg));
 }
 
 /** What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. */
@@ -68,15 +69,6 @@ async function toPng(svg: Blob): Promise<Blob> {
   } finally {
     URL.revokeObjectURL(address);
   }
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // Once the download has begun.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 const fileName = (text: string) =>

@@ -6,6 +6,7 @@ export interface ChartSearch {
   setText: (text: string) => void;
   /** Null where nothing is searched for. */
   matches: ((item: ChartItem) => boolean) | null;
+  /** What is wrong with it, empty where nothing is. */
   note: string;
 }
 

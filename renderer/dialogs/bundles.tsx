@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { bytes } from '../../core/contract/bytes.ts';
-import { type BundleChoice, pieceBytes, type RunSummary } from '../../core/contract/contract.ts';
+import type { BundleChoice, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
+import { bringBundle, inDesktop, saveExport } from '../api/files.ts';
 import { Button, Progress } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { navigate } from '../router.ts';
@@ -14,37 +15,32 @@ interface Step {
   share: number | null;
 }
 
-/** Packs a run into one file and gives it to the browser to be saved. */
+/** Packs a run into one file and lets the person save it. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
-  const report = useApp((state) => state.report);
+  const { report, tell } = useApp.getState();
   const [choice, setChoice] = useState<BundleChoice>({ checkpoints: 'newest', episodes: 'all' });
   const [step, setStep] = useState<Step | null>(null);
   const packing = useTaskShare('export_bundle', run.id);
   const given = useGivenUp();
 
   async function go(): Promise<void> {
+    const { signal } = given.current;
     setStep({ words: 'Packing', share: null });
     try {
-      const { file, name, bytes: size } = await api.call('bundles.export', { runId: run.id, ...choice });
-      const pieces: Uint8Array<ArrayBuffer>[] = [];
-      for (let offset = 0; offset < size; ) {
-        if (given.current) break;
-        setStep({ words: 'Saving', share: offset / size });
-        const piece = fromBase64((await api.call('bundles.read', { file, offset })).piece);
-        pieces.push(piece);
-        offset += piece.length;
-      }
-      await api.call('bundles.drop', { file });
-      if (!given.current) save(new Blob(pieces, { type: 'application/zip' }), name);
+      const made = await api.call('bundles.export', { runId: run.id, ...choice });
+      if (signal.aborted) return void (await api.call('exports.forget', { exportId: made.exportId }));
+      setStep({ words: 'Saving', share: null });
+      const said = await saveExport(api, made);
+      if (said) tell(`${said}.`);
       close();
     } catch (cause) {
-      if (!given.current) report(cause);
+      if (!signal.aborted) report(cause);
       setStep(null);
     }
   }
   const cancel = () => {
-    given.current = true;
+    given.current.abort();
     if (packing) void api.call('tasks.cancel', { taskId: packing.id }).catch(() => {});
     close();
   };
@@ -108,29 +104,25 @@ export function ImportRun({ close }: { close: () => void }) {
   const unpacking = useTaskShare('import_bundle', null);
   const given = useGivenUp();
 
-  async function go(chosen: File): Promise<void> {
-    let held: string | null = null;
+  async function go(): Promise<void> {
+    const { signal } = given.current;
+    const progress = (share: number) => setStep({ words: 'Reading', share });
     try {
-      setStep({ words: 'Reading', share: 0 });
-      held = (await api.call('bundles.begin', { bytes: chosen.size })).file;
-      for (let offset = 0; offset < chosen.size && !given.current; offset += pieceBytes) {
-        setStep({ words: 'Reading', share: offset / chosen.size });
-        await api.call('bundles.write', { file: held, piece: await pieceOf(chosen, offset) });
-      }
-      if (given.current) return void (await api.call('bundles.drop', { file: held }));
+      setStep({ words: 'Reading', share: null });
+      const held = await bringBundle(api, file, { signal, progress });
+      if (held === null) return setStep(null);
       setStep({ words: 'Unpacking', share: null });
       const { runId } = await api.call('bundles.import', { file: held });
       tell('The run is here.');
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {
-      if (held) void api.call('bundles.drop', { file: held }).catch(() => {});
-      if (!given.current) report(cause);
+      if (!signal.aborted) report(cause);
       setStep(null);
     }
   }
   const cancel = () => {
-    given.current = true;
+    given.current.abort();
     if (unpacking) void api.call('tasks.cancel', { taskId: unpacking.id }).catch(() => {});
     close();
   };
@@ -146,17 +138,18 @@ export function ImportRun({ close }: { close: () => void }) {
           <Button
             kind="primary"
             icon="upload"
-            disabled={!file || step !== null}
-            onClick={() => file && void go(file)}
+            disabled={(!file && !inDesktop()) || step !== null}
+            onClick={() => void go()}
           >
-            Import
+            {inDesktop() ? 'Choose a file…' : 'Import'}
           </Button>
         </>
       }
     >
-      {step ? (
+      {step && (
         <StepLine step={unpacking && step.share === null ? { ...step, share: unpacking.share } : step} />
-      ) : (
+      )}
+      {!step && !inDesktop() && (
         <label className={styles.field}>
           File
           <input
@@ -196,38 +189,13 @@ function useTaskShare(kind: string, runId: string | null): { id: string; share: 
   return task;
 }
 
-/** Whether the person has closed the question before its end. */
+/** Is aborted where the person closes the question before its end. */
 function useGivenUp() {
-  const given = useRef(false);
+  const given = useRef(new AbortController());
   useEffect(() => {
-    given.current = false;
-    return () => {
-      given.current = true;
-    };
+    const controller = new AbortController();
+    given.current = controller;
+    return () => controller.abort();
   }, []);
   return given;
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const content = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) content[at] = binary.charCodeAt(at);
-  return content;
-}
-
-async function pieceOf(file: File, offset: number): Promise<string> {
-  const content = new Uint8Array(await file.slice(offset, offset + pieceBytes).arrayBuffer());
-  let binary = '';
-  for (let at = 0; at < content.length; at += 0x8000)
-    binary += String.fromCharCode(...content.subarray(at, at + 0x8000));
-  return btoa(binary);
-}
-
-function save(content: Blob, name: string): void {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

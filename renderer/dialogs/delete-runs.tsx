@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react';
 import { bytes } from '../../core/contract/bytes.ts';
 import type { Output, RunSummary } from '../../core/contract/contract.ts';
-import { Failure } from '../../core/contract/failure.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { reportRefused } from '../components/refused.ts';
 import { isLive } from '../components/run-facts.ts';
+import { useDoing } from '../components/use-doing.ts';
 import { navigate, parseRoute } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './dialogs.module.css';
@@ -21,27 +22,20 @@ const count = (runs: readonly unknown[]) => (runs.length === 1 ? '1 run' : `${ru
 export function DeleteRuns({ runs, close }: QuestionProps) {
   const api = useApi();
   const { report, tell } = useApp.getState();
-  const [busy, setBusy] = useState(false);
+  const [busy, doing] = useDoing();
   const live = runs.filter(({ status }) => isLive(status));
   const goes = runs.filter((run) => !live.includes(run));
   const size = useSizeOf(goes);
   const named = goes.length === 1 ? goes[0] : runs.length === 1 ? runs[0] : undefined;
 
   async function remove(): Promise<void> {
-    setBusy(true);
-    try {
-      const { deleted, refused } = await api.call('runs.delete', { runIds: goes.map(({ id }) => id) });
-      for (const { error } of refused) report(new Failure(error.code, error.message, error.hint));
-      const ids = deleted.map(({ id }) => id);
-      const what = deleted.length === 1 ? deleted[0]!.name : count(deleted);
-      if (ids.length > 0)
-        tell(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
-      close();
-      leaveGone(deleted.map(({ runId }) => runId));
-    } catch (cause) {
-      report(cause);
-      setBusy(false);
-    }
+    const { deleted, refused } = await api.call('runs.delete', { runIds: goes.map(({ id }) => id) });
+    reportRefused(refused);
+    const ids = deleted.map(({ id }) => id);
+    const what = deleted.length === 1 ? deleted[0]!.name : count(deleted);
+    if (ids.length > 0) tell(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
+    close();
+    leaveGone(deleted.map(({ runId }) => runId));
   }
   return (
     <Dialog
@@ -58,7 +52,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
             kind="danger"
             icon="trash"
             disabled={busy || goes.length === 0}
-            onClick={() => void remove()}
+            onClick={() => doing(remove)}
           >
             {busy ? 'Deleting…' : 'Delete'}
           </Button>
@@ -87,11 +81,11 @@ function leaveGone(runIds: readonly string[]): void {
 /** Asks what of some runs is to go, and says what that frees. */
 export function CleanRuns({ runs, close }: QuestionProps) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { tell } = useApp.getState();
   const [found, setFound] = useState<Output<'runs.cleanable'> | null>(null);
   const [episodes, setEpisodes] = useState(true);
   const [checkpoints, setCheckpoints] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const [busy, doing] = useDoing();
   const ended = runs.filter(({ status }) => !isLive(status));
   const ids = ended.map(({ id }) => id).join(' ');
   useEffect(() => {
@@ -101,16 +95,10 @@ export function CleanRuns({ runs, close }: QuestionProps) {
   const freed = (episodes ? (found?.episodes ?? 0) : 0) + (checkpoints ? (found?.checkpoints ?? 0) : 0);
 
   async function clean(): Promise<void> {
-    setBusy(true);
-    try {
-      const done = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
-      for (const { error } of done.refused) report(new Failure(error.code, error.message, error.hint));
-      tell(`${bytes(done.bytes)} freed.`);
-      close();
-    } catch (cause) {
-      report(cause);
-      setBusy(false);
-    }
+    const done = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
+    reportRefused(done.refused);
+    tell(`${bytes(done.bytes)} freed.`);
+    close();
   }
   return (
     <Dialog
@@ -121,7 +109,7 @@ export function CleanRuns({ runs, close }: QuestionProps) {
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button kind="danger" disabled={busy || freed === 0} onClick={() => void clean()}>
+          <Button kind="danger" disabled={busy || freed === 0} onClick={() => doing(clean)}>
             {busy ? 'Deleting…' : freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
           </Button>
         </>

@@ -9,3 +9,5 @@ const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit];
 /** One that this build doesn't know is drawn as text. */
 export const environmentOf = (type: string): EnvironmentView =>
   environments.find((environment) => environment.type === type) ?? unknownEnvironment(type);
+
+export const environmentTitle = (type: string): string => environmentOf(type).title;

@@ -1,3 +1,5 @@
+import { inOrder } from '../components/in-order.ts';
+
 /** One outline of a drawing, in units of a board. How it looks, fill and stroke, is said by the class of that name in the drawing's CSS module. */
 export interface Shape {
   look: string;
@@ -20,8 +22,5 @@ export function box(x: number, y: number, width: number, height: number, radius 
 
 /** The shapes as SVG; canvas.ts draws the same on a canvas. */
 export function Shapes({ of, styles }: { of: readonly Shape[]; styles: Readonly<Record<string, string>> }) {
-  return of.map(({ look, d }, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a shape is its place
-    <path key={place} className={styles[look]} d={d} />
-  ));
+  return inOrder(of, ({ look, d }) => <path className={styles[look]} d={d} />);
 }

@@ -13,15 +13,19 @@ interface MiniBoardProps {
 }
 
 /** A small board, which goes along with the player of its view, past React; it stands where its own episode has ended. */
-export function MiniBoard({ painting, size }: MiniBoardProps) {
-  const store = useReplayStore();
+export function MiniBoard(props: MiniBoardProps) {
+  // Other colours are another drawing.
   const theme = useTheme((state) => state.theme);
+  return <Drawing key={theme} {...props} />;
+}
+
+function Drawing({ painting, size }: MiniBoardProps) {
+  const store = useReplayStore();
   const canvas = useRef<HTMLCanvasElement>(null);
   const { scene } = painting;
   const unit = size / Math.max(scene.width, scene.height);
   const style = useMemo(() => ({ width: scene.width * unit, height: scene.height * unit }), [scene, unit]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours are another drawing
   useEffect(() => {
     const own = canvas.current!;
     const pixels = Math.max(1, globalThis.devicePixelRatio || 1);
@@ -48,7 +52,7 @@ export function MiniBoard({ painting, size }: MiniBoardProps) {
       stop();
       frames.cancel(draw);
     };
-  }, [painting, store, unit, style, theme]);
+  }, [painting, scene, store, unit, style]);
 
   return <canvas ref={canvas} className={styles.board} style={style} />;
 }

@@ -2,10 +2,11 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
+import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
@@ -326,6 +327,17 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     expect(answer).toMatchObject({ status: 200, headers: { 'content-disposition': 'attachment' } });
     expect(answer.body).toMatch(/^iteration,time,/);
     expect((await get(`${exportId}/${files[0]!.name}`, '')).status).toBe(401);
+    const follow = (link: string) => rawRequest(host.origin, link);
+    const path = `/api/exports/${exportId}/${files[0]!.name}`;
+    const link = await linkTo(code, path);
+    for (const other of [
+      link.replace('metrics', 'other'),
+      link.replace(/until=\d/, 'until=2'),
+      await linkTo(code, path, Date.now() - 1),
+      await linkTo(code, path, Date.now() + 10 * linkLifetime),
+      await linkTo('0'.repeat(32), path),
+    ])
+      expect((await follow(other)).status).toBe(401);
     mkdirSync(join(other.home, 'exports/secret'), { recursive: true });
     writeFileSync(join(other.home, 'exports/secret/file'), 'secret');
     for (const path of [
@@ -336,6 +348,9 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
       '',
     ])
       expect((await get(path)).status).toBe(404);
+    // A link is followed once: then nobody needs the export any more.
+    expect(await follow(link)).toMatchObject({ status: 200, body: answer.body });
+    await vi.waitFor(async () => expect((await follow(link)).status).toBe(404));
     await client.call('exports.forget', { exportId });
     expect((await get(`${exportId}/${files[0]!.name}`)).status).toBe(404);
     await other.close();

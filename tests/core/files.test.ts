@@ -1,6 +1,8 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Endpoint } from '../../core/server/http.ts';
 import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
@@ -71,5 +73,78 @@ describe('files of runs', () => {
     const answer = await get('/api/files/some-run/events.jsonl', headers, method);
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('started');
+  });
+});
+
+describe('a run’s bundle', () => {
+  let world: World;
+  let host: Endpoint;
+  let client: Client;
+  beforeAll(async () => {
+    world = new World();
+    world.run('some-run', [journal.started(0), journal.stopped(1, 0)]);
+    const studio = await world.studio();
+    client = createClient(await studio.open());
+    host = await studio.endpoint();
+  });
+  afterAll(() => world.close());
+
+  const begin = async (bytes: number) => (await client.call('bundles.begin', { bytes })).file;
+  const signedIn = () => `Bearer ${new URL(host.address).hash.slice('#sign-in='.length)}`;
+  const left = () => readdirSync(join(world.home, 'exchange'));
+  const put = (
+    file: string,
+    content: Buffer,
+    headers: Record<string, string | undefined> = {},
+    method = 'PUT',
+  ) => {
+    const all = { Authorization: signedIn(), 'Content-Length': String(content.length), ...headers };
+    const own = Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    return rawRequest(host.origin, `/api/bundles/${file}`, own, method, content);
+  };
+
+  test('comes byte by byte, once, and is taken in', async () => {
+    const whole = { checkpoints: 'all', episodes: 'all' } as const;
+    const made = await client.call('bundles.export', { runId: 'some-run', ...whole });
+    const content = readFileSync(join(made.folder, made.files[0]!.name));
+    const file = await begin(content.length);
+    expect((await put(file, content)).status).toBe(204);
+    expect((await put(file, content)).status).toBe(404);
+    const { runId } = await client.call('bundles.import', { file });
+    expect(runId).toMatch(/^some-run-/);
+    expect(left()).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string | undefined>, string, number]>([
+    ['nobody', { Authorization: '' }, 'PUT', 401],
+    ['a foreign page', { Origin: 'https://evil.example' }, 'PUT', 403],
+    ['who would read', {}, 'GET', 405],
+    ['who says no length', { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' }, 'PUT', 411],
+  ])('is taken from none: %s', async (_, headers, method, status) => {
+    const file = await begin(4);
+    expect((await put(file, Buffer.from('abcd'), headers, method)).status).toBe(status);
+    expect(left()).toEqual([`${file}.expected`]);
+    await client.call('bundles.drop', { file });
+  });
+
+  test('that isn’t expected, has another length, or stops on its way leaves nothing', async () => {
+    expect((await put('0'.repeat(32), Buffer.from('x'))).status).toBe(404);
+    expect((await put('..%2f..%2ftoken', Buffer.from('x'))).status).toBe(404);
+    const short = await begin(4);
+    expect((await put(short, Buffer.from('abcde'))).status).toBe(413);
+    const cut = await begin(1000);
+    const { hostname, port } = new URL(host.origin);
+    const headers = { Authorization: signedIn(), 'Content-Length': '1000' };
+    const sent = request({ hostname, port, path: `/api/bundles/${cut}`, method: 'PUT', headers });
+    sent.on('error', () => {});
+    sent.write('abc');
+    await vi.waitFor(() => expect(left()).toEqual([`${cut}.coming`]));
+    sent.destroy();
+    await vi.waitFor(() => expect(left()).toEqual([]));
+    await expect(client.call('bundles.import', { file: cut })).rejects.toMatchObject({
+      code: 'file_incomplete',
+    });
   });
 });

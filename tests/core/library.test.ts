@@ -213,19 +213,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
 
   describe('a bundle', () => {
     async function bring(content: Buffer): Promise<string> {
-      const { file } = await call['bundles.begin']({ bytes: content.length });
-      for (let offset = 0; offset < content.length; offset += 300_000)
-        await call['bundles.write']({ file, piece: content.toString('base64', offset, offset + 300_000) });
+      const { file, path } = await call['bundles.begin']({});
+      writeFileSync(path, content);
       return (await call['bundles.import']({ file })).runId;
-    }
-    async function fetched(file: string): Promise<Buffer> {
-      const pieces: Buffer[] = [];
-      for (let offset = 0; ; ) {
-        const piece = Buffer.from((await call['bundles.read']({ file, offset })).piece, 'base64');
-        if (piece.length === 0) return Buffer.concat(pieces);
-        pieces.push(piece);
-        offset += piece.length;
-      }
     }
     const manifest = { format: 'starpo-studio-run', version: 1, run: 'x', name: 'X', time: 1, studio: '1' };
     type File = [name: string, content: string, mode?: number];
@@ -254,13 +244,11 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       core.notices.on((name, payload) => {
         if (name === 'task') told.push((payload as { kind: string }).kind);
       });
-      const { file, name } = await call['bundles.export']({
+      const { exportId, folder: made } = await call['bundles.export']({
         ...{ runId: 'played', checkpoints: 'newest', episodes: 'evaluations' },
       });
-      expect(name).toBe('played.starpo.zip');
-      const content = await fetched(file);
-      await call['bundles.drop']({ file });
-      await expect(call['bundles.read']({ file, offset: 0 })).rejects.toMatchObject({ code: 'file_unknown' });
+      const content = readFileSync(join(made, 'played.starpo.zip'));
+      await call['exports.forget']({ exportId });
 
       const copy = await bring(content);
       expect(copy).toMatch(/^played-[0-9a-f]{4}$/);
@@ -323,12 +311,12 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       await bring(good);
     });
 
-    test('that was not brought whole, or is longer than was said, is refused; a cancelled one leaves nothing', async () => {
+    test('that was not brought, or has no room, is refused; a cancelled one leaves nothing', async () => {
       const { file } = await call['bundles.begin']({ bytes: 10 });
-      await call['bundles.write']({ file, piece: Buffer.from('12345').toString('base64') });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_incomplete' });
-      const piece = Buffer.from('123456').toString('base64');
-      await expect(call['bundles.write']({ file, piece })).rejects.toMatchObject({ code: 'file_too_long' });
+      await expect(call['bundles.begin']({ bytes: 2 ** 40 })).rejects.toMatchObject({
+        code: 'disk_space_low',
+      });
       checkpoints('one', [0], 30_000_000);
       const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
       const [task] = await vi.waitFor(() => {
@@ -339,7 +327,8 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       await core.tasks.cancel(task!.id);
       await expect(packing).rejects.toMatchObject({ code: 'task_cancelled' });
       await call['bundles.drop']({ file });
-      expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
+      await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });
+      for (const folder of ['exchange', 'exports']) expect(readdirSync(join(world.home, folder))).toEqual([]);
     });
   });
 

@@ -150,13 +150,43 @@ describe('a study', { timeout: 300_000 }, () => {
     core.notices.on((name, payload) => name === 'study' && told.push(payload));
     await core.studies.delete(kept, false);
     expect(told).toContainEqual({ studyId: kept, summary: null });
-    await core.studies.delete(gone, true);
+    const { deleted } = await core.studies.delete(gone, true);
     expect(core.studies.list()).toEqual([]);
     for (const runId of runIds) {
       expect(existsSync(core.runs.folder(runId))).toBe(true);
       expect(core.runs.get(runId)).toMatchObject({ study: null, status: 'created' });
     }
     expect(existsSync(join(world.home, 'runs', `${gone}-p1-s1`))).toBe(false);
+
+    // Both are in the trash, from where they come back.
+    expect(deleted).toHaveLength(4);
+    await core.studies.restore(kept, []);
+    expect(core.runs.get(runIds[0]!).study).toMatchObject({ id: kept, name: wish.name });
+    const [first, ...others] = deleted.map(({ id }) => id);
+    await core.trash.restore([first!]);
+    expect(core.studies.summary(gone).runs).toMatchObject({ total: 4 });
+    await core.trash.restore(others);
+    expect(core.studies.get(gone).table[0]!.cells[0]).toMatchObject({ status: 'created' });
+    await core.studies.delete(kept, false);
+    await core.trash.empty();
+    await expect(core.studies.restore(kept, [])).rejects.toMatchObject({ code: 'study_unknown' });
+  });
+
+  test('stays where one of its runs has to', async () => {
+    const core = await world.core();
+    const id = await core.studies.create(wish);
+    await core.studies.start(id);
+    await core.studies.cancel(id);
+    const runId = `${id}-p1-s1`;
+    const evaluated = core.evaluations.list;
+    core.evaluations.list = async (each) => [
+      ...(await evaluated.call(core.evaluations, each)),
+      ...(each === runId ? [{ state: 'running' } as never] : []),
+    ];
+    const { deleted, refused } = await core.studies.delete(id, true);
+    expect(deleted).toHaveLength(3);
+    expect(refused).toMatchObject([{ runId, error: { code: 'evaluation_active' } }]);
+    expect(core.studies.get(id).table[0]!.cells[0]).toMatchObject({ runId, status: 'created' });
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { root } from '../../scripts/lib/process.mjs';
+import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
 
 /** Real journals, kept for the Echo Trap's detectors. */
@@ -43,16 +44,6 @@ async function pointAt(page: Page, plot: Locator, share: number): Promise<void> 
   await page.mouse.move(x + share * width, y + height / 2, { steps: 2 });
 }
 
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8'));
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const found = await axe.run(document, { runOnly: tags, resultTypes: ['violations'] });
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' '))}`);
-  });
-}
-
 test('a chart tells its values under the pointer, is zoomed, enlarged and saved', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
@@ -78,6 +69,12 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
   await whole.waitFor({ state: 'detached' });
 
   const figure = page.getByRole('figure', { name: 'Success', exact: true });
+  await figure.hover();
+  await figure.getByRole('button', { name: 'More of Success', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Save as CSV' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Tab');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
   await figure.hover();
   await figure.getByRole('button', { name: 'Enlarge Success', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Success' });

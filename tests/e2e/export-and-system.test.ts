@@ -5,11 +5,11 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { root } from '../../scripts/lib/process.mjs';
+import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints, type Served, serve } from './studio.ts';
 
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
 const kept = join(root, 'tests/fixtures/version-1/sokoban');
-const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
 let home: string;
 let served: Served;
@@ -31,24 +31,6 @@ async function visit(hash: string, colorScheme: 'light' | 'dark' = 'light'): Pro
   const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 800 } });
   await page.goto(`${served.address}${hash}`);
   return page;
-}
-
-/** WCAG 2.2 AA, no rule off. */
-async function expectAccessible(page: Page): Promise<void> {
-  // As a script of the page it would be kept out by the content security policy.
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(of: Document, how: object): Promise<Found> } };
-    interface Found {
-      violations: { id: string; nodes: { target: string[] }[] }[];
-    }
-    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values } });
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-    );
-  });
-  expect(found).toEqual([]);
 }
 
 /** What a click has the browser save: its name and bytes. */
@@ -75,7 +57,7 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
   await page.getByRole('button', { name: 'Show Methods paragraph' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'Methods paragraph' }).getByText('AdamW').waitFor();
-  await expectAccessible(page);
+  expect(await violations(page)).toEqual([]);
   const csv = await saved(page, 'Download CSV');
   expect(csv.name).toBe('a-real-run-metrics.csv');
   expect(csv.bytes.toString()).toMatch(/^iteration,time,[^\n]*rollout\/reward_mean/);
@@ -83,6 +65,31 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
   await page.getByLabel('Checkpoint').selectOption('iteration 2');
   const model = await saved(page, 'Download Hugging Face folder');
   expect(await namesIn(model.bytes)).toEqual(expect.arrayContaining(['README.md', 'model.safetensors']));
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('a run goes out as one file, and comes in again', async () => {
+  const page = await visit('/run/a-real-run');
+  const complaints = hearComplaints(page);
+  await page.getByRole('button', { name: /^More for / }).click();
+  const item = page.getByRole('menuitem', { name: 'Export as one file…' });
+  await item.waitFor();
+  expect(await violations(page)).toEqual([]);
+  await item.click();
+  const bundle = await saved(page, 'Export');
+  expect(bundle.name).toBe('a-real-run.starpo.zip');
+  expect(await namesIn(bundle.bytes)).toEqual(expect.arrayContaining(['bundle.json', 'run/events.jsonl']));
+  await page.getByText('Downloaded a-real-run.starpo.zip.').waitFor();
+  await page.evaluate(() => {
+    location.hash = '#/history';
+  });
+  await page.getByRole('button', { name: 'Import a run…' }).click();
+  const file = { name: bundle.name, mimeType: 'application/zip', buffer: bundle.bytes };
+  await page.getByLabel('File').setInputFiles(file);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText('The run is here.').waitFor();
+  expect(page.url()).toMatch(/#\/run\/a-real-run-[0-9a-f]{4}$/);
   expect(complaints).toEqual([]);
   await page.close();
 });
@@ -105,7 +112,7 @@ test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme)
   const complaints = hearComplaints(page);
   await page.getByRole('figure', { name: /^Processor: \d+ % now/ }).waitFor();
   await page.getByRole('region', { name: 'Checks' }).getByText(home).waitFor();
-  await expectAccessible(page);
+  expect(await violations(page)).toEqual([]);
   const other = colorScheme === 'light' ? 'Dark' : 'Light';
   await page.getByRole('button', { name: other, exact: true }).click();
   expect(await page.locator('html').getAttribute('data-theme')).toBe(other.toLowerCase());

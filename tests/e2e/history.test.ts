@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as journal from '../core/fixtures/journal.ts';
 import { Served } from '../renderer/screens/studio.ts';
+import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
 
 /** Runs that are drawn only while they are in view, and one that waits in its training. */
 const many = 300;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let served: Served;
 let browser: Browser;
@@ -41,20 +39,6 @@ afterEach(() => page.close());
 
 const open = (place: string) => page.goto(`${served.address}${place}`);
 const main = () => page.locator('#main');
-
-/** What axe finds against WCAG 2.2 AA, no rule off. */
-async function violations(): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    type Found = { id: string; nodes: { target: string[] }[] };
-    const { axe: run } = globalThis as unknown as {
-      axe: { run(of: Document, options: object): Promise<{ violations: Found[] }> };
-    };
-    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const found = await run.run(document, { runOnly: { type: 'tag', values } });
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' '))}`);
-  });
-}
 
 test('three hundred runs are a table that draws those in view, to its end', async () => {
   await open('/history');
@@ -129,26 +113,26 @@ test.each(['light', 'dark'] as const)(
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await open('/history');
     await page.getByRole('checkbox', { name: 'Choose walk-299' }).check();
-    expect(await violations()).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'More for walk-299' }).click();
     await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();
-    expect(await violations()).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page
       .getByRole('dialog')
       .getByText(/on disk/)
       .waitFor();
-    expect(await violations()).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await page.getByRole('option').first().waitFor();
-    expect(await violations()).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     for (const part of ['episodes', 'trash']) {
       await open(`/history/${part}`);
       await page.locator('.empty, li a').first().waitFor();
-      expect(await violations()).toEqual([]);
+      expect(await violations(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);
   },

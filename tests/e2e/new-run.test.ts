@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let studio: Studio;
 let visitor: Visitor | undefined;
@@ -17,38 +14,12 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => studio?.close());
 
-/** What axe finds against WCAG 2.2 AA, no rule off. */
-async function violations({ page }: Visitor): Promise<string[]> {
-  // As a script of the page it would be kept out by the content security policy.
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run: (
-          of: Document,
-          options: object,
-        ) => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
-      };
-    };
-    // Colours in the middle of a fade are nobody's.
-    const fades = document
-      .getAnimations()
-      .filter((each) => each.effect?.getComputedTiming().endTime !== Infinity);
-    await Promise.allSettled(fades.map(({ finished }) => finished));
-    const found = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
-    return found.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
-    );
-  });
-}
-
 test('a configuration is changed by the keyboard alone, and started; every state of the form is accessible', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
   page.setDefaultTimeout(40_000);
   await page.getByRole('link', { name: 'Configure Bandit, StarPO-S (PPO)' }).focus();
-  expect(await violations(visitor)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'New run' }).waitFor();
   // The trainer itself says what the policy would read, and what that takes.
@@ -66,7 +37,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   await page.keyboard.press('Control+A');
   await page.keyboard.type('24');
   await page.getByText('Mini-batch must be a multiple of “Group size”').first().waitFor();
-  expect(await violations(visitor)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Control+Enter');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('32');
@@ -77,7 +48,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Export the configuration' });
   expect(await dialog.getByLabel('run.json').inputValue()).toContain('"mini_batch": 32');
-  expect(await violations(visitor)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { Served } from '../renderer/screens/studio.ts';
+import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 let studio: Served;
 let browser: Browser;
@@ -47,19 +44,6 @@ async function on(
   await act(page);
   expect(complaints).toEqual([]);
   await context.close();
-}
-
-/** What axe has against the page as it is. */
-async function violations(page: Page): Promise<string[]> {
-  // As a script of the page it would be kept out by the content security policy.
-  await page.evaluate(axe);
-  return page.evaluate(async (values) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run: (of: Document, options: object) => Promise<{ violations: { id: string }[] }> };
-    };
-    const found = await axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] });
-    return found.violations.map((violation) => JSON.stringify(violation).slice(0, 600));
-  }, tags);
 }
 
 const wall = (page: Page) => page.getByRole('region', { name: 'Boards' });

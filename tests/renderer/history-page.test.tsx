@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { useFilter } from '../../renderer/pages/history/filter.ts';
@@ -32,6 +32,7 @@ afterEach(async () => {
   await page.close();
   useFilter.getState().clear();
   vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
 });
 
 /** Also what stands before the page. */
@@ -178,23 +179,30 @@ test('what episodes say leads to their replay', async () => {
 
 test('a run goes out as one file and comes in again', async () => {
   page = await Page.on(template);
-  let saved: Blob | undefined;
-  URL.createObjectURL = (content) => {
-    saved = content as Blob;
-    return 'blob:saved';
-  };
-  URL.revokeObjectURL = () => {};
-  HTMLAnchorElement.prototype.click = () => {};
+  // As Electron's preload: the system's dialogs stand for a place that both know.
+  const { home } = page.world;
+  const kept = join(home, 'kept.zip');
+  const silent = () => () => {};
+  vi.stubGlobal('starpo', {
+    ...{ onOpen: silent, onCommand: silent, onGo: silent },
+    save: async (exportId: string) => {
+      const folder = join(home, 'exports', exportId);
+      copyFileSync(join(folder, readdirSync(folder)[0]!), kept);
+      return { place: kept, problem: null };
+    },
+    bring: async (file: string) => {
+      copyFileSync(kept, join(home, 'exchange', `${file}.zip`));
+      return { name: 'kept.zip', problem: null };
+    },
+  });
   page.open(`#/run/${ids.bandit}`);
   await page.click(page.saying('button', 'Export…'));
   await page.click(inDialog(/^Export$/));
-  const content = await page.shown(() => saved);
+  await page.shown(page.saying('.errors', `Saved in ${kept}.`));
+  await page.shown(() => readdirSync(join(home, 'exports')).length === 0);
   page.open('#/history');
   await page.click(page.saying('button', 'Import a run…'));
-  const input = await page.shown(() => document.querySelector<HTMLInputElement>('input[type="file"]'));
-  Object.defineProperty(input, 'files', { value: [new File([content], 'bandit.zip')] });
-  input.dispatchEvent(new Event('change', { bubbles: true }));
-  await page.click(inDialog(/^Import$/));
+  await page.click(inDialog(/^Choose a file…$/));
   await page.shown(page.saying('.errors', 'The run is here.'));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
 });

@@ -187,7 +187,9 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   } as const;
   const alertId = page.core.annotations.raise(runId, alert);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('.note', /Delete checkpoints.*storage_budget_passed/));
+  await page.shown(
+    page.saying('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/),
+  );
   await page.shown(page.saying('.run-facts', /Disk.*of 1 kB/));
   const note = await page.shown(page.saying('.note', 'The entropy falls'));
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));

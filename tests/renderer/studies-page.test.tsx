@@ -69,6 +69,9 @@ test('a study is cancelled, and deleted with or without its runs', async () => {
   await page.click(page.saying('button', 'Delete with its runs'));
   await page.shown(page.saying('.empty', 'No studies yet'));
   expect(existsSync(join(page.world.home, 'runs', `${id}-p1-s1`))).toBe(false);
+  await page.click(page.saying('.note button', 'Undo'));
+  await page.shown(page.saying('a', wish.name));
+  await page.shown(() => existsSync(join(page.world.home, 'runs', `${id}-p1-s1`)));
   page.open('#/study/nothing');
   await page.shown(page.saying('.empty', 'No such study'));
 });

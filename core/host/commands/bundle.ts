@@ -1,5 +1,7 @@
-import { open, rm } from 'node:fs/promises';
-import { type BundleChoice, pieceBytes } from '../../contract/contract.ts';
+import { constants } from 'node:fs';
+import { copyFile, open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
@@ -16,21 +18,18 @@ export async function exportBundle(
   const target = await open(path, 'wx').catch((error) => {
     throw unwritable(path, error);
   });
+  await target.close();
   try {
     await withClient(home, async (client) => {
       const runId = await resolveRun(client, named);
-      const { file, bytes } = await client.call('bundles.export', { runId, checkpoints, episodes });
-      for (let offset = 0; offset < bytes; ) {
-        const { piece } = await client.call('bundles.read', { file, offset });
-        const content = Buffer.from(piece, 'base64');
-        await target.appendFile(content);
-        offset += content.length;
+      const made = await client.call('bundles.export', { runId, checkpoints, episodes });
+      try {
+        await copyFile(join(made.folder, made.files[0]!.name), path, constants.COPYFILE_FICLONE);
+      } finally {
+        await client.call('exports.forget', { exportId: made.exportId });
       }
-      await client.call('bundles.drop', { file });
     });
-    await target.close();
   } catch (error) {
-    await target.close();
     await rm(path, { force: true });
     throw asDiskFull(error) ?? error;
   }
@@ -39,32 +38,25 @@ export async function exportBundle(
 
 /** Takes in the run of a bundle and prints its id here. */
 export async function importBundle(path: string, { home }: { home?: string }): Promise<void> {
-  const source = await open(path, 'r').catch((error) => {
-    throw new Failure(
-      'bundle_missing',
-      `${path} can't be read: ${messageOf(error)}`,
-      'Name a bundle’s file.',
-    );
+  await stat(path).catch((error) => {
+    throw unreadable(path, error);
   });
-  try {
-    const { size } = await source.stat();
-    if (size === 0) throw new Failure('bundle_invalid', `${path} is empty.`, 'Choose another file.');
-    const runId = await withClient(home, async (client) => {
-      const { file } = await client.call('bundles.begin', { bytes: size });
-      const piece = Buffer.alloc(pieceBytes);
-      for (let offset = 0; offset < size; ) {
-        const { bytesRead } = await source.read(piece, 0, pieceBytes, offset);
-        if (bytesRead === 0) break;
-        await client.call('bundles.write', { file, piece: piece.toString('base64', 0, bytesRead) });
-        offset += bytesRead;
-      }
+  const runId = await withClient(home, async (client) => {
+    const { file, path: at } = await client.call('bundles.begin', {});
+    try {
+      await copyFile(path, at, constants.COPYFILE_FICLONE).catch((error) => {
+        throw asDiskFull(error) ?? unreadable(path, error);
+      });
       return (await client.call('bundles.import', { file })).runId;
-    });
-    print(runId);
-  } finally {
-    await source.close();
-  }
+    } finally {
+      await client.call('bundles.drop', { file });
+    }
+  });
+  print(runId);
 }
+
+const unreadable = (path: string, error: unknown) =>
+  new Failure('bundle_missing', `${path} can't be read: ${messageOf(error)}`, 'Name a bundle’s file.');
 
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')

@@ -1,4 +1,5 @@
 import { bytes } from '../../contract/bytes.ts';
+import type { Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, table } from '../output.ts';
 import { findRun, resolveRun } from '../run-reference.ts';
@@ -19,10 +20,15 @@ export async function renameRun(named: string, name = '', { home }: Options): Pr
 
 /** Prints a line for each that is gone, and fails with the first that couldn't go. */
 export async function deleteRuns(named: string[], { home }: Options): Promise<void> {
-  const { deleted, refused } = await withClient(home, async (client) => {
+  const gone = await withClient(home, async (client) => {
     const runs = await client.call('runs.list', {});
     return client.call('runs.delete', { runIds: named.map((each) => findRun(runs, each).id) });
   });
+  printDeleted(gone);
+}
+
+/** A line for each run that is in the trash; throws why the first that stays does. */
+export function printDeleted({ deleted, refused }: Output<'runs.delete'>): void {
   for (const { runId, bytes: size } of deleted) print(`${runId}, ${bytes(size)}, is in the trash`);
   const [first] = refused;
   if (first) throw new Failure(first.error.code, `${first.runId}: ${first.error.message}`, first.error.hint);

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { createClient } from '../../contract/client.ts';
 import { asFailure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
+import { webFolder } from '../../server/web-app.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
-import { webFolder } from '../web-folder.ts';
 import { withStudio } from './with-client.ts';
 
 interface Options {

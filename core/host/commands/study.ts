@@ -5,6 +5,7 @@ import { type Estimate, procedures, type StudyRow, type StudySummary } from '../
 import { asFailure, Failure } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { percent, print, table } from '../output.ts';
+import { printDeleted } from './library.ts';
 import { withAbsoluteFolders } from './new.ts';
 import { remindOfQueue } from './queue.ts';
 import { withClient } from './with-client.ts';
@@ -85,7 +86,7 @@ export async function deleteStudy(
   studyId: string,
   { home, runs = false }: { home?: string; runs?: boolean },
 ): Promise<void> {
-  await withClient(home, (client) => client.call('studies.delete', { studyId, runs }));
+  printDeleted(await withClient(home, (client) => client.call('studies.delete', { studyId, runs })));
 }
 
 function pointRow({ name, cells, before, after, training }: StudyRow): string[] {

@@ -1,12 +1,12 @@
 import { type Client, connectionLost, createClient } from '../../contract/client.ts';
 import type { JournalEvent, RunStatus, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { durationText, iterationLine, print, successLine } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resolveSource } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
-import { hasWebFolder, webFolder } from '../web-folder.ts';
 import type { NewRunOptions } from './new.ts';
 import { remindOfQueue } from './queue.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';

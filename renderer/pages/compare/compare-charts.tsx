@@ -10,6 +10,7 @@ import { useChartPreferences } from '../../charts/preferences.ts';
 import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { ChartsView } from '../../views/charts-view.tsx';
 import { alertMark } from '../run/chart-marks.ts';
 import styles from './compare-page.module.css';
@@ -35,8 +36,10 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
       [id, run.name, loaded, color, hidden.has(id), ...alerts.map((alert) => alert.id)].join(' '),
     )
     .join('\n');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: all that it is made of is in the key
-  const shown = useMemo(() => compared.filter(({ id, loaded }) => loaded && !hidden.has(id)), [key]);
+  const shown = useKept(
+    key,
+    compared.filter(({ id, loaded }) => loaded && !hidden.has(id)),
+  );
   const choices = useMemo(
     () => groupings(shown.map(({ config, run }) => ({ config, point: run.study?.point ?? null }))),
     [shown],
@@ -55,7 +58,7 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
   return (
     <ChartsView key={axis}>
       <Charts compared={shown} subjects={subjects} grouped={grouping !== null}>
-        <label className={styles.choice}>
+        <label className="choice">
           <span>Group by</span>
           <select value={grouping ? by : ''} onChange={({ target }) => setBy(target.value)}>
             <option value="">no group</option>
@@ -67,7 +70,7 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
           </select>
         </label>
         {grouping && (
-          <label className={styles.choice}>
+          <label className="choice">
             <span>Spread</span>
             <select value={spread} onChange={({ target }) => setSpread(target.value as Spread)}>
               <option value="deviation">standard deviation</option>
@@ -164,13 +167,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
   );
   return (
     <section aria-label="Charts">
-      <ChartToolbar
-        axis={axis}
-        axes={axes}
-        search={search.text}
-        onSearch={search.setText}
-        searchNote={search.note}
-      >
+      <ChartToolbar axis={axis} axes={axes} search={search}>
         {children}
       </ChartToolbar>
       {grouped && (

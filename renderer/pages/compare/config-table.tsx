@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import styles from './compare-page.module.css';
 import type { Compared } from './compare-page.tsx';
 import { differences } from './config-diff.ts';
@@ -14,8 +15,7 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
         <h2 id="compared-settings">Settings that differ</h2>
         <span className="faint">{rows.length}</span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className={`panel ${styles.table}`} tabIndex={0} aria-label="Settings that differ, by run">
+      <ScrollingRegion className={`panel ${styles.table}`} aria-label="Settings that differ, by run">
         {rows.length === 0 ? (
           <p className={styles.same}>All settings are the same.</p>
         ) : (
@@ -53,7 +53,7 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
             </tbody>
           </table>
         )}
-      </section>
+      </ScrollingRegion>
     </section>
   );
 }

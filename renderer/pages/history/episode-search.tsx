@@ -5,10 +5,12 @@ import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { inOrder } from '../../components/in-order.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
-import { environmentWords } from './words.ts';
+import { SearchField } from './search-field.tsx';
 
 /** Episodes that one answer has, and how long (ms) typing may pause before it is asked for. */
 const page = 50;
@@ -29,16 +31,12 @@ export function EpisodeSearch() {
   return (
     <>
       <search className={styles.filters}>
-        <label className={styles.search}>
-          <Icon name="search" />
-          <input
-            type="search"
-            value={text}
-            placeholder="Words, or a “phrase in quotes”"
-            aria-label="Search what episodes say"
-            onChange={({ target }) => setText(target.value)}
-          />
-        </label>
+        <SearchField
+          value={text}
+          label="Search what episodes say"
+          placeholder="Words, or a “phrase in quotes”"
+          onChange={setText}
+        />
         <label>
           <span className="visually-hidden">Run</span>
           <select className={styles.select} value={runId} onChange={({ target }) => setRunId(target.value)}>
@@ -60,7 +58,7 @@ export function EpisodeSearch() {
                 aria-pressed={environment === type}
                 onClick={() => setEnvironment(environment === type ? '' : type)}
               >
-                {environmentWords(type)}
+                {environmentTitle(type)}
               </button>
             ))}
           </fieldset>
@@ -130,7 +128,7 @@ function Episode({ episode }: { episode: FoundEpisode }) {
       </span>
       <span className={styles.source}>
         {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
-        {environmentWords(environment)}, reward {signed(reward)}
+        {environmentTitle(environment)}, reward {signed(reward)}
       </span>
     </a>
   );
@@ -138,11 +136,10 @@ function Episode({ episode }: { episode: FoundEpisode }) {
 
 /** Found words stand between two signs that no text has. */
 function Marked({ text }: { text: string }) {
-  return text.split('\u0002').map((part, place) => {
+  return inOrder(text.split('\u0002'), (part, place) => {
     const [found = '', rest = ''] = place === 0 ? ['', part] : part.split('\u0003');
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
-      <span key={place}>
+      <span>
         {found && <mark>{found}</mark>}
         {rest}
       </span>
@@ -156,6 +153,8 @@ interface Wanted {
   environment: string;
   ended: Ended;
 }
+
+const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
 
 /** What was found for the newest wish; what was found before stays until then. */
 function useEpisodes({ text, runId, environment, ended }: Wanted) {
@@ -172,8 +171,6 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
     }),
     [text, runId, environment, ended],
   );
-  const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: how an error is told doesn't change
   useEffect(() => {
     if (connection !== 'open') return;
     let newest = true;

@@ -24,7 +24,7 @@ export function HistoryPage({ part }: { part: HistoryPart }) {
   }, []);
   return (
     <div className={`page ${styles.page}`}>
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>History</h1>
           <DiskLine sizes={sizes} />

@@ -3,15 +3,15 @@ import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
 import { Button, Empty, statusWords } from '../../components/basics.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { type Choice, countBy, filterRuns, isFiltered, sortRuns, useFilter } from './filter.ts';
 import styles from './history.module.css';
 import { RunsTable } from './runs-table.tsx';
+import { SearchField } from './search-field.tsx';
 import type { Sizes } from './use-sizes.ts';
-import { environmentWords } from './words.ts';
 
 /** The table of runs with what narrows it down, and what can be done with several. */
 export function RunsPart({ sizes }: { sizes: Sizes }) {
@@ -64,16 +64,12 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
   const listed = runs.filter(({ marks }) => marks.archived === archived);
   return (
     <search className={styles.filters}>
-      <label className={styles.search}>
-        <Icon name="search" />
-        <input
-          type="search"
-          value={text}
-          placeholder="Name, environment, tag, note…"
-          aria-label="Search runs"
-          onChange={({ target }) => change({ text: target.value })}
-        />
-      </label>
+      <SearchField
+        value={text}
+        label="Search runs"
+        placeholder="Name, environment, tag, note…"
+        onChange={(next) => change({ text: next })}
+      />
       <Chips
         label="Status"
         choices={countBy(listed, ({ status }) => [status])}
@@ -87,7 +83,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
         choices={countBy(listed, (run) => run.environments)}
         of={listed.length}
         chosen={environments}
-        words={environmentWords}
+        words={environmentTitle}
         choose={(next) => change({ environments: next })}
       />
       <Chips

@@ -8,12 +8,12 @@ import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineWords, nameParts, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu } from '../../components/run-menu.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { type SortKey, useFilter } from './filter.ts';
 import styles from './runs-table.module.css';
 import type { Sizes } from './use-sizes.ts';
-import { environmentWords } from './words.ts';
 
 const rowHeight = 52;
 
@@ -74,11 +74,9 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   };
   return (
     <div className={`panel ${styles.panel}`}>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows that aren't drawn leave a gap, which a table element can't have */}
+      {/* biome-ignore lint/a11y/useSemanticElements: rows that aren't drawn leave a gap, which a table element can't have. */}
       <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
-        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-        {/* biome-ignore lint/a11y/useFocusableInteractive: what can be used in it is focusable */}
-        <div role="row" className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
+        <TableRow className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
           <Cell heading name="choose">
             <input
               type="checkbox"
@@ -96,7 +94,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
           <Cell heading name="menu">
             <span className="visually-hidden">What can be done</span>
           </Cell>
-        </div>
+        </TableRow>
         <div ref={body} style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map(({ index, key, start }) => {
             const run = runs[index]!;
@@ -161,6 +159,12 @@ function Heading({ column: { key, title, numeric, descending = false } }: { colu
   );
 }
 
+function TableRow(props: React.ComponentProps<'div'>) {
+  // biome-ignore lint/a11y/useSemanticElements: its table isn't a table element either.
+  // biome-ignore lint/a11y/useFocusableInteractive: nothing is done with a row itself, and what is in it is focusable.
+  return <div {...props} role="row" />;
+}
+
 interface CellProps {
   name: string;
   heading?: boolean;
@@ -172,13 +176,12 @@ interface CellProps {
 
 function Cell({ name, heading = false, numeric = false, sort, title, children }: CellProps) {
   return (
-    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a columnheader it is wherever it is sorted
     <div
       role={heading ? 'columnheader' : name === 'name' ? 'rowheader' : 'cell'}
       className={styles.cell}
       data-column={name}
       data-numeric={numeric || undefined}
-      aria-sort={sort}
+      {...(sort && { 'aria-sort': sort })}
       title={title}
     >
       {children}
@@ -200,12 +203,9 @@ interface RowProps {
 function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
   const took = tookSeconds(run, now);
   const success = successOf(run).evaluation;
-  const environments = run.environments.map(environmentWords).join(', ');
+  const environments = run.environments.map(environmentTitle).join(', ');
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: what can be used in it is focusable
-    // biome-ignore lint/a11y/useSemanticElements: as above
-    <div
-      role="row"
+    <TableRow
       className={styles.row}
       data-chosen={chosen || undefined}
       aria-rowindex={index + 2}
@@ -251,7 +251,7 @@ function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
       <Cell name="menu">
         <RunMenu run={run} />
       </Cell>
-    </div>
+    </TableRow>
   );
 }
 

@@ -5,6 +5,7 @@ import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
+import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
@@ -39,19 +40,7 @@ export function TrashPart() {
       </div>
       <div className={`panel ${styles.trash}`}>
         <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col">Deleted</th>
-              <th scope="col">Kept for</th>
-              <th scope="col" className="numeric">
-                Disk
-              </th>
-              <th scope="col">
-                <span className="visually-hidden">What can be done</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Run', 'Deleted', 'Kept for', numeric('Disk'), actions]} />
           <tbody>
             {runs.map((run) => (
               <tr key={run.id}>

@@ -3,8 +3,8 @@ import type { PartialDownload, Task } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress } from '../../components/basics.tsx';
 import { duration, percent } from '../../components/format.ts';
+import { useDoing } from '../../components/use-doing.ts';
 import styles from './models-page.module.css';
-import { useDoing } from './use-models.ts';
 
 interface DownloadListProps {
   downloads: readonly PartialDownload[];

@@ -7,9 +7,9 @@ import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { number } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { useDoing } from '../../components/use-doing.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
-import { useDoing } from './use-models.ts';
 
 /** A model's name, what the hub says of it, licence first, and the button that downloads it. */
 export function FindModel() {

@@ -3,8 +3,8 @@ import type { HubSettings } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { useDoing } from '../../components/use-doing.ts';
 import styles from './models-page.module.css';
-import { useDoing } from './use-models.ts';
 
 /** Which hub models come from, and the token for those that ask for one. */
 export function HubForm() {

@@ -4,10 +4,11 @@ import type { ModelEntry } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
+import { actions, numeric, TableHead } from '../../components/table-head.tsx';
+import { useDoing } from '../../components/use-doing.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
-import { useDoing } from './use-models.ts';
 
 const sources: Record<ModelEntry['source'], string> = {
   starter: 'comes with the app',
@@ -22,23 +23,17 @@ export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
     <div className={styles.section}>
       <h2 id="models-here">On this machine</h2>
       <ScrollingTable labelledBy="models-here">
-        <thead>
-          <tr>
-            <th scope="col">Model</th>
-            <th scope="col" className="numeric">
-              Parameters
-            </th>
-            <th scope="col">Precision</th>
-            <th scope="col" className="numeric">
-              Size
-            </th>
-            <th scope="col">Licence</th>
-            <th scope="col">Training here</th>
-            <th scope="col">
-              <span className="visually-hidden">What can be done</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Model',
+            numeric('Parameters'),
+            'Precision',
+            numeric('Size'),
+            'Licence',
+            'Training here',
+            actions,
+          ]}
+        />
         <tbody>
           {models.map((model) => (
             <Row key={model.folder} model={model} />

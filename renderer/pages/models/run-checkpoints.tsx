@@ -1,6 +1,7 @@
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { RunCheckpoints } from '../../../core/contract/contract.ts';
 import { useFirstRows } from '../../components/first-rows.tsx';
+import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
@@ -12,21 +13,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
     <div className={styles.section}>
       <h2 id="models-runs">Checkpoints of runs</h2>
       <ScrollingTable labelledBy="models-runs">
-        <thead>
-          <tr>
-            <th scope="col">Run</th>
-            <th scope="col" className="numeric">
-              Checkpoints
-            </th>
-            <th scope="col">Iterations</th>
-            <th scope="col" className="numeric">
-              Weights
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">What can be done</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Run', numeric('Checkpoints'), 'Iterations', numeric('Weights'), actions]} />
         <tbody>
           {shown.map(({ runId, name, iterations, bytes }) => (
             <tr key={runId}>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Output, Task } from '../../../core/contract/contract.ts';
 import { Failure } from '../../../core/contract/failure.ts';
 import { isConnectionLost } from '../../api/api.ts';
@@ -42,20 +42,4 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
     };
   }, [api, report]);
   return { list, tasks };
-}
-
-/** Does something that may fail, one thing at a time; what goes wrong is reported. */
-export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
-  const report = useApp((state) => state.report);
-  const [busy, setBusy] = useState(false);
-  const doing = useCallback(
-    (work: () => Promise<unknown>) => {
-      setBusy(true);
-      work()
-        .catch((cause) => !isConnectionLost(cause) && report(cause))
-        .finally(() => setBusy(false));
-    },
-    [report],
-  );
-  return [busy, doing];
 }

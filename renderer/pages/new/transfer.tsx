@@ -3,6 +3,7 @@ import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts
 import { asFailure } from '../../../core/contract/failure.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
+import { saveFile } from '../../api/files.ts';
 import { Button } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { applied, type Config, differences } from './draft.ts';
@@ -50,12 +51,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
     }
   }
   function save(): void {
-    const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = 'run.json';
-    link.click();
-    URL.revokeObjectURL(address);
+    saveFile('run.json', new Blob([text], { type: 'application/json' }));
     setSaid('Saved as run.json.');
   }
   return (

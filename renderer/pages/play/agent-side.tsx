@@ -1,6 +1,7 @@
 import type { Game, PlayTurn } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { inOrder } from '../../components/in-order.ts';
 import styles from './side.module.css';
 import { SideBoard } from './side-board.tsx';
 
@@ -37,9 +38,8 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
       </div>
       {agent.failure && <ErrorNote error={agent.failure} />}
       <ol className={styles.turns} aria-label="What the agent says" aria-busy={thinking}>
-        {agent.turns.map((turn, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
-          <Turn key={index} turn={turn} index={index} />
+        {inOrder(agent.turns, (turn, index) => (
+          <Turn turn={turn} index={index} />
         ))}
         {thinking && agent.turns.length < maxTurns && (
           <Turn turn={inTheMaking(agent.text ?? '')} index={agent.turns.length} open />

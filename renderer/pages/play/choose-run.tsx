@@ -3,6 +3,7 @@ import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
+import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentOf } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
@@ -28,16 +29,7 @@ export function ChooseRunToPlay() {
       {playable.length > 0 && (
         <div className="panel table-panel">
           <table className="table" aria-label="Runs to play against">
-            <thead>
-              <tr>
-                <th scope="col">Run</th>
-                <th scope="col">Plays</th>
-                <th scope="col">Trained</th>
-                <th scope="col" className="numeric">
-                  Evaluated success
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={['Run', 'Plays', 'Trained', numeric('Evaluated success')]} />
             <tbody>
               {shown.map((run) => (
                 <Row key={run.id} run={run} />

@@ -23,7 +23,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
   const choose = (iteration: number) => navigate({ page: 'play', runId, checkpoint: iteration }, true);
   return (
     <div className="page">
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>Play</h1>
           <p className="muted">

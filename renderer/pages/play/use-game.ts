@@ -46,7 +46,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
     setGame(next);
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt opens it anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `attempt`; another one only makes it run again.
   useEffect(() => {
     let shown = true;
     async function begin(): Promise<void> {

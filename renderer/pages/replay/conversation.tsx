@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
+import { inOrder } from '../../components/in-order.ts';
+import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { outcomeAt } from '../../environments/describe.ts';
 import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
 import { TokenChoice } from './tokens/token-choice.tsx';
@@ -34,18 +36,15 @@ export function Conversation({ replay, measure, onMeasure, children }: Conversat
   }, [current]);
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <section className="conversation" aria-label="Conversation" ref={scroller} tabIndex={0}>
+    <ScrollingRegion className="conversation" aria-label="Conversation" ref={scroller}>
       <TokenChoice tokens={tokens} measure={measure} onChoose={onMeasure} />
       <details className="prompt">
         <summary>Prompt</summary>
         <pre>{replay.prompt}</pre>
       </details>
       <ol>
-        {replay.turns.map((turn, index) => (
+        {inOrder(replay.turns, (turn, index) => (
           <Turn
-            // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
-            key={index}
             turn={turn}
             index={index}
             current={index === current}
@@ -57,7 +56,7 @@ export function Conversation({ replay, measure, onMeasure, children }: Conversat
         ))}
       </ol>
       {children}
-    </section>
+    </ScrollingRegion>
   );
 }
 

@@ -33,10 +33,10 @@ export function EpisodeTable(props: EpisodeTableProps) {
   const reachable = rows.some(({ id }) => id === current) ? current : rows[0]?.id;
 
   // What is on the stage is in sight, also where it wasn't chosen here.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows put it elsewhere
   useEffect(() => {
     const box = scroller.current;
-    const row = box?.querySelector<HTMLElement>('tr[data-current]');
+    const place = rows.findIndex(({ id }) => id === current);
+    const row = box?.querySelectorAll<HTMLElement>('tbody tr')[place];
     if (!box || !row) return;
     const head = box.querySelector('thead')?.clientHeight ?? 0;
     const above = row.offsetTop - head < box.scrollTop;

@@ -46,13 +46,7 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
   const marks = useMarks(run, parent, places);
   return (
     <section aria-label="Charts">
-      <ChartToolbar
-        axis={axis}
-        axes={axes}
-        search={search.text}
-        onSearch={search.setText}
-        searchNote={search.note}
-      >
+      <ChartToolbar axis={axis} axes={axes} search={search}>
         {parent && (
           <button
             type="button"

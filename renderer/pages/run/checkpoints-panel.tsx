@@ -5,6 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { forkRun } from '../../commands/run-commands.ts';
 import { Button, IconButton, Panel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
+import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './checkpoints-panel.module.css';
 import { partId, showPart } from './show-part.ts';
@@ -22,21 +23,15 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
       note={`${checkpoints.length}, ${bytes(total)}`}
     >
       <table className={`table ${styles.table}`}>
-        <thead>
-          <tr>
-            <th scope="col" className="numeric">
-              Iteration
-            </th>
-            <th scope="col">Success, as evaluated</th>
-            <th scope="col" className="numeric">
-              Size
-            </th>
-            <th scope="col">Optimiser state</th>
-            <th scope="col">
-              <span className="visually-hidden">What can be done</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            numeric('Iteration'),
+            'Success, as evaluated',
+            numeric('Size'),
+            'Optimiser state',
+            actions,
+          ]}
+        />
         <tbody>
           {checkpoints.map((checkpoint) => (
             <Row

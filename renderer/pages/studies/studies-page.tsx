@@ -3,11 +3,11 @@ import type { StudySummary } from '../../../core/contract/contract.ts';
 import { Empty, Progress } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
-import { stateWords } from './state-words.ts';
 import styles from './studies-page.module.css';
-import { useBaseWords } from './use-base-words.ts';
 import { useStudies } from './use-studies.ts';
+import { stateWords, useBaseWords } from './words.ts';
 
 const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true });
 
@@ -18,7 +18,7 @@ export function StudiesPage() {
   }, []);
   return (
     <div className="page">
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>Studies</h1>
           <p className="muted">The same run with other settings, each trained with several seeds.</p>
@@ -44,18 +44,7 @@ function StudyList({ studies }: { studies: StudySummary[] }) {
   return (
     <div className="panel table-panel">
       <table className="table" aria-label="Studies">
-        <thead>
-          <tr>
-            <th scope="col">Study</th>
-            <th scope="col">State</th>
-            <th scope="col">Runs complete</th>
-            <th scope="col">Points</th>
-            <th scope="col" className="numeric">
-              Seeds
-            </th>
-            <th scope="col">Made</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Study', 'State', 'Runs complete', 'Points', numeric('Seeds'), 'Made']} />
         <tbody>
           {studies.map((study) => (
             <Row key={study.id} study={study} now={now} />

@@ -2,15 +2,16 @@ import { useEffect, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
+import { reportRefused } from '../../components/refused.ts';
+import { useDoing } from '../../components/use-doing.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { stateWords } from './state-words.ts';
 import { StudyChart } from './study-chart.tsx';
 import { StudyExports } from './study-exports.tsx';
 import styles from './study-page.module.css';
 import { StudyTable } from './study-table.tsx';
-import { useBaseWords } from './use-base-words.ts';
 import { useStudy } from './use-studies.ts';
+import { stateWords, useBaseWords } from './words.ts';
 
 export function StudyPage({ studyId }: { studyId: string }) {
   const study = useStudy(studyId);
@@ -34,7 +35,7 @@ function Known({ study: { summary, table } }: { study: Study }) {
   }, [name]);
   return (
     <>
-      <header className={styles.head}>
+      <header className="page-head">
         <div>
           <h1>{name}</h1>
           <p className="muted">
@@ -64,28 +65,26 @@ function CompareRuns({ rows }: { rows: Study['table'] }) {
   );
 }
 
-function Actions({ summary: { id, state, runs } }: { summary: StudySummary }) {
+function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary }) {
   const api = useApi();
-  const report = useApp((store) => store.report);
-  const [busy, setBusy] = useState(false);
+  const { report, tell } = useApp.getState();
+  const [busy, doing] = useDoing();
   const [asks, setAsks] = useState(false);
-  const doing = (work: Promise<unknown>) => {
-    setBusy(true);
-    work.catch(report).finally(() => setBusy(false));
-  };
-  const remove = (withRuns: boolean) =>
-    doing(
-      api
-        .call('studies.delete', { studyId: id, runs: withRuns })
-        .then(() => navigate({ page: 'studies' }, true)),
-    );
+  async function remove(withRuns: boolean): Promise<void> {
+    const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
+    reportRefused(refused);
+    if (refused.length > 0) return setAsks(false);
+    const ids = deleted.map((run) => run.id);
+    tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
+    navigate({ page: 'studies' }, true);
+  }
   if (asks)
     return (
       <fieldset className={styles.actions} aria-label="Delete the study">
-        <Button kind="danger" disabled={busy} onClick={() => remove(false)}>
+        <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(false))}>
           Delete, keep its runs
         </Button>
-        <Button kind="danger" disabled={busy} onClick={() => remove(true)}>
+        <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(true))}>
           Delete with its runs
         </Button>
         <Button onClick={() => setAsks(false)}>Keep</Button>
@@ -97,7 +96,7 @@ function Actions({ summary: { id, state, runs } }: { summary: StudySummary }) {
         <Button
           icon="stop"
           disabled={busy}
-          onClick={() => doing(api.call('studies.cancel', { studyId: id }))}
+          onClick={() => doing(() => api.call('studies.cancel', { studyId: id }))}
         >
           Cancel
         </Button>
@@ -111,7 +110,7 @@ function Actions({ summary: { id, state, runs } }: { summary: StudySummary }) {
           kind="primary"
           icon="play"
           disabled={busy}
-          onClick={() => doing(api.call('studies.start', { studyId: id }))}
+          onClick={() => doing(() => api.call('studies.start', { studyId: id }))}
         >
           {state === 'created' ? 'Start' : 'Go on'}
         </Button>

@@ -2,6 +2,7 @@ import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../.
 import { useAnswer } from '../../api/use-answer.ts';
 import { statusWords } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
+import { numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { inWords } from '../new/draft.ts';
@@ -16,24 +17,16 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   return (
     <div className="panel table-panel">
       <table className="table" aria-label="Points">
-        <thead>
-          <tr>
-            <th scope="col">Point</th>
-            <th scope="col">Seeds</th>
-            <th scope="col" className="numeric">
-              Iterations
-            </th>
-            <th scope="col" className="numeric">
-              Before
-            </th>
-            <th scope="col" className="numeric">
-              After
-            </th>
-            <th scope="col" className="numeric">
-              Last 10 iterations
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Point',
+            'Seeds',
+            numeric('Iterations'),
+            numeric('Before'),
+            numeric('After'),
+            numeric('Last 10 iterations'),
+          ]}
+        />
         <tbody>
           {rows.map(({ name, set, cells, before, after, training }) => (
             <tr key={name}>

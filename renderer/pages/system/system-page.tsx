@@ -2,13 +2,14 @@ import { useEffect, useState } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { saveExport } from '../../api/files.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { inOrder } from '../../components/in-order.ts';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { type ThemeChoice, useTheme } from '../../theme.ts';
-import { saveExport } from '../run/export/save.ts';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
 import { useMachine } from './use-machine.ts';
@@ -95,7 +96,7 @@ function Gauges({
         room={room}
         span={span}
       />
-      {machine.gpus.map((gpu, index) => {
+      {inOrder(machine.gpus, (gpu, index) => {
         const at = now.gpus[index];
         const facts = [
           at?.memoryBytes == null ? null : `${bytes(at.memoryBytes)} of ${bytes(gpu.memoryBytes ?? 0)}`,
@@ -104,8 +105,6 @@ function Gauges({
         ];
         return (
           <Gauge
-            // biome-ignore lint/suspicious/noArrayIndexKey: a GPU is its number
-            key={index}
             title={`GPU ${index}, ${gpu.name}`}
             value={at?.busy == null ? 'busy: not known' : `${percent(at.busy, 0)} busy`}
             note={facts.filter((fact) => fact !== null).join(', ')}
@@ -138,9 +137,8 @@ function Findings({ findings }: { findings: Finding[] | null }) {
           : `${amiss} of ${findings.length} need attention.`}
       </p>
       <ul className={styles.findings}>
-        {findings.map(({ name, fine, detail, advice }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: several GPUs have one name
-          <li key={index} data-fine={fine}>
+        {inOrder(findings, ({ name, fine, detail, advice }) => (
+          <li data-fine={fine}>
             <Icon name={fine ? 'ok' : 'warning'} />
             <span className="visually-hidden">{fine ? 'Fine:' : 'Needs attention:'}</span>
             <strong>{findingNames[name] ?? name}</strong>
@@ -226,10 +224,7 @@ function Diagnostics() {
     setSaid('');
     try {
       const made = await api.call('machine.diagnostics', {});
-      const text = await saveExport(made).finally(() =>
-        api.call('exports.forget', { exportId: made.exportId }).catch(() => {}),
-      );
-      setSaid(text ?? 'Not saved');
+      setSaid((await saveExport(api, made)) ?? 'Not saved');
     } catch (cause) {
       report(cause);
     } finally {

@@ -43,7 +43,7 @@ export function useMachine(again: number): MachineState {
       stop();
     };
   }, [api, connected]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `again`; another value only makes it ask again.
   useEffect(() => {
     if (!connected) return;
     let current = true;

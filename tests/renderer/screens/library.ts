@@ -1,13 +1,14 @@
-// Pictures of History, its questions and the palette: npm run build, then node tests/renderer/screens/library.ts FOLDER [AXE_SCRIPT] [PATTERN] [WIDTH]
-import { readFileSync } from 'node:fs';
+// Pictures of History, its questions and the palette: npm run build, then node tests/renderer/screens/library.ts FOLDER [AXE] [PATTERN] [WIDTH]
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { violations } from '../../e2e/axe.ts';
 import { busyStudio } from './studio.ts';
 
 type Steps = (page: Page) => Promise<unknown>;
 
 const folder = resolve(process.argv[2] ?? 'out/screens');
+/** Whether axe looks too: anything says so. */
 const axe = process.argv[3];
 const only = process.argv[4];
 const onlyWidth = Number(process.argv[5] ?? 0);
@@ -81,32 +82,13 @@ for (const [colorScheme, width, height] of [
     await Promise.resolve(steps?.(page)).catch((error) => say(String(error).slice(0, 300)));
     await page.waitForTimeout(400);
     await page.screenshot({ path: resolve(folder, `${name}-${colorScheme}-${width}.png`) });
-    if (axe) {
-      await page.evaluate(readFileSync(axe, 'utf8'));
-      for (const violation of await page.evaluate(violations)) say(violation);
-    }
+    if (axe) for (const violation of await violations(page)) say(violation);
     await page.close();
   }
   await context.close();
 }
 await served.close();
 await browser.close();
-
-async function violations(): Promise<string[]> {
-  type Found = { id: string; nodes: { target: string[]; failureSummary: string }[] };
-  const { axe } = globalThis as unknown as {
-    axe: { run: (of: Document, options: object) => Promise<{ violations: Found[] }> };
-  };
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'wcag22a'];
-  const found = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
-  return found.violations.map(
-    ({ id, nodes }) =>
-      `${id} ${nodes
-        .map(({ target }) => target.join(' '))
-        .join(' | ')
-        .slice(0, 400)}`,
-  );
-}
 
 async function choose(page: Page): Promise<void> {
   const boxes = page.getByRole('checkbox', { name: /^Choose / });

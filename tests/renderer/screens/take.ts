@@ -1,8 +1,8 @@
-// Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE_SCRIPT] [PATTERN]
-import { readFileSync } from 'node:fs';
+// Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE] [PATTERN]
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { violations } from '../../e2e/axe.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
 import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
 import { trappedStudio } from './trap.ts';
@@ -12,6 +12,7 @@ type Steps = (page: Page) => Promise<unknown>;
 type Picture = [name: string, address: string, steps?: Steps];
 
 const folder = resolve(process.argv[2] ?? 'out/screens');
+/** Whether axe looks too: anything says so. */
 const axe = process.argv[3];
 const only = process.argv[4];
 
@@ -156,27 +157,8 @@ async function take(
   await steps?.(page);
   await page.waitForTimeout(300);
   await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
-  if (axe) {
-    // As a script of the page it would be kept out by the content security policy.
-    await page.evaluate(readFileSync(axe, 'utf8'));
-    for (const violation of await page.evaluate(axeViolations)) console.log(`${name} ${kind}: ${violation}`);
-  }
+  if (axe) for (const each of await violations(page)) console.log(`${name} ${kind}: ${each}`);
   await page.close();
-}
-
-async function axeViolations(): Promise<string[]> {
-  const { axe } = globalThis as unknown as {
-    axe: {
-      run: (
-        of: Document,
-        options: object,
-      ) => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
-    };
-  };
-  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
-  return violations.map(
-    ({ id, nodes }) => `${id} ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
-  );
 }
 
 function stepped(times: number): Steps {

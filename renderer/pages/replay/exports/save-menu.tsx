@@ -1,13 +1,13 @@
 import { useId, useRef, useState } from 'react';
 import type { Replay } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
+import { saveFile } from '../../../api/files.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useReplayStore } from '../../../views/replay-view.tsx';
 import { episodePage } from './episode-page.ts';
 import { episodeGif, framePictures } from './pictures.ts';
-import { fileName, saveFile } from './save.ts';
 import styles from './save-menu.module.css';
 
 interface SaveMenuProps {
@@ -109,3 +109,7 @@ function place(menu: HTMLElement, trigger: HTMLElement): void {
   menu.style.top = `${bottom + 4}px`;
   menu.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
 }
+
+/** `lake-4d31 000010-train-0003.gif`, without what a file's name can't have. */
+export const fileName = (run: string, episode: string, ending: string) =>
+  `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ._-]+/gu, '-').slice(0, 120)}.${ending}`;

@@ -1,4 +1,5 @@
 import { type CSSProperties, type KeyboardEvent, useState } from 'react';
+import { inOrder } from '../../../components/in-order.ts';
 import { describeToken, type Measure, type Scale, type TokenTurn, visible } from './token-scale.ts';
 import styles from './tokens.module.css';
 
@@ -29,11 +30,11 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
   if (count === 0) return <p className="faint">No sampled tokens.</p>;
   return (
     <div>
-      {/* biome-ignore lint/a11y/useSemanticElements: none is for a text that the arrows go through */}
+      {/* biome-ignore lint/a11y/useSemanticElements: no element of HTML is a text that the arrow keys go through. */}
       <div
         className={`${styles.scale} ${styles.text}`}
         role="group"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys go from token to token
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is used by the keyboard: the arrow keys go from token to token.
         tabIndex={0}
         data-own-keys
         aria-label={`${count} sampled tokens; the arrow keys go through them`}
@@ -42,10 +43,8 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
         onBlur={() => setFocused(null)}
         onPointerLeave={() => setPointed(null)}
       >
-        {turn.logprobs.map((_, place) => (
+        {inOrder(turn.logprobs, (_, place) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: a token is its place
-            key={place}
             className={styles.token}
             data-at={place === at || undefined}
             style={colour(scale.strength(turn[measure]?.[place] ?? null))}

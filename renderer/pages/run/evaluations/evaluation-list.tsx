@@ -3,6 +3,7 @@ import { useApi } from '../../../api/context.ts';
 import { Button, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';
 import { Interval } from '../../../components/interval.tsx';
+import { actions, numeric, TableHead } from '../../../components/table-head.tsx';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 
@@ -16,24 +17,16 @@ export function EvaluationList({ runId, evaluations }: EvaluationListProps) {
   return (
     <div className="evaluation-list">
       <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Environment</th>
-            <th scope="col" className="numeric">
-              Checkpoint
-            </th>
-            <th scope="col" className="numeric">
-              Levels
-            </th>
-            <th scope="col">Success, 95 % interval</th>
-            <th scope="col" className="numeric">
-              Reward
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">What can be done</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Environment',
+            numeric('Checkpoint'),
+            numeric('Levels'),
+            'Success, 95 % interval',
+            numeric('Reward'),
+            actions,
+          ]}
+        />
         <tbody>
           {evaluations.map((evaluation) => (
             <Row key={evaluation.name} runId={runId} evaluation={evaluation} />

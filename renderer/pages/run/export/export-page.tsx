@@ -15,7 +15,7 @@ import { useExport } from './use-export.ts';
 export function ExportPage() {
   const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);
-  const checkpoints = useCheckpoints(runId, run?.iteration);
+  const checkpoints = useCheckpoints(runId);
   const [chosen, setChosen] = useState<number | null>(null);
   const exporting = useExport(runId);
   const checkpoint = chosen ?? checkpoints?.[0];
@@ -83,20 +83,23 @@ export function ExportPage() {
 }
 
 /** Iterations of the checkpoints that hold weights, newest first; null until they are known. */
-function useCheckpoints(runId: string, iteration: number | undefined): number[] | null {
+function useCheckpoints(runId: string): number[] | null {
   const api = useApi();
   const [checkpoints, setCheckpoints] = useState<number[] | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a run that has come further may have a new one
   useEffect(() => {
     let current = true;
-    api.call('evaluations.choices', { runId }).then(
-      (choices) => current && setCheckpoints(choices.checkpoints),
-      // An imported run has none.
-      () => current && setCheckpoints([]),
-    );
+    const ask = () =>
+      void api.call('evaluations.choices', { runId }).then(
+        (choices) => current && setCheckpoints(choices.checkpoints),
+        // An imported run has none.
+        () => current && setCheckpoints([]),
+      );
+    ask();
+    const stop = api.on('checkpoints', ask, runId);
     return () => {
       current = false;
+      stop();
     };
-  }, [api, runId, iteration]);
+  }, [api, runId]);
   return checkpoints;
 }

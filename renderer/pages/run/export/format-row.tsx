@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { ExportSource } from '../../../../core/contract/contract.ts';
+import { inDesktop } from '../../../api/files.ts';
 import { Button, ErrorNote, Progress } from '../../../components/basics.tsx';
 import styles from './export-page.module.css';
 import type { Format } from './formats.ts';
-import { savesFolders } from './save.ts';
 import { TextPreview } from './text-preview.tsx';
 import type { Exporting } from './use-export.ts';
 
@@ -23,7 +23,7 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
   const { format: as, title, text, command, isText } = format;
   const [open, setOpen] = useState(false);
   const busy = exporting.format === as;
-  const verb = savesFolders() ? 'Save…' : 'Download';
+  const verb = inDesktop() ? 'Save…' : 'Download';
   return (
     <li className={styles.format}>
       <div className={styles.words}>

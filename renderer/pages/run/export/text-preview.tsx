@@ -3,6 +3,7 @@ import type { ApiError, ExportSource } from '../../../../core/contract/contract.
 import { asFailure } from '../../../../core/contract/failure.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button, ErrorNote } from '../../../components/basics.tsx';
+import { ScrollingRegion } from '../../../components/scrolling-region.tsx';
 import styles from './export-page.module.css';
 
 type TextFormat = 'methods' | 'markdown' | 'latex';
@@ -28,10 +29,9 @@ export function TextPreview({ of, format, title }: { of: ExportSource; format: T
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
     <div className={styles.preview}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className={styles.text} data-form={format} tabIndex={0} aria-label={title}>
+      <ScrollingRegion className={styles.text} data-form={format} aria-label={title}>
         {text}
-      </section>
+      </ScrollingRegion>
       <Button kind="quiet" icon="copy" onClick={copy}>
         {copied ? 'Copied' : 'Copy'}
       </Button>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ApiError, ExportFormat, ExportSource, Task } from '../../../../core/contract/contract.ts';
 import { asFailure } from '../../../../core/contract/failure.ts';
 import { useApi } from '../../../api/context.ts';
-import { saveExport, savesFolders } from './save.ts';
+import { inDesktop, saveExport } from '../../../api/files.ts';
 
 export interface ExportState {
   /** What is being made. */
@@ -42,10 +42,8 @@ export function useExport(runId: string | null): Exporting {
     async (format: ExportFormat, of: ExportSource) => {
       setState({ ...idle, format });
       try {
-        const made = await api.call('exports.make', { of, format, packed: !savesFolders() });
-        const text = await saveExport(made).finally(() =>
-          api.call('exports.forget', { exportId: made.exportId }).catch(() => {}),
-        );
+        const made = await api.call('exports.make', { of, format, packed: !inDesktop() });
+        const text = await saveExport(api, made);
         setState({ ...idle, said: { format, text: text ?? 'Not saved' } });
       } catch (cause) {
         const error = asFailure(cause).toApiError();

@@ -26,7 +26,6 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
   const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(field);
-  const theme = useTheme((state) => state.theme);
   const groups = useMemo(() => groupsOf(boards.episodes.map(({ summary }) => summary)), [boards]);
   const painted = useMemo(() => wallBoards(boards, groups), [boards, groups]);
   const layout = useMemo(() => {
@@ -49,7 +48,6 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
   }, []);
 
   const shown = useRef<readonly WallBoard[] | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours are another drawing
   useEffect(() => {
     const own = player.current!;
     const others = shown.current !== painted;
@@ -60,7 +58,9 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
     if (!still) return;
     own.finish();
     told.current.onOver();
-  }, [painted, layout, width, still, theme]);
+  }, [painted, layout, still]);
+  // Other colours are another drawing.
+  useEffect(() => useTheme.subscribe(() => player.current!.place(layout)), [layout]);
 
   const visible = useVisible(field);
   const moving = playing && visible && !still;

@@ -1,4 +1,12 @@
+import type { StudyState } from '../../../core/contract/contract.ts';
 import { useApp } from '../../stores/app-store.ts';
+
+export const stateWords: Record<StudyState, string> = {
+  created: 'Not started',
+  active: 'Under way',
+  incomplete: 'Incomplete',
+  completed: 'Completed',
+};
 
 /** What a study's runs are made from, as people call it: core names a preset, a run, or a run's checkpoint (`run@iteration`). */
 export function useBaseWords(base: string): string {

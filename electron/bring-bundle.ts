@@ -1,0 +1,37 @@
+import { constants } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Dialog, IpcMain } from 'electron';
+import { broughtFile } from '../core/bundles/exchange.ts';
+import { asFailure } from '../core/contract/failure.ts';
+import { fileId } from '../core/contract/library.ts';
+import { isOwnFrame } from './security.ts';
+
+interface Brought {
+  name: string | null;
+  problem: string | null;
+}
+
+/** Lets the person choose a run's bundle and copies it to where core expects it. The page knows neither place. */
+export function bringBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
+  ipc.handle('starpo-bring', async (event, wanted: unknown): Promise<Brought> => {
+    const file = fileId.safeParse(wanted);
+    if (!isOwnFrame(event.senderFrame) || !file.success)
+      return { name: null, problem: 'It was not asked for.' };
+    try {
+      const { canceled, filePaths } = await dialog.showOpenDialog({
+        title: 'Choose an exported run',
+        buttonLabel: 'Import',
+        properties: ['openFile'],
+        filters: [{ name: 'Exported runs', extensions: ['zip'] }],
+      });
+      const path = filePaths[0];
+      if (canceled || path === undefined) return { name: null, problem: null };
+      const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+      await copyFile(path, broughtFile(home, file.data), flags);
+      return { name: basename(path), problem: null };
+    } catch (error) {
+      return { name: null, problem: asFailure(error).message };
+    }
+  });
+}

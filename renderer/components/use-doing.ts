@@ -1,0 +1,19 @@
+import { useCallback, useState } from 'react';
+import { isConnectionLost } from '../api/api.ts';
+import { useApp } from '../stores/app-store.ts';
+
+/** Does something that may fail, one thing at a time; what goes wrong is reported. */
+export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
+  const report = useApp((state) => state.report);
+  const [busy, setBusy] = useState(false);
+  const doing = useCallback(
+    (work: () => Promise<unknown>) => {
+      setBusy(true);
+      work()
+        .catch((cause) => !isConnectionLost(cause) && report(cause))
+        .finally(() => setBusy(false));
+    },
+    [report],
+  );
+  return [busy, doing];
+}

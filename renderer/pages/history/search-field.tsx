@@ -1,0 +1,24 @@
+import { Icon } from '../../components/icon.tsx';
+import styles from './history.module.css';
+
+interface SearchFieldProps {
+  value: string;
+  label: string;
+  placeholder: string;
+  onChange: (text: string) => void;
+}
+
+export function SearchField({ value, label, placeholder, onChange }: SearchFieldProps) {
+  return (
+    <label className={styles.search}>
+      <Icon name="search" />
+      <input
+        type="search"
+        value={value}
+        placeholder={placeholder}
+        aria-label={label}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}
