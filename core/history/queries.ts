@@ -33,21 +33,22 @@ export function storedMeaning({ type, body }: Pick<StoredEvent, 'type' | 'body'>
   return meaningOf({ type: known ? type : 'unknown', body: JSON.parse(body) } as JournalEvent);
 }
 
-/** Metric series by name; `names` undefined: all. Only iterations above `after`. */
+/** Metric series by name, every point; `names` undefined: all. Only iterations above `after`, up to `upTo`. */
 export function readSeries(
   database: HistoryDatabase,
   runId: string,
   names?: readonly string[],
   after = -1,
+  upTo: number = Number.MAX_SAFE_INTEGER,
 ): Series[] {
   const rows = prepared<
-    [string, number, string | null, string | null],
+    [string, number, number, string | null, string | null],
     { name: string; iteration: number; value: number }
   >(
     database,
     `SELECT name, iteration, value FROM metrics
-     WHERE run = ? AND iteration > ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
-  ).all(runId, after, ...twice(names ? JSON.stringify(names) : null));
+     WHERE run = ? AND iteration > ? AND iteration <= ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
+  ).all(runId, after, upTo, ...twice(names ? JSON.stringify(names) : null));
   const series = new Map<string, Series>();
   for (const { name, iteration, value } of rows) {
     const entry = series.get(name) ?? { name, iterations: [], values: [] };

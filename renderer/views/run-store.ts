@@ -13,6 +13,7 @@ import type {
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
+import { askSeries } from './ask-series.ts';
 
 const keptLogLines = 2000;
 
@@ -70,7 +71,7 @@ export function followRun(api: Api, store: RunStore): () => void {
   const ask = () =>
     Promise.all([
       api.call('runs.get', { runId }),
-      api.call('runs.series', { runId }),
+      askSeries(api, runId),
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
@@ -91,14 +92,14 @@ export function followRun(api: Api, store: RunStore): () => void {
     if (!followed) return;
     const [
       { config, folder, memoryPlan, humanSuccess },
-      series,
+      putSeries,
       log,
       rollouts,
       evaluations,
       alerts,
       echoTrap,
     ] = answers;
-    store.getState().series.load(series);
+    putSeries(store.getState().series);
     store.setState({
       loaded: true,
       problem: null,

@@ -56,6 +56,7 @@ describe('a layout', () => {
         [undefined, undefined, undefined],
       ],
       dense: false,
+      coarse: [],
     });
   });
 
@@ -117,7 +118,7 @@ describe('a layout', () => {
 
 describe('a scale of values', () => {
   const values = Array.from({ length: 200 }, (_, index) => (index === 50 ? 1000 : index / 200));
-  const layout = { x: values.map((_, index) => index), values: [values], dense: false };
+  const layout = { x: values.map((_, index) => index), values: [values], dense: false, coarse: [] };
   const columns = columnsOf(traceOf(source({}), 'a'), false);
   const zoom = { min: 0, max: 200 };
   const range = (options: object, of: object = {}, also: number[] = []) =>
