@@ -4,7 +4,7 @@ import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';
-import { prepared, preparedValue } from './statements.ts';
+import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 export interface StoredEvent {
   seq: number;
@@ -97,7 +97,7 @@ export function recentIterationTimes(database: HistoryDatabase, runId: string, c
   return preparedValue<[string, string, number], number>(
     database,
     `SELECT time FROM events WHERE run = ? AND type = 'iteration'
-     AND seq > (SELECT max(seq) FROM events WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
+     AND seq > (SELECT max(seq) FROM ${eventsByType} WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
   )
     .all(runId, runId, count)
     .reverse();
@@ -126,7 +126,7 @@ export function findRollout(
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
   const lines = prepared<[string], StoredEvent>(
     database,
-    `SELECT seq, time, type, body FROM events WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
+    `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
   )
     .all(runId)
     .flatMap((event) => toLogLine(event) ?? []);
@@ -154,7 +154,7 @@ export function journalProblem({ journal_problem, last_time, created_at }: RunRo
 export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
   const body = preparedValue<[string], string>(
     database,
-    `SELECT body FROM events WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
+    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   return body === undefined ? null : JSON.parse(body);
 }
@@ -204,7 +204,7 @@ export function checkpointResults(
 export function lastMachine(database: HistoryDatabase, runId: string): RunSummary['machine'] {
   const body = preparedValue<[string], string>(
     database,
-    `SELECT body FROM events WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
+    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   if (body === undefined) return null;
   const { host, device, device_name: name = null, threads } = JSON.parse(body);
@@ -215,7 +215,7 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
   const time = preparedValue<[string], number | null>(
     database,
-    "SELECT max(time) FROM events WHERE run = ? AND type = 'started'",
+    `SELECT max(time) FROM ${eventsByType} WHERE run = ? AND type = 'started'`,
   );
   return time.get(runId) ?? null;
 }

@@ -1,7 +1,7 @@
 import type { IterationTimes, Series } from '../contract/contract.ts';
 import type { HistoryDatabase } from './database.ts';
 import { readSeries } from './queries.ts';
-import { prepared, preparedValue } from './statements.ts';
+import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 /** Series as fine as a chart can show them, and when iterations ended. */
 
@@ -112,7 +112,7 @@ function spanOf(
 }
 
 /** More are never told: between two of them, time is taken to go by evenly. */
-const mostTimes = 4096;
+const mostTimes = 2048;
 
 /** When iterations ended, by the journal: those that were done again, the last time. Evenly chosen where there are very many. */
 export function readIterationTimes(database: HistoryDatabase, runId: string): IterationTimes {
@@ -123,7 +123,7 @@ export function readIterationTimes(database: HistoryDatabase, runId: string): It
     ).get(runId) ?? null;
   const started = preparedValue<[string], number | null>(
     database,
-    "SELECT min(time) FROM events WHERE run = ? AND type = 'started'",
+    `SELECT min(time) FROM ${eventsByType} WHERE run = ? AND type = 'started'`,
   ).get(runId);
   const told: { iteration: number; time: number }[] = [];
   if (typeof started === 'number') told.push({ iteration: 0, time: started });
@@ -131,7 +131,7 @@ export function readIterationTimes(database: HistoryDatabase, runId: string): It
   if (first === null || last === null) return columnsOf(told);
   const next = prepared<[string, number], { seq: number; time: number; iteration: number }>(
     database,
-    `SELECT seq, time, json_extract(body, '$.iteration') AS iteration FROM events
+    `SELECT seq, time, json_extract(body, '$.iteration') AS iteration FROM ${eventsByType}
      WHERE run = ? AND type = 'iteration' AND seq >= ? ORDER BY seq LIMIT 1`,
   );
   const stride = Math.max(1, Math.floor((last - first) / mostTimes));

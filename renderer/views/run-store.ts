@@ -67,6 +67,7 @@ export function followRun(api: Api, store: RunStore): () => void {
   const { runId } = store.getState();
   let followed = true;
   const catchUp = createCatchUp();
+  const trapCatchUp = createCatchUp();
 
   const ask = () =>
     Promise.all([
@@ -76,7 +77,6 @@ export function followRun(api: Api, store: RunStore): () => void {
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
       api.call('alerts.list', { runId }),
-      api.call('echoTrap.state', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
@@ -97,7 +97,6 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts,
       evaluations,
       alerts,
-      echoTrap,
     ] = answers;
     putSeries(store.getState().series);
     store.setState({
@@ -111,9 +110,16 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
       alerts,
-      echoTrap,
     });
     measure();
+  }
+
+  /** By itself: a long run is judged anew by a core that has just begun, and nothing waits for that. */
+  function judge(): void {
+    const ask = () => api.call('echoTrap.state', { runId });
+    trapCatchUp
+      .snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap }))
+      .catch(() => {});
   }
 
   function fail(problem: unknown): void {
@@ -166,17 +172,21 @@ export function followRun(api: Api, store: RunStore): () => void {
     ),
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
-    api.on('echoTrap', ({ echoTrap }) => catchUp.notice(() => store.setState({ echoTrap })), runId),
+    api.on('echoTrap', ({ echoTrap }) => trapCatchUp.notice(() => store.setState({ echoTrap })), runId),
     // One that wasn't known yet may have been taken in since.
     api.on(
       'run',
       () => {
-        if (store.getState().problem !== null) catchUp.snapshot(ask, load).catch(fail);
+        if (store.getState().problem === null) return;
+        catchUp.snapshot(ask, load).catch(fail);
+        judge();
       },
       runId,
     ),
     api.onState((state) => {
-      if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
+      if (state !== 'open') return;
+      catchUp.snapshot(ask, load).catch(fail);
+      judge();
     }),
   ];
   return () => {
