@@ -90,14 +90,8 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [
-      { config, folder, memoryPlan, humanSuccess },
-      putSeries,
-      log,
-      rollouts,
-      evaluations,
-      alerts,
-    ] = answers;
+    const [{ config, folder, memoryPlan, humanSuccess }, putSeries, log, rollouts, evaluations, alerts] =
+      answers;
     putSeries(store.getState().series);
     store.setState({
       loaded: true,
@@ -117,9 +111,7 @@ export function followRun(api: Api, store: RunStore): () => void {
   /** By itself: a long run is judged anew by a core that has just begun, and nothing waits for that. */
   function judge(): void {
     const ask = () => api.call('echoTrap.state', { runId });
-    trapCatchUp
-      .snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap }))
-      .catch(() => {});
+    trapCatchUp.snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap })).catch(() => {});
   }
 
   function fail(problem: unknown): void {
