@@ -10,6 +10,7 @@ import type {
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
@@ -165,6 +166,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
     api.on('echoTrap', ({ echoTrap }) => trapCatchUp.notice(() => store.setState({ echoTrap })), runId),
+    api.on('removed', () => store.setState({ problem: runGone() }), runId),
     // One that wasn't known yet may have been taken in since.
     api.on(
       'run',
@@ -186,6 +188,13 @@ export function followRun(api: Api, store: RunStore): () => void {
     for (const stop of stops) stop();
   };
 }
+
+const runGone = () =>
+  new Failure(
+    'run_gone',
+    'This run is no longer here.',
+    'Its folder was deleted or moved. What was deleted in the app lies in the trash for seven days: History, Trash.',
+  );
 
 /** In order of the journal; a line that is told twice stays one. */
 export function withLine(log: LogLine[], line: LogLine): LogLine[] {
