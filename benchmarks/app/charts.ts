@@ -113,6 +113,8 @@ async function open(page: Page, hash: string, runs: number): Promise<number> {
 }
 
 async function measureAll(page: Page) {
+  // Once nothing is made anew any more: the plot's place is taken from it.
+  await page.waitForLoadState('networkidle');
   const plot = page.locator('[data-chart] .u-over').first();
   await plot.scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await plot.boundingBox())!;

@@ -20,6 +20,7 @@ import {
   type ApiError,
   alert,
   apiError,
+  iterationTimes,
   journalEvent,
   logLine,
   memoryPlan,
@@ -130,15 +131,21 @@ export const procedures = {
     input: z.object({ runId }).and(runCommand),
     output: z.object({ accepted: z.boolean(), message: z.string() }),
   },
-  /** Series of the named metrics, or of all; `after`: only iterations above it. */
+  /**
+   * Series of the named metrics, or of all; only iterations above `after`, up to `upTo`. `resolution`: how many entries are enough; of longer series each entry is a
+   * stretch of iterations then.
+   */
   'runs.series': {
     input: z.object({
       runId,
       names: z.array(z.string().max(128)).max(256).optional(),
       after: z.number().int().optional(),
+      upTo: z.number().int().optional(),
+      resolution: z.number().int().min(16).max(16_384).optional(),
     }),
     output: z.array(series),
   },
+  'runs.times': { input: z.object({ runId }), output: iterationTimes },
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
   /** The journal after a `seq`, but for its `phase` events: at most a thousand. */
   'runs.events': {
@@ -334,7 +341,8 @@ export const notices = {
   metrics: z.object({
     runId,
     truncateAfter: z.number().int().nullable(),
-    points: z.array(z.object({ iteration: z.number().int(), metrics })),
+    /** `time`: when the iteration ended, ms since 1970; not of evaluations. */
+    points: z.array(z.object({ iteration: z.number().int(), metrics, time: z.number().optional() })),
   }),
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),

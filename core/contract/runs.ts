@@ -162,13 +162,27 @@ export const runSummary = z.object({
 });
 export type RunSummary = z.infer<typeof runSummary>;
 
-/** One metric over iterations; the arrays are as long as each other. */
+/**
+ * One metric over iterations; the arrays are as long as each other. Where it has more points than were asked for, a stretch of them is one entry: its iteration is the
+ * last one of the stretch, its value their mean.
+ */
 export const series = z.object({
   name: z.string(),
   iterations: z.array(z.number().int()),
   values: z.array(z.number()),
+  /** The least and the greatest value of each entry's points, and how many they are; absent where every entry is one point. */
+  buckets: z
+    .object({ least: z.array(z.number()), most: z.array(z.number()), counts: z.array(z.number().int()) })
+    .optional(),
 });
 export type Series = z.infer<typeof series>;
+
+/** When iterations ended, ms since 1970, both ascending; the start of training stands at iteration 0. Not every iteration has to be there. */
+export const iterationTimes = z.object({
+  iterations: z.array(z.number().int()),
+  times: z.array(z.number()),
+});
+export type IterationTimes = z.infer<typeof iterationTimes>;
 
 export const logLine = z.object({
   seq: z.number().int(),

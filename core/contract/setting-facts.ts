@@ -1,10 +1,38 @@
+import { environmentWords, type FieldWords, sections, typeWords } from '../run-config/form-words.ts';
 import options from '../run-config/options.json' with { type: 'json' };
 
-const meanings: Readonly<Record<string, string>> = options.meanings;
+/** What is known of a setting of run.json by its path. */
+export interface SettingFacts {
+  /** As in the form; of one that isn't in it, the words of its path. */
+  title: string;
+  /** `episodes`, `tokens`, ...; empty where it has none. */
+  unit: string;
+  /** As docs/formats/run-config.md has it; empty for those of environments' own configurations. */
+  meaning: string;
+  /** What people read for a value of it. */
+  value: (text: string) => string;
+}
 
-/** What a setting of run.json is, by its path, as docs/formats/run-config.md has it; empty for those of environments' own configurations. */
-export const settingMeaning = (path: string): string =>
-  (meanings[path.replace(/\.\d+(?=\.|$)/g, '[]')] ?? '')
-    // Links lead to the documentation's other pages.
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll('`', '');
+const meanings: Readonly<Record<string, string>> = options.meanings;
+const words = new Map<string, FieldWords>(
+  [...sections, environmentWords].flatMap(({ fields }) => fields).map((field) => [field.path, field]),
+);
+
+/** `type`: of the environment whose setting it is, which has settings of its own. */
+export function settingFacts(path: string, type = ''): SettingFacts {
+  const general = path.replace(/\.\d+(?=\.|$)/g, '[]');
+  const own = /^environments\.\d+\.config\.(.+)$/.exec(path)?.[1];
+  const known = own
+    ? typeWords[type]?.fields.find((field) => field.path === own)
+    : (words.get(path) ?? words.get(general));
+  const last = path.split('.').at(-1)!.replaceAll('_', ' ');
+  return {
+    title: known?.title ?? `${last.charAt(0).toUpperCase()}${last.slice(1)}`,
+    unit: known?.unit ?? '',
+    meaning: (meanings[general] ?? '')
+      // Links lead to the documentation's other pages.
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll('`', ''),
+    value: (text) => known?.choices?.[text] ?? text,
+  };
+}

@@ -5,7 +5,7 @@ import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-d
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
-import { prepared, preparedValue } from './statements.ts';
+import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 /**
  * Takes a run's annotations into the history, where their file has changed: all of them anew, since they are few and only so a damaged or
@@ -98,7 +98,7 @@ function applyCleaning(
   prepared(
     database,
     `UPDATE rollouts SET removed = 1 WHERE run = ? AND split IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
-       SELECT 1 FROM events WHERE events.run = rollouts.run AND type = 'rollout' AND seq > ?
+       SELECT 1 FROM ${eventsByType} WHERE events.run = rollouts.run AND type = 'rollout' AND seq > ?
          AND json_extract(body, '$.iteration') = rollouts.iteration AND json_extract(body, '$.split') = rollouts.split)`,
   ).run(runId, JSON.stringify(splits), seq);
 }
@@ -218,7 +218,7 @@ export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
     database,
     `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil, evidence
      FROM alerts WHERE run = ? AND NOT EXISTS (
-       SELECT 1 FROM events WHERE events.run = alerts.run AND type = 'started' AND time > raised_at
+       SELECT 1 FROM ${eventsByType} WHERE events.run = alerts.run AND type = 'started' AND time > raised_at
          AND coalesce(json_extract(body, '$.resume.iteration'), -1) < alerts.iteration)
      ORDER BY raised_at, id`,
   ).all(runId);

@@ -4,7 +4,7 @@ import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';
-import { prepared, preparedValue } from './statements.ts';
+import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 export interface StoredEvent {
   seq: number;
@@ -33,21 +33,22 @@ export function storedMeaning({ type, body }: Pick<StoredEvent, 'type' | 'body'>
   return meaningOf({ type: known ? type : 'unknown', body: JSON.parse(body) } as JournalEvent);
 }
 
-/** Metric series by name; `names` undefined: all. Only iterations above `after`. */
+/** Metric series by name, every point; `names` undefined: all. Only iterations above `after`, up to `upTo`. */
 export function readSeries(
   database: HistoryDatabase,
   runId: string,
   names?: readonly string[],
   after = -1,
+  upTo: number = Number.MAX_SAFE_INTEGER,
 ): Series[] {
   const rows = prepared<
-    [string, number, string | null, string | null],
+    [string, number, number, string | null, string | null],
     { name: string; iteration: number; value: number }
   >(
     database,
     `SELECT name, iteration, value FROM metrics
-     WHERE run = ? AND iteration > ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
-  ).all(runId, after, ...twice(names ? JSON.stringify(names) : null));
+     WHERE run = ? AND iteration > ? AND iteration <= ? AND (? IS NULL OR name IN (SELECT value FROM json_each(?))) ORDER BY name, iteration`,
+  ).all(runId, after, upTo, ...twice(names ? JSON.stringify(names) : null));
   const series = new Map<string, Series>();
   for (const { name, iteration, value } of rows) {
     const entry = series.get(name) ?? { name, iterations: [], values: [] };
@@ -96,7 +97,7 @@ export function recentIterationTimes(database: HistoryDatabase, runId: string, c
   return preparedValue<[string, string, number], number>(
     database,
     `SELECT time FROM events WHERE run = ? AND type = 'iteration'
-     AND seq > (SELECT max(seq) FROM events WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
+     AND seq > (SELECT max(seq) FROM ${eventsByType} WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
   )
     .all(runId, runId, count)
     .reverse();
@@ -125,7 +126,7 @@ export function findRollout(
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
   const lines = prepared<[string], StoredEvent>(
     database,
-    `SELECT seq, time, type, body FROM events WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
+    `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
   )
     .all(runId)
     .flatMap((event) => toLogLine(event) ?? []);
@@ -153,7 +154,7 @@ export function journalProblem({ journal_problem, last_time, created_at }: RunRo
 export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
   const body = preparedValue<[string], string>(
     database,
-    `SELECT body FROM events WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
+    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   return body === undefined ? null : JSON.parse(body);
 }
@@ -203,7 +204,7 @@ export function checkpointResults(
 export function lastMachine(database: HistoryDatabase, runId: string): RunSummary['machine'] {
   const body = preparedValue<[string], string>(
     database,
-    `SELECT body FROM events WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
+    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
   ).get(runId);
   if (body === undefined) return null;
   const { host, device, device_name: name = null, threads } = JSON.parse(body);
@@ -214,7 +215,7 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
   const time = preparedValue<[string], number | null>(
     database,
-    "SELECT max(time) FROM events WHERE run = ? AND type = 'started'",
+    `SELECT max(time) FROM ${eventsByType} WHERE run = ? AND type = 'started'`,
   );
   return time.get(runId) ?? null;
 }

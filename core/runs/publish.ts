@@ -22,7 +22,12 @@ export function publishEvents(
     const { begins, metrics, memoryPlan, rollout, rolloutRemoved } = storedMeaning(event);
     const line = toLogLine(event);
     if (line) notices.emit('log', { runId, line });
-    if (metrics) points.push({ iteration: metrics.iteration, metrics: metrics.values });
+    if (metrics)
+      points.push({
+        iteration: metrics.iteration,
+        metrics: metrics.values,
+        ...(event.type === 'iteration' && { time: event.time }),
+      });
     if (memoryPlan) notices.emit('memoryPlan', { runId, plan: memoryPlan });
     if (rollout) {
       const { iteration, split, episodes } = rollout;

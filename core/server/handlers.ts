@@ -2,14 +2,7 @@ import { cpus } from 'node:os';
 import type { EpisodeFileName, Input, Output, ProcedureName, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
-import {
-  eventsAfter,
-  findRollout,
-  listRollouts,
-  readLog,
-  readMemoryPlan,
-  readSeries,
-} from '../history/queries.ts';
+import { eventsAfter, findRollout, listRollouts, readLog, readMemoryPlan } from '../history/queries.ts';
 import type { Core } from '../index.ts';
 import { modelHandlers } from '../models/procedures.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
@@ -93,9 +86,13 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       return {};
     },
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
-    'runs.series': ({ runId, names, after }) => {
+    'runs.series': ({ runId, ...range }) => {
       runs.get(runId);
-      return readSeries(database, runId, names, after);
+      return core.series.series(runId, range);
+    },
+    'runs.times': ({ runId }) => {
+      runs.get(runId);
+      return core.series.times(runId);
     },
     'runs.log': ({ runId }) => {
       runs.get(runId);

@@ -1,9 +1,10 @@
 import { duration, number } from '../components/format.ts';
+import { clockTick, dayAndTime } from './clock.ts';
 import type { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
 /** What charts can go by, from left to right. */
-export type AxisKind = 'iteration' | 'update' | 'episode' | 'token' | 'time';
+export type AxisKind = 'iteration' | 'update' | 'episode' | 'token' | 'time' | 'clock';
 
 /** What a configuration says of how much an iteration plays and learns. */
 export interface RunShape {
@@ -21,7 +22,8 @@ interface AxisWords {
   by: string;
   /** Of a place: "iteration 43", "4.2k episodes". */
   place: (value: number) => string;
-  tick: (value: number) => string;
+  /** Of a place on the axis, among the others that are told there. */
+  tick: (value: number, index?: number, all?: readonly number[]) => string;
   /** Why it isn't what a clock or a counter outside would say; empty where it is. */
   hint: string;
 }
@@ -55,6 +57,12 @@ export const axisWords: Record<AxisKind, AxisWords> = {
     place: (value) => `${duration(value)} of training`,
     tick: timeTick,
     hint: 'Time in iterations: without pauses, evaluations and checkpoints',
+  },
+  clock: {
+    by: 'date and time',
+    place: dayAndTime,
+    tick: clockTick,
+    hint: 'When iterations ended, by the clock where the run trained',
   },
 };
 
@@ -90,13 +98,14 @@ export function shapeOf(config: unknown): RunShape {
   };
 }
 
-/** How much each iteration adds to the axis, or null where the run's metrics don't tell. */
+/** How much each iteration adds to the axis, or null where the run's metrics don't tell. Of iterations that stand together, the mean. */
 function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
   const everyIteration = source.get('rollout/reward_mean') ?? source.get('warm_start/loss');
   const by = (series: MetricSeries | undefined, step: (value: number, iteration: number) => number) =>
     series && series.length > 0 ? { series, step } : null;
   switch (kind) {
     case 'iteration':
+    case 'clock':
       return null;
     case 'time':
       return by(source.get('time/iteration'), (seconds) => seconds);
@@ -133,51 +142,83 @@ export const byIteration: Places = { of: (series) => series.iterations(), at: (i
 /** Null where this run's metrics don't tell. */
 export function placesOn(kind: AxisKind, source: SeriesSource, shape: RunShape): Places | null {
   if (kind === 'iteration') return byIteration;
+  if (kind === 'clock') return byClock(source);
   const steps = stepsOf(kind, source, shape);
   if (!steps) return null;
+  return placesBy(source, () => summed(steps), placed);
+}
+
+/** By when iterations ended; what lies between two that are known, evenly between them. */
+function byClock(source: SeriesSource): Places | null {
+  const times = source.times?.();
+  if (!times || times.length === 0) return null;
+  const known = () => ({ iterations: times.iterations(), places: times.values() });
+  return placesBy(source, known, between);
+}
+
+/** Found once for every change of the source. */
+function placesBy(
+  source: SeriesSource,
+  read: () => Known,
+  find: (iterations: Float64Array, known: Known) => Float64Array,
+): Places {
   let version = -1;
-  let sums: Sums;
-  let known = new WeakMap<MetricSeries, Float64Array>();
+  let known: Known;
+  let found = new WeakMap<MetricSeries, Float64Array>();
   const refresh = () => {
     if (version === source.version) return;
     version = source.version;
-    known = new WeakMap();
-    sums = summed(steps);
+    found = new WeakMap();
+    known = read();
   };
   return {
     of(series) {
       refresh();
-      const places = known.get(series) ?? placed(series.iterations(), sums);
-      known.set(series, places);
+      const places = found.get(series) ?? find(series.iterations(), known);
+      found.set(series, places);
       return places;
     },
     at(iteration) {
       refresh();
-      return placed(Float64Array.of(iteration), sums)[0]!;
+      return find(Float64Array.of(iteration), known)[0]!;
     },
   };
 }
 
-interface Sums {
+/** Iterations whose places are known, ascending. */
+interface Known {
   iterations: Float64Array;
   places: Float64Array;
 }
 
-function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): Sums {
+function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): Known {
   const iterations = series.iterations();
+  const counts = series.counts();
   let sum = 0;
   const places = series.values().map((value, index) => {
-    sum += step(value, iterations[index]!);
+    sum += step(value, iterations[index]!) * (counts?.[index] ?? 1);
     return sum;
   });
   return { iterations, places };
 }
 
 /** Each iteration where the last one at or before it ended; those before all are at 0. */
-function placed(iterations: Float64Array, sums: Sums): Float64Array {
+function placed(iterations: Float64Array, known: Known): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
-    while (next < sums.iterations.length && sums.iterations[next]! <= iteration) next += 1;
-    return next > 0 ? sums.places[next - 1]! : 0;
+    while (next < known.iterations.length && known.iterations[next]! <= iteration) next += 1;
+    return next > 0 ? known.places[next - 1]! : 0;
+  });
+}
+
+/** Each iteration between the two that are known before and after it; those before and after all, where the nearest is. */
+function between(iterations: Float64Array, { iterations: at, places }: Known): Float64Array {
+  let next = 0;
+  return iterations.map((iteration) => {
+    while (next < at.length && at[next]! <= iteration) next += 1;
+    if (next === 0) return places[0]!;
+    const [before, after] = [next - 1, Math.min(next, at.length - 1)];
+    const share = before === after ? 0 : (iteration - at[before]!) / (at[after]! - at[before]!);
+    return places[before]! + share * (places[after]! - places[before]!);
   });
 }

@@ -43,11 +43,7 @@ export const describeMarks = (marks: readonly ChartMark[]): string =>
 
 function course(spec: ChartSpec, points: MetricSeries): string {
   const values = points.values();
-  let low = values[0]!;
-  let high = low;
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
+  const low = points.least().reduce((least, value) => Math.min(least, value));
+  const high = points.most().reduce((most, value) => Math.max(most, value));
   return `began at ${spec.format(values[0]!)}, lowest ${spec.format(low)}, highest ${spec.format(high)}.`;
 }

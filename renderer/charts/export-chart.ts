@@ -18,34 +18,53 @@ export async function exportChart(kind: ExportKind, picture: Picture, of: Elemen
   saveFile(`${name}.${kind}`, kind === 'svg' ? svg : await toPng(svg));
 }
 
-/** What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. */
+/**
+ * What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. Of a series that is too long to be drawn point by
+ * point, a row is a stretch of iterations, as the chart shows it: the last of them, their mean, least and greatest value.
+ */
 export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): string {
   const columns = traces.flatMap((trace) => {
     const series = seriesOf(trace);
     if (!series) return [];
     const places = trace.places.of(series);
     const name = trace.label === spec.title ? trace.metric : `${trace.label}: ${trace.metric}`;
-    const column = (title: string, values: Float64Array) => ({ title, series, values });
+    const column = (title: string, values: Float64Array, write: Write = String) => ({
+      ...{ title, series, values, write },
+    });
+    const counts = series.counts();
     return [
-      ...(axis === 'iteration' ? [] : [column(`${name} (by ${axisWords[axis].by})`, places)]),
-      column(name, series.values()),
+      ...(axis === 'iteration'
+        ? []
+        : [column(`${name} (by ${axisWords[axis].by})`, places, axis === 'clock' ? isoTime : String)]),
+      column(counts ? `${name} (mean)` : name, series.values()),
+      ...(counts
+        ? [
+            column(`${name} (least)`, series.least()),
+            column(`${name} (greatest)`, series.most()),
+            column(`${name} (iterations)`, counts),
+          ]
+        : []),
       ...(trace.sparse || smoothing <= 0
         ? []
         : [column(`${name} (smoothed ${smoothing})`, series.smoothed(smoothing))]),
     ];
   });
-  const rows = new Map<number, (number | '')[]>();
-  for (const [at, { series, values }] of columns.entries()) {
+  const rows = new Map<number, string[]>();
+  for (const [at, { series, values, write }] of columns.entries()) {
     series.iterations().forEach((iteration, index) => {
-      const row = rows.get(iteration) ?? new Array<number | ''>(columns.length).fill('');
+      const row = rows.get(iteration) ?? new Array<string>(columns.length).fill('');
       rows.set(iteration, row);
-      row[at] = values[index]!;
+      row[at] = write(values[index]!);
     });
   }
   const head = ['iteration', ...columns.map(({ title }) => title)].map(cell).join(',');
   const body = [...rows].sort(([a], [b]) => a - b).map(([iteration, row]) => [iteration, ...row].join(','));
   return `${[head, ...body].join('\r\n')}\r\n`;
 }
+
+type Write = (value: number) => string;
+
+const isoTime: Write = (time) => new Date(time).toISOString();
 
 /** Quoted where it must be, and no formula for a spreadsheet that opens it. */
 export function cell(text: string): string {

@@ -61,13 +61,10 @@ export class GroupSeries {
 function statistics(all: readonly MetricSeries[], spread: Spread): Statistics {
   const [mean, low, high] = [new MetricSeries(), new MetricSeries(), new MetricSeries()];
   const byIteration = new Map<number, number[]>();
-  for (const series of all) {
-    const values = series.values();
-    series.iterations().forEach((iteration, index) => {
-      const there = byIteration.get(iteration);
-      if (there) there.push(values[index]!);
-      else byIteration.set(iteration, [values[index]!]);
-    });
+  for (const [iteration, value] of all.flatMap(inStretches(all))) {
+    const there = byIteration.get(iteration);
+    if (there) there.push(value);
+    else byIteration.set(iteration, [value]);
   }
   for (const [iteration, values] of [...byIteration].sort(([a], [b]) => a - b)) {
     const average = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -77,6 +74,30 @@ function statistics(all: readonly MetricSeries[], spread: Spread): Statistics {
     high.put(iteration, spread === 'range' ? Math.max(...values) : average + deviation);
   }
   return { mean, low, high };
+}
+
+/**
+ * A series' entries as iterations and values. Where any of the runs is so long that its entries are stretches, all are brought to the longest of them, so that what is
+ * averaged is of the same iterations.
+ */
+function inStretches(all: readonly MetricSeries[]): (series: MetricSeries) => [number, number][] {
+  const step = all.reduce(
+    (longest, series) => series.counts()?.reduce((most, count) => Math.max(most, count), longest) ?? longest,
+    1,
+  );
+  return (series) => {
+    const values = series.values();
+    if (step === 1) return [...series.iterations()].map((iteration, index) => [iteration, values[index]!]);
+    const counts = series.counts();
+    const stretches = new Map<number, { sum: number; count: number }>();
+    series.iterations().forEach((iteration, index) => {
+      const end = Math.ceil(iteration / step) * step;
+      const { sum, count } = stretches.get(end) ?? { sum: 0, count: 0 };
+      const own = counts?.[index] ?? 1;
+      stretches.set(end, { sum: sum + own * values[index]!, count: count + own });
+    });
+    return [...stretches].map(([end, { sum, count }]) => [end, sum / count]);
+  };
 }
 
 /** Of a sample (n - 1); 0 for a single run. */

@@ -20,6 +20,15 @@ export interface Layout {
   values: Values[];
   /** Whether several points share a place, so that columns hold the least and the greatest of them. */
   dense: boolean;
+  /** Traces that are coarser in view than there are pixels, and where: core may have them finer. */
+  coarse: Coarse[];
+}
+
+export interface Coarse {
+  trace: Trace;
+  /** Iterations: after one, up to another. */
+  after: number;
+  upTo: number;
 }
 
 export interface LayoutOptions {
@@ -43,6 +52,11 @@ export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
 interface Points {
   places: Float64Array;
   values: Float64Array;
+  /** Of the points that each value stands for; the value itself where it is one point, or an average. */
+  least: Float64Array;
+  most: Float64Array;
+  /** How many they are; null where all are points. */
+  counts: Float64Array | null;
   /** Those in view, with one more on either side, so that lines reach the edge. */
   from: number;
   to: number;
@@ -55,19 +69,21 @@ interface Points {
  */
 export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
   const points = columns.map((column) => pointsOf(column, options));
-  const exact = unionOf(points, options.width * 2);
+  const coarse = columns.flatMap((column, index) => coarseOf(column, points[index]!, options.width) ?? []);
+  const exact = points.some(hasStretches) ? null : unionOf(points, options.width * 2);
   if (exact) {
     // What was measured is a single line then.
     const values = points.map((each, index) =>
       spread(columns[index]!.role === 'raw-high' ? nothing : each, exact),
     );
-    return { x: exact, values, dense: false };
+    return { x: exact, values, dense: false, coarse };
   }
   const grid = gridOf(points, options);
   return {
     x: grid.x,
     values: points.map((each, index) => bucketed(each, grid, columns[index]!.role)),
     dense: true,
+    coarse,
   };
 }
 
@@ -77,16 +93,36 @@ function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Poin
   const { trace } = column;
   const smooth = column.role === 'line' || column.role === 'low' || column.role === 'high';
   const places = trace.places.of(series);
-  const own = series.smoothed(smooth && !trace.sparse ? smoothing : 0);
+  const weight = smooth && !trace.sparse ? smoothing : 0;
+  const scaled = (own: Float64Array) =>
+    log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own;
+  const values = scaled(series.smoothed(weight));
+  const counts = series.counts();
+  const isMean = weight > 0 || counts === null;
   return {
     places,
-    values: log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own,
+    values,
+    least: isMean ? values : scaled(series.least()),
+    most: isMean ? values : scaled(series.most()),
+    counts,
     from: Math.max(0, indexAt(places, zoom.min, true)),
     to: Math.min(places.length, indexAt(places, zoom.max) + 2),
   };
 }
 
-const nothing: Points = { places: new Float64Array(0), values: new Float64Array(0), from: 0, to: 0 };
+const none = new Float64Array(0);
+const nothing: Points = { places: none, values: none, least: none, most: none, counts: null, from: 0, to: 0 };
+
+const hasStretches = ({ counts, from, to }: Points) =>
+  counts?.subarray(from, to).some((count) => count > 1) ?? false;
+
+/** Null where a trace is as fine as its points, or as the pixels. */
+function coarseOf({ trace, role }: Column, points: Points, width: number): Coarse | null {
+  const { from, to } = points;
+  if (role !== 'line' || to - from >= width || !hasStretches(points)) return null;
+  const iterations = seriesOf({ trace, role })!.iterations();
+  return { trace, after: iterations[from - 1] ?? -1, upTo: iterations[to - 1]! };
+}
 
 function seriesOf({ trace, role }: Column) {
   const { source, metric, band } = trace;
@@ -144,7 +180,8 @@ function gridOf(points: readonly Points[], { zoom, width }: LayoutOptions): Grid
 const below = (place: number, edge: number) => (place < edge ? place : undefined);
 const above = (place: number, edge: number) => (place > edge ? place : undefined);
 
-function bucketed({ places, values, from, to }: Points, grid: Grid, role: Column['role']): Values {
+function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
+  const { places, values, least, most, from, to } = points;
   const { x, before, buckets, start, step } = grid;
   const end = start + buckets * step;
   const column: Values = new Array(x.length).fill(undefined);
@@ -161,19 +198,21 @@ function bucketed({ places, values, from, to }: Points, grid: Grid, role: Column
     let low = -1;
     let high = -1;
     for (; index < to && places[index]! < edge && places[index]! <= end; index++) {
-      const value = values[index]!;
-      if (!Number.isFinite(value)) continue;
-      if (low < 0 || value < values[low]!) low = index;
-      if (high < 0 || value > values[high]!) high = index;
+      if (Number.isFinite(least[index]) && (low < 0 || least[index]! < least[low]!)) low = index;
+      if (Number.isFinite(most[index]) && (high < 0 || most[index]! > most[high]!)) high = index;
     }
-    if (low < 0) continue;
+    // On a logarithmic scale a stretch may have nothing but its greatest value.
+    if (high < 0) continue;
+    if (low < 0) low = high;
     const at = before + 2 * bucket;
-    if (isLowEdge(role)) column[at] = column[at + 1] = values[low]!;
-    else if (isHighEdge(role)) column[at] = column[at + 1] = values[high]!;
-    else if (low === high) column[at + (places[low]! < start + (bucket + 0.5) * step ? 0 : 1)] = values[low]!;
+    const [lowest, highest] = [finite(least[low]!) ?? most[high]!, most[high]!];
+    if (isLowEdge(role)) column[at] = column[at + 1] = lowest;
+    else if (isHighEdge(role)) column[at] = column[at + 1] = highest;
+    else if (low === high && lowest === highest)
+      column[at + (places[low]! < start + (bucket + 0.5) * step ? 0 : 1)] = highest;
     else {
-      column[at] = values[Math.min(low, high)]!;
-      column[at + 1] = values[Math.max(low, high)]!;
+      column[at] = low <= high ? lowest : highest;
+      column[at + 1] = low <= high ? highest : lowest;
     }
   }
   return column;

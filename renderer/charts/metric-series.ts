@@ -1,13 +1,27 @@
+import type { Series } from '../../core/contract/contract.ts';
 import { continueSmoothing } from './smoothing.ts';
 
-/** One metric over iterations in growing typed arrays, ascending by iteration. */
+/** What entries stand for where some of them are several points: their least and greatest value, and how many they are. */
+interface Buckets {
+  least: Float64Array<ArrayBuffer>;
+  most: Float64Array<ArrayBuffer>;
+  counts: Float64Array<ArrayBuffer>;
+}
+
+/**
+ * One metric over iterations in growing typed arrays, ascending by iteration. An entry is a point, or a stretch of points of a series that is longer than charts are
+ * wide: the last iteration of the stretch, with the mean, the least and the greatest value of its points. Finer entries can take the place of coarse ones.
+ */
 export class MetricSeries {
   #iterations = new Float64Array(64);
   #values = new Float64Array(64);
+  /** Null as long as every entry is a point. */
+  #buckets: Buckets | null = null;
   #length = 0;
   /** The moving average, and how many of its values still hold. */
   #average = { weight: 0, values: new Float64Array(0), valid: 0 };
 
+  /** Of entries. */
   get length(): number {
     return this.#length;
   }
@@ -16,8 +30,24 @@ export class MetricSeries {
     return this.#iterations.subarray(0, this.#length);
   }
 
+  /** Points, and the means of stretches. */
   values(): Float64Array {
     return this.#values.subarray(0, this.#length);
+  }
+
+  /** The least value of each entry's points. */
+  least(): Float64Array {
+    return (this.#buckets?.least ?? this.#values).subarray(0, this.#length);
+  }
+
+  /** The greatest value of each entry's points. */
+  most(): Float64Array {
+    return (this.#buckets?.most ?? this.#values).subarray(0, this.#length);
+  }
+
+  /** How many points each entry is; null where every one is a point. */
+  counts(): Float64Array | null {
+    return this.#buckets?.counts.subarray(0, this.#length) ?? null;
   }
 
   /** Its moving average, `weight` in [0, 1): 0 are the values as they are. Kept, and continued as points come. */
@@ -30,7 +60,8 @@ export class MetricSeries {
       larger.set(average.values.subarray(0, average.valid));
       average.values = larger;
     }
-    if (average.valid < this.#length) continueSmoothing(this.values(), average.values, average.valid, weight);
+    if (average.valid < this.#length)
+      continueSmoothing(this.values(), average.values, average.valid, weight, this.counts());
     average.valid = this.#length;
     return average.values.subarray(0, this.#length);
   }
@@ -46,48 +77,97 @@ export class MetricSeries {
     return index < this.#length && this.#iterations[index] === iteration ? this.#values[index] : undefined;
   }
 
-  /** Appends a newer point, replaces one of the same iteration, inserts one that comes late. */
+  /** Appends a newer point, replaces one of the same iteration, inserts one that comes late; one within a stretch is part of it already. */
   put(iteration: number, value: number): void {
     const index = this.#lowerBound(iteration);
+    if (index < this.#length && (this.#buckets?.counts[index] ?? 1) > 1) return;
     this.#average.valid = Math.min(this.#average.valid, index);
-    if (index < this.#length && this.#iterations[index] === iteration) {
-      this.#values[index] = value;
-      return;
-    }
-    this.#reserve(this.#length + 1);
-    this.#iterations.copyWithin(index + 1, index, this.#length);
-    this.#values.copyWithin(index + 1, index, this.#length);
+    if (index === this.#length || this.#iterations[index] !== iteration) this.#move(index, index + 1);
     this.#iterations[index] = iteration;
     this.#values[index] = value;
-    this.#length += 1;
+    this.#fill(index, value, value, 1);
   }
 
-  /** Drops what lies after the iteration a run was resumed from. */
+  /** Puts other entries where those after one iteration, up to another, are: all of them by default. */
+  replace(
+    { iterations, values, buckets }: Omit<Series, 'name'>,
+    after = Number.NEGATIVE_INFINITY,
+    upTo = Number.POSITIVE_INFINITY,
+  ): void {
+    const from = this.#lowerBound(after, true);
+    this.#move(this.#lowerBound(upTo, true), from + iterations.length);
+    this.#average.valid = Math.min(this.#average.valid, from);
+    if (buckets) this.#buckets ??= bucketsOf(this.#values, this.#length);
+    this.#iterations.set(iterations, from);
+    this.#values.set(values, from);
+    for (const [index, value] of this.#buckets ? values.entries() : [])
+      this.#fill(
+        from + index,
+        buckets?.least[index] ?? value,
+        buckets?.most[index] ?? value,
+        buckets?.counts[index] ?? 1,
+      );
+  }
+
+  /** Drops what lies after the iteration a run was resumed from, and the stretch that it lies in. */
   truncateAfter(iteration: number): void {
-    this.#length = this.#lowerBound(iteration + 1);
+    this.#length = this.#lowerBound(iteration, true);
     this.#average.valid = Math.min(this.#average.valid, this.#length);
   }
 
-  #lowerBound(iteration: number): number {
+  #fill(index: number, least: number, most: number, count: number): void {
+    if (!this.#buckets) return;
+    this.#buckets.least[index] = least;
+    this.#buckets.most[index] = most;
+    this.#buckets.counts[index] = count;
+  }
+
+  /** Index of the first entry at or after an iteration; with `beyond`, after it. */
+  #lowerBound(iteration: number, beyond = false): number {
+    const isBefore = (each: number) => each < iteration || (beyond && each === iteration);
     let low = 0;
     let high = this.#length;
     // Nearly every point is the newest one.
-    if (high > 0 && this.#iterations[high - 1]! < iteration) return high;
+    if (high > 0 && isBefore(this.#iterations[high - 1]!)) return high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#iterations[middle]! < iteration) low = middle + 1;
+      if (isBefore(this.#iterations[middle]!)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
+  /** Moves the entries from an index on, so that they begin at another one. */
+  #move(from: number, to: number): void {
+    const length = this.#length + to - from;
+    this.#reserve(length);
+    const { least, most, counts } = this.#buckets ?? {};
+    for (const array of [this.#iterations, this.#values, least, most, counts])
+      array?.copyWithin(to, from, this.#length);
+    this.#length = length;
+  }
+
   #reserve(length: number): void {
     if (length <= this.#iterations.length) return;
-    const capacity = this.#iterations.length * 2;
+    const capacity = Math.max(length, this.#iterations.length * 2);
     this.#iterations = grown(this.#iterations, capacity);
     this.#values = grown(this.#values, capacity);
+    if (!this.#buckets) return;
+    const { least, most, counts } = this.#buckets;
+    this.#buckets = {
+      least: grown(least, capacity),
+      most: grown(most, capacity),
+      counts: grown(counts, capacity),
+    };
   }
 }
+
+/** Of entries that are points. */
+const bucketsOf = (values: Float64Array<ArrayBuffer>, length: number): Buckets => ({
+  least: values.slice(),
+  most: values.slice(),
+  counts: new Float64Array(values.length).fill(1, 0, length),
+});
 
 function grown(array: Float64Array<ArrayBuffer>, capacity: number): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(capacity);

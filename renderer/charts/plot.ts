@@ -55,7 +55,10 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   let { width } = options;
   let layout: Layout;
   const data = () => {
-    layout = layOut(columns, { ...options.view(), width: Math.max(50, width - axisSize) });
+    const pixels = Math.max(50, width - axisSize);
+    layout = layOut(columns, { ...options.view(), width: pixels });
+    for (const { trace, after, upTo } of layout.coarse)
+      trace.source.refine?.(trace.metric, after, upTo, Math.ceil(pixels));
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
   const first = data();

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { AxisKind } from './axes.ts';
+import { type AxisKind, axisKinds } from './axes.ts';
 
 const storageKey = 'starpo-charts';
 
@@ -74,9 +74,7 @@ function stored(): Kept {
   return {
     smoothing:
       typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
-    axis: ['iteration', 'update', 'episode', 'token', 'time'].includes(axis as string)
-      ? (axis as AxisKind)
-      : defaults.axis,
+    axis: axisKinds.find((kind) => kind === axis) ?? defaults.axis,
     ignoreOutliers: ignoreOutliers === true,
     log: texts(written.log),
     pins: texts(written.pins),

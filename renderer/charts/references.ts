@@ -16,9 +16,20 @@ interface Environment {
   max_actions?: number;
 }
 
+/** StarPO-S in the RAGEN paper (arXiv 2504.20073, table 4): Qwen2.5-0.5B-Instruct after 200 iterations, in settings as the paper has them. */
+const paperResults: Record<string, { success: number; holds: (config: Record<string, unknown>) => boolean }> =
+  {
+    sokoban: {
+      success: 0.2148,
+      holds: ({ dim_x, dim_y, num_boxes }) => dim_x === 6 && dim_y === 6 && num_boxes === 1,
+    },
+    bandit: { success: 1, holds: () => true },
+  };
+const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
+
 /**
- * What a share of success is to be held against: the policy before training, chance, a person who played its levels, and the best that there is to reach, each
- * where it is known. With several environments none is drawn, since a line would not say of which it is.
+ * What a share of success is to be held against: the policy before training, chance, a person who played its levels, and the best that there is to reach, the RAGEN paper's
+ * result for the same model and rules, each where it is known. With several environments none is drawn, since a line would not say of which it is.
  */
 export function successReferences(
   config: unknown,
@@ -32,12 +43,19 @@ export function successReferences(
   const untrained = evaluations?.at(0);
   const { type = '', config: settings = {}, max_actions: moves = 0 } = environment;
   const bounds = environmentOf(type).bounds?.(settings, moves) ?? [];
+  const paper = paperResults[type];
   const you = people.find((person) => person.environment === environment.label);
   return [
     ...(untrained === undefined ? [] : [lineOf('untrained', untrained)]),
     ...bounds.map(({ name, success }) => ({ value: success, label: `${name} ${percent(success, 0)}` })),
     ...(you ? [lineOf('You', you.successes / you.levels)] : []),
+    ...(paper?.holds(settings) && paperModel.test(modelOf(config))
+      ? [{ value: paper.success, label: `RAGEN paper, table 4: ${percent(paper.success)}` }]
+      : []),
   ];
 }
 
 const lineOf = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });
+
+const modelOf = (config: unknown): string =>
+  (config as { start?: { model?: string } } | null)?.start?.model ?? '';

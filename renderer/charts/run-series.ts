@@ -1,11 +1,18 @@
-import type { Notice, Series } from '../../core/contract/contract.ts';
+import type { IterationTimes, Notice, Series } from '../../core/contract/contract.ts';
 import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
+
+/** Asks core for one metric after one iteration, up to another, in about so many entries. */
+export type AskFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
 
 /** All metrics of one run, outside React; charts listen and redraw in the next animation frame. */
 export class RunSeries implements SeriesSource {
   readonly #series = new Map<string, MetricSeries>();
   readonly #listeners = new Set<() => void>();
+  readonly #times = new MetricSeries();
+  #askFiner: AskFiner | null = null;
+  /** What was asked of each metric last. */
+  readonly #asked = new Map<string, string>();
   #version = 0;
 
   /** Rises with every change, for useSyncExternalStore. */
@@ -21,24 +28,47 @@ export class RunSeries implements SeriesSource {
     return [...this.#series.keys()];
   }
 
+  times(): MetricSeries {
+    return this.#times;
+  }
+
   /** Replaces everything with what core has stored. */
-  load(all: Series[]): void {
+  load(all: Series[], times: IterationTimes = { iterations: [], times: [] }, askFiner?: AskFiner): void {
     this.#series.clear();
-    for (const { name, iterations, values } of all) {
-      const series = this.#open(name);
-      for (const [index, iteration] of iterations.entries()) series.put(iteration, values[index]!);
-    }
+    this.#asked.clear();
+    this.#askFiner = askFiner ?? null;
+    for (const series of all) this.#open(series.name).replace(series);
+    this.#times.replace({ iterations: times.iterations, values: times.times });
     this.#changed();
   }
 
   apply(notice: Pick<Notice<'metrics'>, 'truncateAfter' | 'points'>): void {
     if (notice.truncateAfter !== null) {
-      for (const series of this.#series.values()) series.truncateAfter(notice.truncateAfter);
+      for (const series of [this.#times, ...this.#series.values()])
+        series.truncateAfter(notice.truncateAfter);
     }
-    for (const { iteration, metrics } of notice.points) {
+    for (const { iteration, metrics, time } of notice.points) {
       for (const [name, value] of Object.entries(metrics)) this.#open(name).put(iteration, value);
+      if (time !== undefined) this.#times.put(iteration, time);
     }
     this.#changed();
+  }
+
+  /** Once for the same stretch: what came was all that there is. */
+  refine(metric: string, after: number, upTo: number, entries: number): void {
+    const asked = [after, upTo, entries].join(' ');
+    const askFiner = this.#askFiner;
+    if (!askFiner || this.#asked.get(metric) === asked) return;
+    this.#asked.set(metric, asked);
+    // A range is cut into half as many at least.
+    askFiner(metric, after, upTo, 2 * entries)
+      .then(([finer]) => {
+        // Everything may have been loaded anew, or another stretch asked for, in the meantime.
+        if (!finer || this.#asked.get(metric) !== asked) return;
+        this.#series.get(metric)?.replace(finer, after, upTo);
+        this.#changed();
+      })
+      .catch(() => this.#asked.delete(metric));
   }
 
   subscribe = (listener: () => void): (() => void) => {

@@ -1,5 +1,6 @@
 import type { AxisKind } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
+import { clockTicks } from './clock.ts';
 import type { Column, Layout, Zoom } from './layout.ts';
 
 /** How values are drawn. */
@@ -87,8 +88,9 @@ export const valueTicks = (low: number, high: number, count: number, log: boolea
 
 const timeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 36_000, 86_400];
 
-/** Whole numbers of what is counted, or round times. */
+/** Whole numbers of what is counted, or round times. `count`: of narrow words; those of dates are wide. */
 export function placeTicks(kind: AxisKind, low: number, high: number, count: number): number[] {
+  if (kind === 'clock') return clockTicks(low, high, count * 0.6);
   if (kind !== 'time') return niceTicks(low, high, count, 1);
   const rough = (high - low) / Math.max(1, count);
   const step = timeSteps.find((each) => each >= rough);

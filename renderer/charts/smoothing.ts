@@ -1,18 +1,26 @@
 /**
  * Exponential moving average without the pull towards zero at the start (divided by 1 - weight^t): writes those of `values` into `smoothed` from index `from`
- * on; what stands before it there is of the same weight. `weight` in (0, 1).
+ * on; what stands before it there is of the same weight. `weight` in (0, 1). `counts`: how many points each value is the mean of, where some are several; it counts as
+ * often, at the end of its stretch.
  */
 export function continueSmoothing(
   values: ArrayLike<number>,
   smoothed: Float64Array,
   from: number,
   weight: number,
+  counts: ArrayLike<number> | null = null,
 ): void {
-  let remaining = weight ** from;
+  let before = from;
+  if (counts) {
+    before = 0;
+    for (let index = 0; index < from; index++) before += counts[index]!;
+  }
+  let remaining = weight ** before;
   let average = from > 0 ? smoothed[from - 1]! * (1 - remaining) : 0;
   for (let index = from; index < values.length; index++) {
-    average = weight * average + (1 - weight) * values[index]!;
-    remaining *= weight;
+    const kept = counts ? weight ** counts[index]! : weight;
+    average = kept * average + (1 - kept) * values[index]!;
+    remaining *= kept;
     smoothed[index] = average / (1 - remaining);
   }
 }

@@ -73,13 +73,16 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
     if (now === version) return extent;
     version = now;
     let max = 0;
+    // Training begins at 0 by whatever is counted, and at some time by the clock.
+    let min = axis === 'clock' ? Number.POSITIVE_INFINITY : 0;
     for (const [{ source, shape }, places] of own) {
       const last = source
         .names()
         .reduce((newest, name) => Math.max(newest, source.get(name)?.newest()?.iteration ?? 0), 0);
       max = Math.max(max, axis === 'iteration' ? Math.max(last, shape.iterations) : places.at(last));
+      min = Math.min(min, axis === 'clock' ? places.at(0) : 0);
     }
-    extent = { min: 0, max: max || 1 };
+    extent = own.length > 0 ? { min, max: max > min ? max : min + 1 } : { min: 0, max: 1 };
     return extent;
   };
 }

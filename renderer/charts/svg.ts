@@ -65,9 +65,14 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     add('line', { x1: box.left, x2: box.right, y1: y(value), y2: y(value), stroke: color('chart-grid') });
     text(tickText(spec, value, view.log), { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
   }
-  for (const place of placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90)) {
+  const places = placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90);
+  for (const [index, place] of places.entries()) {
     add('line', { x1: x(place), x2: x(place), y1: box.top, y2: box.bottom, stroke: color('chart-grid') });
-    text(axisWords[axis].tick(place), { x: x(place), y: box.bottom + 18 }, { 'text-anchor': 'middle' });
+    text(
+      axisWords[axis].tick(place, index, places),
+      { x: x(place), y: box.bottom + 18 },
+      { 'text-anchor': 'middle' },
+    );
   }
   text(`by ${axisWords[axis].by}`, { x: box.right, y: height - 8 }, { 'text-anchor': 'end' });
 

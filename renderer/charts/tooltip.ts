@@ -67,7 +67,7 @@ export function readingsAt(traces: readonly Trace[], place: number, smoothing: n
 
 function lineOf(
   { format }: ChartSpec,
-  { trace, place: own, iteration, value, smoothed, band }: Reading,
+  { trace, place: own, iteration, value, smoothed, stretch, band }: Reading,
   axis: AxisKind,
   place: number,
   tellsIteration: boolean,
@@ -83,7 +83,11 @@ function lineOf(
     value: format(smoothed),
     notes: [
       ...(band ? [`${format(band.low)} to ${format(band.high)}`] : []),
-      ...(isSmoothed ? [`measured ${format(value)}`] : []),
+      ...(stretch
+        ? [`${format(stretch.least)} to ${format(stretch.most)} in ${stretch.count} iterations`]
+        : isSmoothed
+          ? [`measured ${format(value)}`]
+          : []),
       ...(elsewhere ? [`at iteration ${iteration}`] : []),
     ],
   };

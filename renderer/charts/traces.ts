@@ -35,6 +35,8 @@ export interface Reading {
   /** As it was measured, and its moving average, which is the same for what isn't smoothed. */
   value: number;
   smoothed: number;
+  /** Where it is a stretch of several points: between which values they are. */
+  stretch: { least: number; most: number; count: number } | null;
   band: { low: number; high: number } | null;
 }
 
@@ -52,6 +54,12 @@ export function readingAt(trace: Trace, index: number, smoothing: number): Readi
     iteration,
     value: series.values()[at]!,
     smoothed: series.smoothed(trace.sparse ? 0 : smoothing)[at]!,
+    stretch: stretchAt(series, at),
     band: low === undefined || high === undefined ? null : { low, high },
   };
+}
+
+function stretchAt(series: MetricSeries, index: number): Reading['stretch'] {
+  const count = series.counts()?.[index] ?? 1;
+  return count > 1 ? { least: series.least()[index]!, most: series.most()[index]!, count } : null;
 }

@@ -1,4 +1,5 @@
 import { commandIds, factsOf } from '../../core/contract/commands.ts';
+import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from './commands.module.css';
 import { keyWords } from './commands.ts';
@@ -20,7 +21,7 @@ export function KeysDialog({ close }: { close: () => void }) {
   });
   const all = [...own, ...ofPages.map(([key, title]) => ({ keys: [key], title }))];
   return (
-    <Dialog open onClose={close} title="Keys">
+    <Dialog open onClose={close} title="Keys" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>
         {all.map(({ keys, title }) => (
           <div key={title}>

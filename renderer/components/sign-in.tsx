@@ -14,7 +14,9 @@ export function SignIn() {
         <strong>This tab isn't signed in.</strong> Paste the address from your terminal:{' '}
         <input name="address" type="text" size={48} autoComplete="off" spellCheck={false} />
       </label>{' '}
-      <button type="submit">Open</button>
+      <button type="submit" className="button">
+        Open
+      </button>
       {wrong && (
         <p role="alert">
           That isn't an address that <code>starpo serve</code> prints: it begins with http:// and has

@@ -1,6 +1,7 @@
 import type { Api } from '../api/api.ts';
 import type { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
+import { askSeries } from './ask-series.ts';
 
 /** Keeps the series of a run in step with core until the returned function is called. What can't be had stays as it was. `loaded`: called whenever all of it has come. */
 export function followSeries(
@@ -11,10 +12,10 @@ export function followSeries(
 ): () => void {
   const catchUp = createCatchUp();
   let followed = true;
-  const ask = () => api.call('runs.series', { runId });
-  const take = (all: Awaited<ReturnType<typeof ask>>) => {
+  const ask = () => askSeries(api, runId);
+  const take = (put: Awaited<ReturnType<typeof ask>>) => {
     if (!followed) return;
-    series.load(all);
+    put(series);
     loaded();
   };
   const stops = [

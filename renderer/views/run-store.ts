@@ -10,9 +10,11 @@ import type {
   RolloutFile,
   RunStorage,
 } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
+import { askSeries } from './ask-series.ts';
 
 const keptLogLines = 2000;
 
@@ -66,16 +68,16 @@ export function followRun(api: Api, store: RunStore): () => void {
   const { runId } = store.getState();
   let followed = true;
   const catchUp = createCatchUp();
+  const trapCatchUp = createCatchUp();
 
   const ask = () =>
     Promise.all([
       api.call('runs.get', { runId }),
-      api.call('runs.series', { runId }),
+      askSeries(api, runId),
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
       api.call('alerts.list', { runId }),
-      api.call('echoTrap.state', { runId }),
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
@@ -89,16 +91,9 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [
-      { config, folder, memoryPlan, humanSuccess },
-      series,
-      log,
-      rollouts,
-      evaluations,
-      alerts,
-      echoTrap,
-    ] = answers;
-    store.getState().series.load(series);
+    const [{ config, folder, memoryPlan, humanSuccess }, putSeries, log, rollouts, evaluations, alerts] =
+      answers;
+    putSeries(store.getState().series);
     store.setState({
       loaded: true,
       problem: null,
@@ -110,9 +105,14 @@ export function followRun(api: Api, store: RunStore): () => void {
       rollouts: rollouts.reduce(withFile, []),
       evaluations,
       alerts,
-      echoTrap,
     });
     measure();
+  }
+
+  /** By itself: a long run is judged anew by a core that has just begun, and nothing waits for that. */
+  function judge(): void {
+    const ask = () => api.call('echoTrap.state', { runId });
+    trapCatchUp.snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap })).catch(() => {});
   }
 
   function fail(problem: unknown): void {
@@ -165,17 +165,22 @@ export function followRun(api: Api, store: RunStore): () => void {
     ),
     api.on('storage', ({ storage }) => store.setState({ storage }), runId),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
-    api.on('echoTrap', ({ echoTrap }) => catchUp.notice(() => store.setState({ echoTrap })), runId),
+    api.on('echoTrap', ({ echoTrap }) => trapCatchUp.notice(() => store.setState({ echoTrap })), runId),
+    api.on('removed', () => store.setState({ problem: runGone() }), runId),
     // One that wasn't known yet may have been taken in since.
     api.on(
       'run',
       () => {
-        if (store.getState().problem !== null) catchUp.snapshot(ask, load).catch(fail);
+        if (store.getState().problem === null) return;
+        catchUp.snapshot(ask, load).catch(fail);
+        judge();
       },
       runId,
     ),
     api.onState((state) => {
-      if (state === 'open') catchUp.snapshot(ask, load).catch(fail);
+      if (state !== 'open') return;
+      catchUp.snapshot(ask, load).catch(fail);
+      judge();
     }),
   ];
   return () => {
@@ -183,6 +188,13 @@ export function followRun(api: Api, store: RunStore): () => void {
     for (const stop of stops) stop();
   };
 }
+
+const runGone = () =>
+  new Failure(
+    'run_gone',
+    'This run is no longer here.',
+    'Its folder was deleted or moved. What was deleted in the app lies in the trash for seven days: History, Trash.',
+  );
 
 /** In order of the journal; a line that is told twice stays one. */
 export function withLine(log: LogLine[], line: LogLine): LogLine[] {

@@ -130,7 +130,7 @@ describe('the history', { timeout: 60_000 }, () => {
       {
         runId: id,
         truncateAfter: null,
-        points: [{ iteration: 2, metrics: { 'rollout/success_rate': 0.7 } }],
+        points: [{ iteration: 2, metrics: { 'rollout/success_rate': 0.7 }, time: expect.any(Number) }],
       },
     ]);
   });

@@ -56,6 +56,7 @@ describe('a layout', () => {
         [undefined, undefined, undefined],
       ],
       dense: false,
+      coarse: [],
     });
   });
 
@@ -117,7 +118,7 @@ describe('a layout', () => {
 
 describe('a scale of values', () => {
   const values = Array.from({ length: 200 }, (_, index) => (index === 50 ? 1000 : index / 200));
-  const layout = { x: values.map((_, index) => index), values: [values], dense: false };
+  const layout = { x: values.map((_, index) => index), values: [values], dense: false, coarse: [] };
   const columns = columnsOf(traceOf(source({}), 'a'), false);
   const zoom = { min: 0, max: 200 };
   const range = (options: object, of: object = {}, also: number[] = []) =>
@@ -304,6 +305,18 @@ describe('configurations', () => {
     ]);
   });
 
+  test('are told in the words and the units of the form', () => {
+    const lake = (size: number, luck: string) => ({
+      rollout: { groups: size },
+      environments: [{ type: 'frozen-lake', noise: luck, config: { size } }],
+    });
+    expect(differences([lake(4, 'shared'), lake(8, 'independent')])).toMatchObject([
+      { title: 'Groups', unit: '', values: ['4', '8'] },
+      { title: 'Luck', values: ['The same in a group', 'Each episode its own'] },
+      { path: 'environments.0.config.size', title: 'Size', unit: 'cells a side', values: ['4', '8'] },
+    ]);
+  });
+
   test('group runs by a setting, or by all but the seed', () => {
     const [bySettings, byClip] = groupings(runs);
     expect(bySettings).toMatchObject({ id: 'settings', groups: [{ members: [0, 1] }, { members: [2, 3] }] });
@@ -333,5 +346,19 @@ describe('what success is held against', () => {
     expect(labels(bandit)).toEqual(['random 50 %', 'You 50.0 %']);
     expect(labels(lake, bandit)).toEqual([]);
     expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);
+  });
+
+  test('is the RAGEN paper where a run has its model and its rules', () => {
+    const room = (boxes: number) => ({
+      ...{ label: 'room', type: 'sokoban', config: { dim_x: 6, dim_y: 6, num_boxes: boxes } },
+    });
+    const labels = (model: string, boxes: number) =>
+      successReferences({ start: { model }, environments: [room(boxes)] }, evaluated).map(
+        ({ label }) => label,
+      );
+    const line = 'RAGEN paper, table 4: 21.5 %';
+    expect(labels('/models/Qwen2.5-0.5B-Instruct', 1)).toContain(line);
+    expect(labels('/models/Qwen2.5-0.5B-Instruct', 2)).not.toContain(line);
+    expect(labels('/models/starter', 1)).not.toContain(line);
   });
 });

@@ -74,6 +74,7 @@ test('points, lines and files that come while the stored ones are on their way s
   await answer({
     'runs.get': { summary: run, config: {}, folder: '' },
     'runs.series': [{ name: 'loss', iterations: [1, 2, 5], values: [1, 20, 50] }],
+    'runs.times': { iterations: [0, 1], times: [1000, 2000] },
     'runs.log': [{ seq: 1, time: 0, level: 'info', message: 'old' }],
     'rollouts.list': [
       { iteration: 5, split: 'train', episodes: 1 },

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { Series } from '../../core/contract/contract.ts';
+import { byIteration } from '../../renderer/charts/axes.ts';
 import { chartSpecs } from '../../renderer/charts/chart-specs.ts';
-import { indexAt, nearestAt } from '../../renderer/charts/layout.ts';
+import { describeChart } from '../../renderer/charts/chart-text.ts';
+import { columnsOf, indexAt, layOut, nearestAt } from '../../renderer/charts/layout.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { spark } from '../../renderer/charts/sparkline.ts';
+import type { Trace } from '../../renderer/charts/traces.ts';
 
 function series(points: [number, number][]): MetricSeries {
   const made = new MetricSeries();
@@ -92,6 +96,74 @@ describe('the series of a run', () => {
     run.load([{ name: 'a', iterations: [1], values: [1] }]);
     run.load([{ name: 'b', iterations: [2], values: [2] }]);
     expect(run.names()).toEqual(['b']);
+  });
+});
+
+describe('a series of stretches', () => {
+  /** Points 1, 0, 1, 0, ... but for one of 9 at iteration 37; of ten iterations each, and finer where `step` is less. */
+  const valueAt = (iteration: number) => (iteration === 37 ? 9 : iteration % 2);
+  const stretches = (from: number, to: number, step: number): Series => {
+    const ends = Array.from({ length: (to - from) / step }, (_, index) => from + step * (index + 1));
+    const of = ends.map((end) => Array.from({ length: step }, (_, index) => valueAt(end - index)));
+    return {
+      name: 'a',
+      iterations: ends,
+      values: of.map((values) => values.reduce((sum, value) => sum + value, 0) / step),
+      buckets: {
+        least: of.map((values) => Math.min(...values)),
+        most: of.map((values) => Math.max(...values)),
+        counts: of.map((values) => values.length),
+      },
+    };
+  };
+
+  test('asks once for a finer one, puts it where the coarse one was, and takes new points behind it', async () => {
+    const run = new RunSeries();
+    const asked: unknown[] = [];
+    run.load([stretches(0, 100, 10)], undefined, async (...args) => {
+      asked.push(args);
+      return [stretches(30, 50, 1)];
+    });
+    const come = new Promise<void>((resolve) => {
+      run.subscribe(resolve);
+    });
+    for (let times = 0; times < 3; times++) run.refine('a', 30, 50, 100);
+    await come;
+    expect(asked).toEqual([['a', 30, 50, 200]]);
+    const made = run.get('a')!;
+    expect([...made.counts()!]).toEqual([...Array(3).fill(10), ...Array(20).fill(1), ...Array(5).fill(10)]);
+    expect([made.at(37), made.at(38), made.at(30)]).toEqual([9, 0, 0.5]);
+    // Of a stretch it is part of already.
+    run.apply({ truncateAfter: null, points: [{ iteration: 95, metrics: { a: 50 } }] });
+    run.apply({ truncateAfter: null, points: [{ iteration: 101, metrics: { a: 5 } }] });
+    expect(made.newest()).toEqual({ iteration: 101, value: 5 });
+    expect([made.length, made.most().at(-2), made.counts()!.at(-1)]).toEqual([29, 1, 1]);
+    run.apply({ truncateAfter: 95, points: [] });
+    expect(made.newest()?.iteration).toBe(90);
+  });
+
+  test('is smoothed as if each of its points had its mean', () => {
+    const coarse = new MetricSeries();
+    coarse.replace(stretches(0, 20, 10));
+    const points = series(Array.from({ length: 20 }, (_, index) => [index + 1, 0.5]));
+    expect(coarse.smoothed(0.9).at(-1)).toBeCloseTo(points.smoothed(0.9).at(-1)!, 12);
+  });
+
+  test('loses no spike on a chart, and says where it is coarser than the chart', () => {
+    const run = new RunSeries();
+    run.load([stretches(0, 100, 10)]);
+    const trace: Trace = {
+      ...{ id: 'a', label: 'a', source: run, metric: 'a', places: byIteration, color: 'chart-ink' },
+    };
+    for (const smoothing of [0, 0.9]) {
+      const { values, dense, coarse } = layOut(columnsOf(trace, smoothing > 0), {
+        ...{ zoom: { min: 30, max: 60 }, smoothing, log: false, width: 100 },
+      });
+      expect(dense).toBe(true);
+      expect(Math.max(...values[0]!.filter((value) => value !== undefined))).toBe(9);
+      expect(coarse).toMatchObject([{ after: 10, upTo: 70 }]);
+    }
+    expect(describeChart({ ...chartSpecs([])[1]!, title: 'A' }, [trace])).toContain('highest 9.00');
   });
 });
 

@@ -1,8 +1,12 @@
-import { settingMeaning } from '../../../core/contract/setting-facts.ts';
+import { settingFacts } from '../../../core/contract/setting-facts.ts';
 
 export interface Difference {
   /** In run.json, as `optimizer.learning_rate`. */
   path: string;
+  /** As the form of a new run calls it. */
+  title: string;
+  /** Of numbers; empty where there is none. */
+  unit: string;
   meaning: string;
   /** Of each configuration, null where it has none. */
   values: (string | null)[];
@@ -18,8 +22,16 @@ export function differences(configs: readonly unknown[]): Difference[] {
   return paths.flatMap((path) => {
     const values = flat.map((each) => each.get(path) ?? null);
     if (passedOver.test(path) || new Set(values).size < 2) return [];
-    return [{ path, meaning: settingMeaning(path), values }];
+    const { title, unit, meaning, value } = settingFacts(path, typeOf(path, flat));
+    const shown = values.map((each) => (each === null ? null : value(each)));
+    return [{ path, title, unit, meaning, values: shown }];
   });
+}
+
+/** Of the environment that a setting is of, as far as one of the configurations has it. */
+function typeOf(path: string, flat: readonly ReadonlyMap<string, string>[]): string | undefined {
+  const environment = /^environments\.\d+/.exec(path)?.[0];
+  return flat.flatMap((each) => each.get(`${environment}.type`) ?? [])[0];
 }
 
 /** Every value by its path, as text. */
@@ -90,10 +102,10 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
           ),
         ]
       : []),
-    ...settings.map(({ path, values }) =>
+    ...settings.map(({ path, title, values }) =>
       grouping(
         path,
-        path,
+        title,
         values.map((value) => `${shortPath(path)} ${value ?? 'none'}`),
       ),
     ),

@@ -37,15 +37,16 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
               </tr>
             </thead>
             <tbody>
-              {rows.map(({ path, meaning, values }) => (
+              {rows.map(({ path, title, unit, meaning, values }) => (
                 <tr key={path}>
                   <th scope="row">
-                    <code>{path}</code>
+                    {title}
+                    <code className={styles.path}>{path}</code>
                     {meaning && <span className={styles.meaning}>{meaning}</span>}
                   </th>
                   {values.map((value, index) => (
                     <td key={loaded[index]!.id} title={value ?? undefined}>
-                      {value ?? <span className="faint">none</span>}
+                      {value === null ? <span className="faint">none</span> : withUnit(value, unit)}
                     </td>
                   ))}
                 </tr>
@@ -57,3 +58,7 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
     </section>
   );
 }
+
+/** A number carries its unit; a word or a text has none. */
+const withUnit = (value: string, unit: string) =>
+  unit !== '' && value.trim() !== '' && Number.isFinite(Number(value)) ? `${value} ${unit}` : value;

@@ -26,7 +26,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   const problem = useRun((state) => state.problem);
   const loaded = useRun((state) => state.loaded);
   const rollouts = useRun((state) => state.rollouts);
-  const name = useRunSummary(runId)?.name ?? '';
+  const name = useRunSummary(runId)?.name ?? runId;
   const iterations = useMemo(
     () =>
       rollouts

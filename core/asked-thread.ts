@@ -1,0 +1,103 @@
+import { type MessagePort, Worker, type WorkerOptions } from 'node:worker_threads';
+import type { ApiError } from './contract/contract.ts';
+import { asFailure, Failure } from './contract/failure.ts';
+
+interface Question {
+  id: number;
+  ask: unknown;
+}
+
+type Answer = { id: number; value: unknown } | { id: number; error: ApiError };
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A thread that answers what it is asked, which begins with the first question. Where it ends by itself, what it was asked fails with `reader_interrupted`, and the next
+ * question has a new one.
+ */
+export class AskedThread<Ask> {
+  private worker: Worker | null = null;
+  private readonly script: string;
+  private readonly what: string;
+  private readonly options: WorkerOptions;
+  private readonly pending = new Map<number, Pending>();
+  private lastId = 0;
+
+  /** `what`: it reads, as in "the thread that reads episodes". */
+  constructor(script: string, what: string, options: WorkerOptions = {}) {
+    this.script = script;
+    this.what = what;
+    this.options = options;
+  }
+
+  ask(ask: Ask): Promise<unknown> {
+    const worker = this.worker ?? this.start();
+    const id = ++this.lastId;
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject });
+      // Who waits for an answer keeps the process; an idle thread doesn't.
+      worker.ref();
+      worker.postMessage({ id, ask } satisfies Question);
+    });
+  }
+
+  async close(): Promise<void> {
+    const { worker } = this;
+    this.worker = null;
+    this.fail('it was closed');
+    await worker?.terminate();
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.script, this.options);
+    this.worker = worker;
+    const ended = (reason: string) => {
+      if (this.worker !== worker) return;
+      this.worker = null;
+      this.fail(reason);
+    };
+    worker.on('message', (answer: Answer) => this.hear(worker, answer));
+    worker.on('error', (error) => ended(error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => ended('it has ended'));
+    return worker;
+  }
+
+  private hear(worker: Worker, answer: Answer): void {
+    const waiting = this.pending.get(answer.id);
+    this.pending.delete(answer.id);
+    if (this.pending.size === 0) worker.unref();
+    if ('error' in answer) {
+      const { code, message, hint } = answer.error;
+      waiting?.reject(new Failure(code, message, hint));
+    } else waiting?.resolve(answer.value);
+  }
+
+  private fail(reason: string): void {
+    const waiting = [...this.pending.values()];
+    this.pending.clear();
+    for (const { reject } of waiting)
+      reject(
+        new Failure(
+          'reader_interrupted',
+          `The thread that reads ${this.what} failed: ${reason}.`,
+          'Ask again; if this comes back, please report it with the log.',
+        ),
+      );
+  }
+}
+
+/** The thread's own side: answers each question as it comes. */
+export function answerAll<Ask>(port: MessagePort, reply: (ask: Ask) => unknown): void {
+  port.on('message', async ({ id, ask }: Question) => {
+    let answer: Answer;
+    try {
+      answer = { id, value: await reply(ask as Ask) };
+    } catch (error) {
+      answer = { id, error: asFailure(error).toApiError() };
+    }
+    port.postMessage(answer);
+  });
+}

@@ -1,0 +1,52 @@
+/** Places of an axis that goes by the clock: ms since 1970, told in the time zone of who looks. */
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** What stands a round number of times in a day, and days themselves. */
+const steps = [
+  ...[1, 2, 5, 10, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 7, 14, 30, 91, 365].map((count) => count * day),
+];
+
+/** Round times between two, about `count` of them, counted from midnight. */
+export function clockTicks(low: number, high: number, count: number): number[] {
+  const rough = (high - low) / Math.max(1, count);
+  const step = steps.find((each) => each >= rough) ?? Math.ceil(rough / (365 * day)) * 365 * day;
+  const first = new Date(low);
+  const midnight = (days: number) =>
+    new Date(first.getFullYear(), first.getMonth(), first.getDate() + days).getTime();
+  const ticks: number[] = [];
+  // Days aren't all equally long where clocks are put forward and back.
+  for (let days = 0; midnight(days) <= high; days += Math.max(1, step / day)) {
+    const next = midnight(days + 1);
+    for (let tick = midnight(days); tick < next && tick <= high; tick += Math.min(step, day))
+      if (tick >= low) ticks.push(tick);
+  }
+  return ticks;
+}
+
+/** Of one tick among others: the day where it isn't that of the tick before, the seconds where any of them has some. Alone, both day and time. */
+export function clockTick(time: number, index = 0, all: readonly number[] = [time]): string {
+  const words = (options: Intl.DateTimeFormatOptions) =>
+    new Date(time).toLocaleString(undefined, { hour12: false, ...options });
+  const dayOf = (each: number) => new Date(each).toDateString();
+  const date = words({ day: 'numeric', month: 'short' });
+  const onlyDays =
+    all.length > 1 && all.every((each) => new Date(each).getHours() === 0 && each % minute === 0);
+  if (onlyDays && all.every((each, at) => at === 0 || dayOf(each) !== dayOf(all[at - 1]!))) return date;
+  const seconds = all.some((each) => each % minute !== 0) && all.length > 1;
+  const at = words({ hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });
+  return index > 0 && dayOf(all[index - 1]!) === dayOf(time) ? at : `${date} ${at}`;
+}
+
+/** `22 Nov 2026, 14:35:20`, as the reader's language has it. */
+export const dayAndTime = (time: number): string =>
+  new Date(time).toLocaleString(undefined, {
+    ...{ day: 'numeric', month: 'short', year: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false },
+  });

@@ -1,0 +1,300 @@
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Served } from '../renderer/screens/studio.ts';
+import { violations } from './axe.ts';
+import { chromiumPath, hearComplaints } from './studio.ts';
+import { Wire } from './wire.ts';
+
+/** Every page in every state: for axe in both themes, for a narrow window and a zoom of 200 %, and by the keyboard. Nothing is trained by it. */
+
+const narrow = { width: 1024, height: 700 };
+/** 1280 by 800 at a zoom of 200 %. */
+const zoomed = { width: 640, height: 400 };
+
+let served: Served;
+let browser: Browser;
+let page: Page;
+let wire: Wire;
+let complaints: string[];
+
+beforeAll(async () => {
+  served = await Served.start();
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+});
+afterAll(async () => {
+  await browser?.close();
+  await served?.close();
+});
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: narrow, reducedMotion: 'reduce' });
+  page.setDefaultTimeout(60_000);
+  complaints = hearComplaints(page);
+  wire = await Wire.tap(page);
+});
+afterEach(() => page.close());
+
+const frames = () =>
+  page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))));
+
+/** Once what the page asked is answered, or can't be, and drawn. */
+async function drawn(): Promise<void> {
+  await frames();
+  // What is drawn may ask for more.
+  for (let rounds = 0; rounds < 3 && wire.mode !== 'held'; rounds++) {
+    await wire.settled();
+    await frames();
+  }
+}
+
+const begin = (place: string) => page.goto(`${served.address}${place}`);
+
+async function go(place: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, `#${place}`);
+  await drawn();
+}
+
+/** What makes the page wider than its window, null where nothing does. */
+const overflow = () =>
+  page.evaluate(() => {
+    const main = document.querySelector('#main') ?? document.documentElement;
+    const beyond = Math.max(
+      main.scrollWidth - main.clientWidth,
+      document.documentElement.scrollWidth - innerWidth,
+    );
+    if (beyond <= 0) return null;
+    const right = (element: Element) => element.getBoundingClientRect().right;
+    const widest = [...main.querySelectorAll('*')].sort((a, b) => right(b) - right(a))[0];
+    return `${beyond} px wider than the window: ${widest?.outerHTML.slice(0, 160)}`;
+  });
+
+/** What is wrong with the page as it stands, each with `name` before it. */
+async function faults(name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const violation of await violations(page)) found.push(`${name}, ${colorScheme}: ${violation}`);
+  }
+  for (const [words, size] of [
+    ['zoomed', zoomed],
+    ['narrow', narrow],
+  ] as const) {
+    await page.setViewportSize(size);
+    // What is laid out by its own width has seen it by then.
+    await frames();
+    const beyond = await overflow();
+    if (beyond) found.push(`${name}, ${words}: ${beyond}`);
+  }
+  return [...found, ...complaints.splice(0).map((complaint) => `${name}: ${complaint}`)];
+}
+
+/** Goes from one place to the next and gives all that is wrong. */
+async function walk(places: Readonly<Record<string, string>>): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, place] of Object.entries(places)) {
+    await go(place);
+    found.push(...(await faults(name)));
+  }
+  return found;
+}
+
+const common = {
+  start: '/start',
+  new: '/new/starter-frozen-lake',
+  'new study': '/studies/new/starter-frozen-lake',
+  history: '/history',
+  episodes: '/history/episodes',
+  trash: '/history/trash',
+  studies: '/studies',
+  compare: '/compare',
+  models: '/models',
+  play: '/play',
+  system: '/system',
+};
+
+test('without a run every page says what it would show', async () => {
+  await begin('/start');
+  expect(await walk({ ...common, unknown: '/nothing', 'unknown run': '/run/nothing' })).toEqual([]);
+});
+
+describe('with runs', () => {
+  let study: string;
+  let runPages: Record<string, string>;
+
+  beforeAll(async () => {
+    const lake = await served.make('lake', 'starter-frozen-lake', { iterations: 20, 'evaluation.every': 5 });
+    await served.train(lake, {}, ({ status }) => status === 'completed');
+    const failed = await served.make('failed', 'starter-bandit', { iterations: 20 });
+    await served.train(failed, { FAIL: 12 }, ({ status }) => status === 'failed');
+    await served.make('created', 'starter-sokoban');
+    await served.call('queue.add', { runId: await served.make('queued', 'starter-bandit') });
+    served.raise(lake, 'The entropy fell by half within ten iterations.');
+    await served.call('runs.delete', { runIds: [await served.make('deleted', 'starter-bandit')] });
+    study = await served.study();
+    const run = `/run/${lake}`;
+    runPages = {
+      run,
+      export: `${run}/export`,
+      replay: `${run}/replay`,
+      'then and now': `${run}/then-and-now`,
+      thoughts: `${run}/thoughts`,
+      'play a run': `/play/${lake}`,
+      fork: `/new/run/${lake}`,
+      'compare two': `/compare/${lake},${failed}`,
+      study: `/study/${study}`,
+    };
+  });
+
+  test('every page is whole', async () => {
+    await begin('/start');
+    const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
+    for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
+    expect(await walk({ ...common, ...runPages, ...other })).toEqual([]);
+  });
+
+  test('every page says that it is loading', async () => {
+    wire.mode = 'held';
+    await begin('/start');
+    expect(await walk({ ...common, ...runPages })).toEqual([]);
+  });
+
+  test('every page says what went wrong', async () => {
+    await begin('/start');
+    await drawn();
+    wire.mode = 'refused';
+    expect(await walk({ ...common, ...runPages })).toEqual([]);
+  });
+
+  test('menus, dialogs and the palette are whole too', async () => {
+    await begin('/start');
+    const { run, replay } = runPages as { run: string; replay: string };
+    const button = (name: string | RegExp) => page.getByRole('button', { name }).first();
+    const opened: [name: string, place: string, open: () => Promise<unknown>, there: string][] = [
+      ['palette', '/start', () => page.keyboard.press('Control+k'), '[role="dialog"]'],
+      ['keys', '/history', () => page.keyboard.press('Shift+?'), '[role="dialog"]'],
+      [
+        'rows chosen',
+        '/history',
+        () =>
+          page
+            .getByRole('checkbox', { name: /^Choose / })
+            .first()
+            .check(),
+        'text=Delete…',
+      ],
+      ['import a run', '/history', () => button('Import a run…').click(), '[role="dialog"]'],
+      ['free space', '/history', () => button('Free disk space…').click(), '[role="dialog"]'],
+      [
+        "a row's menu",
+        '/history',
+        () =>
+          page
+            .getByLabel(/^More for/)
+            .first()
+            .click(),
+        '[role="menu"]',
+      ],
+      [
+        'import settings',
+        '/new/starter-frozen-lake',
+        () => button('Import…').click(),
+        '#main textarea, [role="dialog"]',
+      ],
+      [
+        "a run's menu",
+        run,
+        () =>
+          page
+            .getByLabel(/^More for/)
+            .first()
+            .click(),
+        '[role="menu"]',
+      ],
+      ["a chart's menu", run, () => button('More of Reward').click(), '[role="menu"]'],
+      ["charts' options", run, () => button('Chart options').click(), '[role="menu"]'],
+      ['a chart enlarged', run, () => button('Enlarge Reward').click(), '[role="dialog"] .u-over'],
+      [
+        'compare with',
+        run,
+        () => page.getByRole('combobox', { name: 'Compare with…' }).click(),
+        '[role="listbox"]',
+      ],
+      ['export in one file', run, () => button('Export…').click(), '[role="dialog"], [role="menu"]'],
+      ['save an episode', replay, () => button(/^Save/).click(), ':popover-open'],
+    ];
+    const found: string[] = [];
+    for (const [name, place, open, there] of opened) {
+      await go(place);
+      await open();
+      await page.locator(there).first().waitFor();
+      await drawn();
+      found.push(...(await faults(name)));
+      await page.keyboard.press('Escape');
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('the main action of every page is reached by the keyboard', async () => {
+    await begin('/start');
+    await drawn();
+    const { run, replay } = runPages as { run: string; replay: string };
+    const within = (selector: string) => page.locator(`#main ${selector}`).first();
+    const button = (name: string | RegExp) => page.locator('#main').getByRole('button', { name }).first();
+    const actions: [place: string, action: Locator][] = [
+      ['/start', button(/^Start FrozenLake/)],
+      ['/new/starter-frozen-lake', button(/^Start/)],
+      ['/history', within('input[type="search"]')],
+      ['/history/episodes', within('input[type="search"]')],
+      ['/studies', within('a[href*="/studies/new"], button')],
+      ['/compare', within('button[aria-label="Add a run…"]')],
+      ['/models', page.getByLabel('Name at the hub')],
+      ['/play', within('a[href^="#/play/"]')],
+      [run, within('a[href$="/replay"]')],
+      [`/run/${served.runs.created}`, button('Start')],
+      [replay, button(/^(Play|Pause)/)],
+    ];
+    const unreached: string[] = [];
+    for (const [place, action] of actions) {
+      await go(place);
+      await action.waitFor();
+      if (!(await reached(action))) unreached.push(place);
+    }
+    expect(unreached).toEqual([]);
+  });
+
+  test('a connection that is lost is told of on every page, and taken up again', async () => {
+    await begin('/start');
+    await drawn();
+    await page.evaluate(() => {
+      // Until then no new one is opened.
+      Object.assign(globalThis, { kept: WebSocket, WebSocket: undefined });
+    });
+    await wire.cut();
+    await page.getByText('Connection lost.').waitFor();
+    const found = await faults('lost');
+    await page.evaluate(() => {
+      Object.assign(globalThis, { WebSocket: (globalThis as unknown as { kept: unknown }).kept });
+    });
+    await page.getByText('Connection lost.').waitFor({ state: 'detached' });
+    expect(found).toEqual([]);
+  });
+
+  test('a browser that is not signed in is asked for the address', async () => {
+    await page.goto(`${new URL(served.address).origin}/#/start`);
+    await page.getByText(/This tab isn't signed in/).waitFor();
+    // The refusal itself is a failed request, which browsers tell of.
+    expect((await faults('signed out')).filter((fault) => !fault.includes('401'))).toEqual([]);
+  });
+});
+
+/** Whether the tabulator comes to it from the top of the page. */
+async function reached(action: Locator): Promise<boolean> {
+  await page.locator('.skip-link').focus();
+  await page.keyboard.press('Enter');
+  for (let tabs = 0; tabs < 60; tabs++) {
+    await page.keyboard.press('Tab');
+    if (await action.evaluate((element) => element === document.activeElement)) return true;
+  }
+  return false;
+}
