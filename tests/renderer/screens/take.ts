@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { lookUp, playLevels, playStudio } from './play.ts';
+import { drawn, watch } from './still.ts';
 import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
 import { trappedStudio } from './trap.ts';
 
@@ -148,13 +149,14 @@ async function take(
   kind: string,
 ): Promise<void> {
   const page = await context.newPage();
+  const watched = watch(page);
   page.on('pageerror', (error) => console.log(`${name}: ${error.message}`));
   page.on('console', (message) => message.type() === 'error' && console.log(`${name}: ${message.text()}`));
   await page.goto(`${origin}${address}`);
   await page.waitForSelector('h1, .note');
-  await page.waitForLoadState('networkidle');
+  await watched.still();
   await steps?.(page);
-  await page.waitForTimeout(300);
+  await watched.still();
   await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
   if (axe) {
     // As a script of the page it would be kept out by the content security policy.
@@ -181,10 +183,12 @@ async function axeViolations(): Promise<string[]> {
 
 function stepped(times: number): Steps {
   return async (page) => {
+    // Moves are then over with the next frame.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.locator('.transport-place').waitFor();
     for (let step = 0; step < times; step++) {
       await page.keyboard.press('ArrowRight');
-      await page.waitForTimeout(500);
+      await page.evaluate(drawn);
     }
   };
 }
