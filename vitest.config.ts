@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+// Has whatever the tests start compiled once.
+import './scripts/lib/process.mjs';
 
 export default defineConfig({
   test: {

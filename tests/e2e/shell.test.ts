@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -60,9 +60,13 @@ async function chartReaches({ page }: { page: Page }, iteration: number): Promis
   );
 }
 
+/** Boards that play would take the processor from the run that is watched. */
+const still = { reducedMotion: 'reduce' } as const;
+
 async function openShell(): Promise<{ shell: Shell; complaints: string[] }> {
   shell = await desktop!.open(home);
   shell.page.setDefaultTimeout(200_000);
+  await shell.page.emulateMedia(still);
   return { shell, complaints: hearComplaints(shell.page) };
 }
 
@@ -71,13 +75,24 @@ async function closeWindow({ page, ended }: Shell): Promise<void> {
   expect(await ended).toBe(0);
 }
 
-/** What a command of the command line prints as JSON. */
-async function starpo(...args: string[]) {
+/** What a command of the command line prints. */
+async function said(...args: string[]): Promise<string> {
   const env = { ...process.env, STARPO_HOME: home };
   const { status, output } = await run(pinnedNode(), ['core/host/cli.ts', ...args], { env });
   expect(status, output).toBe(0);
-  return JSON.parse(output);
+  return output.trim();
 }
+
+/** The same as JSON. */
+const starpo = async (...args: string[]) => JSON.parse(await said(...args));
+
+/** Makes a run that goes on for as long as it is watched, a second or so for each iteration; gives its folder. */
+const newRun = () =>
+  said(
+    ...['new', 'starter-frozen-lake', '--set', 'iterations=1000', '--set', 'evaluation.levels=16'],
+    ...['--set', 'rollout.groups=4', '--set', 'rollout.group_size=8', '--set', 'policy_loss.mini_batch=8'],
+    ...['--set', 'threads=1'],
+  );
 
 const openRun = (page: Page) =>
   page
@@ -89,18 +104,20 @@ const openRun = (page: Page) =>
 const reached = (folder: string) => iterationsOf(readJournal(folder)).at(-1) ?? 0;
 
 /**
- * Starts a run from the window, watches it in a browser and by command too, and ends one after the other while the run trains: the window,
+ * Starts a run in the window, watches it in a browser and by command too, and ends one after the other while the run trains: the window,
  * which was the host, and then the browser's host, by force. Nothing of that may be seen in the run.
  */
 async function trainWhileHostsComeAndGo(): Promise<void> {
+  const folder = await newRun();
+  const runId = basename(folder);
   const first = await openShell();
-  await first.shell.page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
+  await openRun(first.shell.page);
+  await first.shell.page.getByRole('button', { name: 'Start', exact: true }).click();
   await chartReaches(first.shell, 1);
-  const [folder] = globSync(join(home, 'runs/*'));
-  const runId = basename(folder!);
 
   served = await serve(home);
   visitor = await visit(served.address);
+  await visitor.page.emulateMedia(still);
   await openRun(visitor.page);
   await chartReaches(visitor, 1);
   visitor.expectNoComplaints();
@@ -108,8 +125,8 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   expect(first.complaints).toEqual([]);
   await closeWindow(first.shell);
 
-  const withoutWindow = reached(folder!) + 1;
-  await untilIteration(folder!, withoutWindow);
+  const withoutWindow = reached(folder) + 1;
+  await untilIteration(folder, withoutWindow);
   await chartReaches(visitor, withoutWindow);
 
   const second = await openShell();
@@ -118,7 +135,7 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   await chartReaches(second.shell, withoutWindow);
   const { port } = new URL(served.address);
   await served.end('SIGKILL');
-  const withoutServer = reached(folder!) + 1;
+  const withoutServer = reached(folder) + 1;
   await chartReaches(second.shell, withoutServer);
   served = await serve(home, port);
   await chartReaches(visitor, withoutServer);
@@ -131,14 +148,14 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   await chartReaches(second.shell, withoutServer);
   await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await page.screenshot({ path: join(screenshots, '6-shell.png') });
-  expectUndisturbed(folder!);
+  expectUndisturbed(folder);
 
   await visitor.page.getByRole('button', { name: 'Stop' }).click();
   await visitor.page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   expect(second.complaints).toEqual([]);
   await closeWindow(second.shell);
-  await expectSameAsAlone(folder!, join(home, 'alone'));
+  await expectSameAsAlone(folder, join(home, 'alone'));
 }
 
 test('window, browser and commands share a data folder; they come and go, and the run takes no notice', async () => {

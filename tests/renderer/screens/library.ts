@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { violations } from '../../e2e/axe.ts';
+import { watch } from './still.ts';
 import { busyStudio } from './studio.ts';
 
 type Steps = (page: Page) => Promise<unknown>;
@@ -72,15 +73,16 @@ for (const [colorScheme, width, height] of [
   for (const [name, address, steps] of pictures) {
     if (only && !name.match(only)) continue;
     const page = await context.newPage();
+    const watched = watch(page);
     page.setDefaultTimeout(10_000);
     const say = (text: string) => console.log(`${name} ${colorScheme} ${width}: ${text}`);
     page.on('pageerror', (error) => say(error.message));
     page.on('console', (message) => message.type() === 'error' && say(message.text()));
     await page.goto(`${served.address}${address}`);
     await page.waitForSelector('h1');
-    await page.waitForLoadState('networkidle');
+    await watched.still();
     await Promise.resolve(steps?.(page)).catch((error) => say(String(error).slice(0, 300)));
-    await page.waitForTimeout(400);
+    await watched.still();
     await page.screenshot({ path: resolve(folder, `${name}-${colorScheme}-${width}.png`) });
     if (axe) for (const violation of await violations(page)) say(violation);
     await page.close();

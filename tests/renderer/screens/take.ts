@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { violations } from '../../e2e/axe.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
+import { drawn, watch } from './still.ts';
 import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
 import { trappedStudio } from './trap.ts';
 
@@ -149,13 +150,14 @@ async function take(
   kind: string,
 ): Promise<void> {
   const page = await context.newPage();
+  const watched = watch(page);
   page.on('pageerror', (error) => console.log(`${name}: ${error.message}`));
   page.on('console', (message) => message.type() === 'error' && console.log(`${name}: ${message.text()}`));
   await page.goto(`${origin}${address}`);
   await page.waitForSelector('h1, .note');
-  await page.waitForLoadState('networkidle');
+  await watched.still();
   await steps?.(page);
-  await page.waitForTimeout(300);
+  await watched.still();
   await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
   if (axe) for (const each of await violations(page)) console.log(`${name} ${kind}: ${each}`);
   await page.close();
@@ -163,10 +165,12 @@ async function take(
 
 function stepped(times: number): Steps {
   return async (page) => {
+    // Moves are then over with the next frame.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.locator('.transport-place').waitFor();
     for (let step = 0; step < times; step++) {
       await page.keyboard.press('ArrowRight');
-      await page.waitForTimeout(500);
+      await page.evaluate(drawn);
     }
   };
 }

@@ -101,7 +101,7 @@ void Block::synchronize_warp(const char* operation, void* operand, void (*perfor
   const std::size_t first = thread / warp_size * warp_size;
   if (first + warp_size > threads_.size()) fail(std::string(operation) + " in a warp of fewer than 32 threads");
   Warp& warp = warps_[thread / warp_size];
-  if (warp.waiting > 0 && std::strcmp(warp.operation, operation) != 0)
+  if (warp.waiting > 0 && warp.operation != operation && std::strcmp(warp.operation, operation) != 0)
     fail("the lanes of warp " + std::to_string(thread / warp_size) + " have diverged: some are at " + warp.operation + ", thread " + describe(current->index) + " at " + operation);
   warp.operation = operation;
   warp.operands[thread - first] = operand;
