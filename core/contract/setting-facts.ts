@@ -1,4 +1,5 @@
-import { environmentWords, type FieldWords, sections, typeWords } from '../run-config/form-words.ts';
+import { environmentWords, typeWords } from '../run-config/environment-words.ts';
+import { type FieldWords, sections } from '../run-config/form-words.ts';
 import options from '../run-config/options.json' with { type: 'json' };
 
 /** What is known of a setting of run.json by its path. */
@@ -14,6 +15,10 @@ export interface SettingFacts {
 }
 
 const meanings: Readonly<Record<string, string>> = options.meanings;
+/** What a setting means, without Markdown's marks: its links lead to the documentation's other pages. */
+export const settingMeaning = (path: string): string =>
+  (meanings[path] ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+
 const words = new Map<string, FieldWords>(
   [...sections, environmentWords].flatMap(({ fields }) => fields).map((field) => [field.path, field]),
 );
@@ -29,10 +34,7 @@ export function settingFacts(path: string, type = ''): SettingFacts {
   return {
     title: known?.title ?? `${last.charAt(0).toUpperCase()}${last.slice(1)}`,
     unit: known?.unit ?? '',
-    meaning: (meanings[general] ?? '')
-      // Links lead to the documentation's other pages.
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .replaceAll('`', ''),
+    meaning: settingMeaning(general),
     value: (text) => known?.choices?.[text] ?? text,
   };
 }
