@@ -25,6 +25,7 @@ import { Runs } from './runs/runs.ts';
 import { Supervisor } from './runs/supervisor.ts';
 import { Trash } from './runs/trash.ts';
 import { type Clock, Watchdog } from './runs/watchdog.ts';
+import { Sample } from './sample/sample.ts';
 import { Sizes } from './storage/sizes.ts';
 import { Storage } from './storage/storage.ts';
 import { Studies } from './studies/studies.ts';
@@ -93,6 +94,8 @@ export interface Core {
   readonly bundles: Bundles;
   /** Keeps up with what is trained only in a core that was told to `work`. */
   readonly episodeIndex: EpisodeIndex;
+  /** Opened when it is first asked for. */
+  readonly sample: Sample;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
   /** How long runs would take. */
@@ -163,7 +166,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   if (options.inBackground) gauges.start();
   const exports = new Exports({ home, resources, runs, studies, tasks });
   const bundles = new Bundles({ home, runs, supervisor, tasks, exports });
+  const openSample = (folder: string) =>
+    createCore({ home: folder, resources, trainerPath, log, thread: false });
+  const sample = new Sample({ home, resources, tasks, open: openSample, log });
   const dispose = async () => {
+    await sample.close();
     await episodeIndex.close();
     trash.close();
     reactions.close();
@@ -231,6 +238,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     trash,
     bundles,
     episodeIndex,
+    sample,
     supervisor,
     tasks,
     times,

@@ -39,6 +39,7 @@ import {
   studyName,
   tagText,
 } from './runs.ts';
+import { sampleProcedures } from './sample.ts';
 import { study, studyPoints, studySeeds, studySummary } from './studies.ts';
 import { rebuildReport, systemInfo } from './system.ts';
 import { task } from './tasks.ts';
@@ -53,6 +54,7 @@ export * from './machine.ts';
 export * from './models.ts';
 export * from './play.ts';
 export * from './runs.ts';
+export * from './sample.ts';
 export * from './studies.ts';
 export * from './system.ts';
 export * from './tasks.ts';
@@ -315,6 +317,7 @@ export const procedures = {
   ...machineProcedures,
   ...modelProcedures,
   ...playProcedures,
+  ...sampleProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof procedures;

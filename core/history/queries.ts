@@ -211,6 +211,15 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
   return { host, device, name, threads };
 }
 
+/** Commit of the last trainer; null where there was none, or it didn't say. */
+export function trainerBuild(database: HistoryDatabase, runId: string): string | null {
+  const build = preparedValue<[string], string | null>(
+    database,
+    `SELECT body ->> 'build' FROM events WHERE run = ? AND type = 'started' ORDER BY seq DESC LIMIT 1`,
+  );
+  return build.get(runId) ?? null;
+}
+
 /** Time (ms) of the last event that opened a process; null where none did. */
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
   const time = preparedValue<[string], number | null>(

@@ -228,6 +228,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     },
     ...modelHandlers(core.models, core),
     ...playHandlers(core.games, session),
+    'sample.get': () => core.sample.get(),
   };
 }
 

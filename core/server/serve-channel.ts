@@ -2,7 +2,7 @@ import { createBirpc } from 'birpc';
 import { z } from 'zod';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
-import { type ApiError, type ProcedureName, procedures } from '../contract/contract.ts';
+import { type ApiError, type ProcedureName, procedures, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
@@ -117,7 +117,21 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
       'See core/contract/contract.ts for what it takes.',
     );
   }
-  if ('runId' in parsed.data && parsed.data.runId) await core.supervisor.find(parsed.data.runId);
-  const handler = handlers[name as ProcedureName] as (input: unknown) => unknown;
+  const runId = 'runId' in parsed.data ? parsed.data.runId : undefined;
+  const reader = runId === sampleRunId ? await readerOfSample(core, procedure) : { core, handlers };
+  if (runId) await reader.core.supervisor.find(runId);
+  const handler = reader.handlers[name as ProcedureName] as (input: unknown) => unknown;
   return procedure.output.parse(await handler(parsed.data));
+}
+
+/** The sample run is read by a core of its own, and that is all. */
+async function readerOfSample(core: Core, procedure: object): Promise<{ core: Core; handlers: Handlers }> {
+  if ('changes' in procedure)
+    throw new Failure(
+      'sample_read_only',
+      'The sample run can be watched, but not changed.',
+      'Start a run of your own from its preset.',
+    );
+  const own = await core.sample.core();
+  return { core: own, handlers: createHandlers(own) };
 }

@@ -55,6 +55,27 @@ TEST_CASE_FIXTURE(ControlledRun, "each command is answered, and refused where it
   CHECK_FALSE(control.checkpoint_requested());
 }
 
+TEST_CASE_FIXTURE(ControlledRun, "a checkpoint that is asked for in a pause is written at once where nothing has changed since the last iteration, else at the end of this one") {
+  int written = 0;
+  control.at_iteration(4);
+  send({"checkpoint", "pause", "checkpoint", "resume"});
+  control.poll_discardable([&] { ++written; });
+  CHECK(events() == "checkpoint+ pause+ paused checkpoint+ resume+ resumed");
+  CHECK(written == 1);
+  CHECK(control.checkpoint_requested());  // the first one
+  control.checkpoint_served();
+
+  send({"pause", "checkpoint", "resume"});
+  control.poll_discardable([&] { ++written; });
+  CHECK(written == 2);
+  CHECK_FALSE(control.checkpoint_requested());
+
+  send({"pause", "checkpoint", "resume"});
+  control.poll();
+  CHECK(written == 2);
+  CHECK(control.checkpoint_requested());
+}
+
 TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what can't be is refused with the reason") {
   const auto folder = run.path() / "checkpoints/000005";
   std::filesystem::create_directories(folder);
@@ -83,7 +104,7 @@ TEST_CASE_FIXTURE(ControlledRun, "a command that comes when the run is over is a
 
 TEST_CASE_FIXTURE(ControlledRun, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
   send({"pause", "stop"});
-  CHECK_THROWS_AS(control.poll_discardable(), Discarded);
+  CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
   CHECK(control.stop_reason() == "command");
   send({"pause", "resume"});
   control.poll();
@@ -113,7 +134,7 @@ TEST_CASE_FIXTURE(ControlledRun, "a signal stops, and ends a pause") {
   std::raise(SIGTERM);
   control.poll();
   CHECK(control.stop_reason() == "signal");
-  CHECK_THROWS_AS(control.poll_discardable(), Discarded);
+  CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
 }
 
 TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process at once") {

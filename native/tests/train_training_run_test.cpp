@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
@@ -91,6 +92,48 @@ TEST_CASE_FIXTURE(TinyRun, "a run evaluates and writes checkpoints at its start 
   CHECK(events("iteration").size() == 2);
   CHECK(events("evaluation").size() == 4);
   CHECK(listed("stopped", "reason") == "2 completed, 2 completed");
+}
+
+TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a pause, and the run goes on from it") {
+  config["iterations"] = 100'000;
+  const auto name = [](int iteration) { return std::filesystem::path(checkpoint_path(iteration)).filename().string(); };
+  write_text(run.path() / "events.jsonl", "");
+  const auto send = [&](const char* command) { append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n"); };
+  const auto until = [&](auto&& found) {
+    while (!found()) std::this_thread::yield();
+  };
+  int held = 0;
+  std::thread person([&] {
+    // Where a pause comes upon the update, it is asked for again.
+    for (std::size_t pauses = 1; held == 0; ++pauses) {
+      until([&] { return events("iteration").size() >= pauses; });
+      send("pause");
+      until([&] { return events("paused").size() == pauses; });
+      const auto iteration = events("iteration").size(), answers = events("acknowledged").size();
+      send("checkpoint");
+      until([&] { return events("acknowledged").size() > answers; });
+      const auto message = events("acknowledged").back().at("message").get<std::string>();
+      if (message.find("now") != std::string::npos) {
+        until([&] { return events("checkpoint").back().at("iteration") == iteration; });
+        held = static_cast<int>(iteration);
+      }
+      send("resume");
+      until([&] { return events("resumed").size() == pauses; });
+    }
+    send("stop");
+  });
+  CHECK(train() == 0);
+  person.join();
+  CHECK(std::filesystem::exists(run.path() / checkpoint_path(held) / "trainer-state.json"));
+  const int reached = events("stopped").back().at("iteration");
+
+  // Whoever goes on from it makes the same weights.
+  const auto undisturbed = weights(name(reached));
+  for (int later = held + 1; later <= reached; ++later) std::filesystem::remove_all(run.path() / checkpoint_path(later));
+  config["iterations"] = reached;
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("resume").at("iteration") == held);
+  CHECK(weights(name(reached)) == undisturbed);
 }
 
 TEST_CASE_FIXTURE(TinyRun, "an iteration whose groups are all dropped makes no update") {

@@ -3,7 +3,7 @@ import { type CommandId, commandIds, factsOf } from '../../core/contract/command
 import type { Api } from '../api/api.ts';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
 import { navigate, type Route } from '../router.ts';
-import { useApp } from '../stores/app-store.ts';
+import { findRun, useApp } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
 import { type Actions, runActions } from './run-commands.ts';
 
@@ -11,7 +11,7 @@ import { type Actions, runActions } from './run-commands.ts';
 export function actionsAt(api: Api, route: Route): Actions {
   const { ask } = useDialogs.getState();
   const runId = 'runId' in route ? route.runId : null;
-  const run = useApp.getState().runs?.find(({ id }) => id === runId);
+  const run = findRun(useApp.getState(), runId);
   return {
     'go.start': () => navigate({ page: 'start' }),
     'go.history': () => navigate({ page: 'history', part: 'runs' }),

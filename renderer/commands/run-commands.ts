@@ -1,5 +1,5 @@
 import type { CommandId } from '../../core/contract/commands.ts';
-import type { RunSummary } from '../../core/contract/contract.ts';
+import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
 import type { Api } from '../api/api.ts';
 import { isLive, isStartable } from '../components/run-facts.ts';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
@@ -19,13 +19,20 @@ export function runActions(api: Api, run: RunSummary): Actions {
     void api.call('runs.command', { runId, command: name }).then(({ accepted, message }) => {
       if (!accepted) tell(`Not done: ${message}.`);
       else if (name === 'checkpoint') {
-        tell(checkpointWords(run));
+        tell(status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointWords(run));
         tellWhenWritten(api, run);
       }
     }, report);
   const annotate = (change: { starred?: boolean; archived?: boolean }) =>
     api.call('runs.annotate', { runId, ...change });
+  const views: Actions = {
+    'run.page': () => navigate({ page: 'run', runId }),
+    'run.replay': () => navigate({ page: 'replay', runId, episodeId: null }),
+    'run.thoughts': () => navigate({ page: 'thoughts', runId, iteration: null }),
+  };
+  if (runId === sampleRunId) return views;
   return {
+    ...views,
     ...(isStartable(status) && {
       'run.start': () => void api.call('runs.start', { runId }).catch(report),
     }),
@@ -35,9 +42,6 @@ export function runActions(api: Api, run: RunSummary): Actions {
       'run.checkpoint': () => command('checkpoint'),
       'run.stop': () => ask({ kind: 'stop', run }),
     }),
-    'run.page': () => navigate({ page: 'run', runId }),
-    'run.replay': () => navigate({ page: 'replay', runId, episodeId: null }),
-    'run.thoughts': () => navigate({ page: 'thoughts', runId, iteration: null }),
     ...(run.task === 'reinforce' &&
       run.startedAt !== null && {
         'run.play': () => navigate({ page: 'play', runId, checkpoint: null }),
@@ -56,12 +60,9 @@ export function runActions(api: Api, run: RunSummary): Actions {
   };
 }
 
-/** When a checkpoint that was asked for is written. */
-export function checkpointWords({ status, iteration, phase }: RunSummary): string {
-  const at = Math.max(phase?.iteration ?? 0, iteration + 1);
-  return status === 'paused'
-    ? `The checkpoint is written at the end of iteration ${at}, once the run is resumed.`
-    : `The checkpoint is written at the end of iteration ${at}.`;
+/** When a checkpoint that was asked for is written, where the run isn't paused: of that the trainer says more. */
+export function checkpointWords({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
+  return `The checkpoint is written at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
 }
 
 /** The next checkpoint is what was asked for. */

@@ -1,5 +1,12 @@
 import { create } from 'zustand';
-import type { ApiError, PresetCard, RunSummary, SystemInfo } from '../../core/contract/contract.ts';
+import {
+  type ApiError,
+  type PresetCard,
+  type RunSummary,
+  type Sample,
+  type SystemInfo,
+  sampleRunId,
+} from '../../core/contract/contract.ts';
 import { asFailure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
@@ -8,6 +15,8 @@ interface AppState {
   connection: ConnectionState;
   /** Newest first; null until first heard of. */
   runs: RunSummary[] | null;
+  /** The run that ships with the app, in none of the lists; null where nobody has asked for it. */
+  sample: Sample | null;
   presets: PresetCard[] | null;
   system: SystemInfo | null;
   /** Errors the person hasn't put away yet, newest last. */
@@ -43,6 +52,7 @@ let nextKey = 1;
 export const useApp = create<AppState>()((set) => ({
   connection: 'connecting',
   runs: null,
+  sample: null,
   presets: null,
   system: null,
   errors: [],
@@ -69,8 +79,16 @@ export const useApp = create<AppState>()((set) => ({
   dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));
 
+/** One of the listed, or the sample. */
+export function findRun(
+  { runs, sample }: Pick<AppState, 'runs' | 'sample'>,
+  runId: string | null | undefined,
+) {
+  return runId === sampleRunId ? sample?.summary : runs?.find(({ id }) => id === runId);
+}
+
 export function useRunSummary(runId: string): RunSummary | undefined {
-  return useApp(({ runs }) => runs?.find(({ id }) => id === runId));
+  return useApp((state) => findRun(state, runId));
 }
 
 /** Runs that are to be listed, and how many of the archived are hidden. */

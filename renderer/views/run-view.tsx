@@ -1,6 +1,8 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useStore } from 'zustand';
+import { sampleRunId } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
+import { useSample } from '../stores/use-sample.ts';
 import { createRunStore, followRun, type RunState, type RunStore } from './run-store.ts';
 
 const RunContext = createContext<RunStore | null>(null);
@@ -9,6 +11,7 @@ const RunContext = createContext<RunStore | null>(null);
 export function RunView({ runId, children }: { runId: string; children: ReactNode }) {
   const api = useApi();
   const [store] = useState(() => createRunStore(runId));
+  useSample(runId === sampleRunId);
   useEffect(() => followRun(api, store), [api, store]);
   return <RunContext value={store}>{children}</RunContext>;
 }

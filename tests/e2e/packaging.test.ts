@@ -24,7 +24,12 @@ test('the packaged app has what it needs and nothing that it should not have', (
   const resources = join(unpacked, 'resources');
   expect(statSync(join(unpacked, 'starpo-studio')).mode & 0o111).toBeTruthy();
   expect(statSync(join(resources, 'bin/starpo-trainer')).mode & 0o111).toBeTruthy();
-  for (const file of ['starter/model.safetensors', 'starter/tokenizer.json', 'icons/32x32.png'])
+  for (const file of [
+    'starter/model.safetensors',
+    'starter/tokenizer.json',
+    'sample.starpo.zip',
+    'icons/32x32.png',
+  ])
     expect(existsSync(join(resources, file)), file).toBe(true);
   const inside = listPackage(join(resources, 'app.asar'), { isPack: false });
   const needed = [

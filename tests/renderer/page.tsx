@@ -8,6 +8,7 @@ import { ApiContext } from '../../renderer/api/context.ts';
 import { App } from '../../renderer/app.tsx';
 import { useChartPreferences } from '../../renderer/charts/preferences.ts';
 import { isLive } from '../../renderer/components/run-facts.ts';
+import { useStartPreferences } from '../../renderer/pages/start/start-preferences.ts';
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 
@@ -137,6 +138,7 @@ export class Page {
     this.host.remove();
     useApp.setState(useApp.getInitialState());
     useChartPreferences.setState(useChartPreferences.getInitialState());
+    useStartPreferences.setState(useStartPreferences.getInitialState());
     localStorage.clear();
     for (const { id, status } of core.runs.list()) {
       if (!isLive(status)) continue;

@@ -1,13 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/run-config/presets.ts';
+import { bringSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
+let sample: Buffer;
+beforeAll(async () => {
+  sample = await sampleOf(4);
+});
 beforeEach(() => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   vi.stubEnv('HF_HUB_CACHE', '/nowhere');
@@ -210,4 +215,60 @@ test('a queue that cannot go on says why', async () => {
   core.queue.work();
   page.open('#/start');
   await page.shown(page.saying('.note', /trainer_missing/));
+});
+
+test('the first start goes in three steps; these and the sample stay away once they were put away', async () => {
+  page = await Page.on();
+  bringSample(page.world, sample);
+  page.open('#/start');
+  const steps = 'section[aria-labelledby="first-steps"]';
+  await page.shown(
+    page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU was found.*The trainer is ready/s),
+  );
+  await page.shown(page.saying(`${steps} a`, 'Look at the sample run'));
+  await page.shown(page.saying(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
+  await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);
+  await page.click('button[aria-label="Hide the sample run"]');
+  await page.shown(() => !page.find(steps));
+  page.open('#/history');
+  page.open('#/start');
+  await page.shown(page.saying('h2', 'Watch it learn: FrozenLake'));
+  expect(page.find(steps)).toBeNull();
+  expect(page.find('article ul[aria-label="Groups"]')).toBeNull();
+});
+
+test('boards of the sample play until there is a run, and then that run’s', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '3');
+  page = await Page.on();
+  bringSample(page.world, sample);
+  page.open('#/start');
+  const caption = page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
+  await page.shown(caption);
+  await page.shown(page.saying('article', /Made on .*\d{4}, commit \S+/));
+  const boards = () => page.find<HTMLAnchorElement>('article ul[aria-label="Groups"] a');
+  expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
+  expect(page.find('.run-list')!.textContent).toBe('');
+
+  const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await page.core.runs.start(run);
+  await untilRun(page.core, run, ({ iteration }) => iteration === 3);
+  await page.shown(page.saying('article p', /iteration 3: \d+ of 8 solved/));
+  expect(boards()!.getAttribute('href')).toContain(`#/run/${run}/replay/000003-train-`);
+  expect(caption()).toBeUndefined();
+});
+
+test('the sample’s page shows its boards and charts, and nothing that would change it', async () => {
+  page = await Page.on();
+  bringSample(page.world, sample);
+  page.open('#/run/sample-run');
+  await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
+  await page.shown(
+    page.saying('header', /Made by StarPO Studio’s own trainer on .*\d{4} \(commit \S+\): 4 iterations/),
+  );
+  await page.shown(page.saying('h2', 'Boards'));
+  await page.shown(() => page.find('[data-chart]'));
+  expect(page.find('main .icon-button[aria-label^="More for"]')).toBeNull();
+  expect(page.find('section[aria-labelledby="finish"]')).toBeNull();
+  const one = await page.shown(page.saying('a', 'Train one like it'));
+  expect(one.getAttribute('href')).toBe('#/new/starter-frozen-lake-starpo-s');
 });

@@ -52,7 +52,11 @@ function Figure({ runId, series, label, named }: FigureProps) {
             {Math.abs(change * 100).toFixed(1)} points since the first
           </span>
         )}
-        <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
+        {success.length > 1 ? (
+          <a href={formatRoute({ page: 'then-and-now', runId, set: label, level: null })}>Then and now</a>
+        ) : (
+          <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
+        )}
       </span>
     </p>
   );

@@ -50,7 +50,7 @@ export function RunControls({ run }: { run: RunSummary }) {
             onClick={actions['run.checkpoint']!}
             title={
               status === 'paused'
-                ? 'Written at the end of this iteration, once the run is resumed'
+                ? 'Written at once in the middle of a rollout, else at the end of this iteration'
                 : 'Written at the end of this iteration'
             }
           >

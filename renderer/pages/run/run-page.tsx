@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { sampleRunId } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
@@ -11,10 +12,12 @@ import { ConfigPanel } from './config-panel.tsx';
 import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
 import { Family } from './family.tsx';
+import { Finish } from './finish.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
+import { SampleHeader } from './sample-header.tsx';
 import { Wall } from './wall/wall.tsx';
 
 /** Inside the run's view. */
@@ -44,12 +47,25 @@ export function RunPage() {
       </div>
     );
   }
+  if (runId === sampleRunId) {
+    return (
+      <div className="page run-page">
+        <SampleHeader run={run} />
+        <Wall run={run} />
+        <EchoTrapPanel run={run} />
+        <ChartsSection run={run} />
+        <LogPanel />
+        <ConfigPanel />
+      </div>
+    );
+  }
   return (
     <div className="page run-page">
       <div>
         <RunHeader run={run} />
         <Family run={run} />
       </div>
+      <Finish run={run} />
       <Wall run={run} />
       <RunNotices run={run} />
       <EchoTrapPanel run={run} />

@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import type { StartRun } from '../../components/start-run.tsx';
 import { formatRoute, navigate } from '../../router.ts';
 import styles from './hero.module.css';
+import { HeroBoards } from './hero-boards.tsx';
 import { Illustration } from './illustration.tsx';
 import { texts, unbroken } from './preset-card.tsx';
 
@@ -47,7 +48,9 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
   return (
     <article className={`panel ${styles.hero}`} aria-labelledby="hero">
       <div className={styles.picture}>
-        <Illustration environments={card.environments} />
+        <HeroBoards>
+          <Illustration environments={card.environments} />
+        </HeroBoards>
       </div>
       <form className={styles.body} onSubmit={submit}>
         <div>

@@ -6,6 +6,7 @@ import { isDeviceTaken } from '../../components/run-facts.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { Hero } from './hero.tsx';
 import { PageChoices } from './page-choices.tsx';
 import { PresetCard } from './preset-card.tsx';
@@ -21,6 +22,7 @@ import { usePresets } from './use-presets.ts';
 export function StartPage() {
   const presets = usePresets();
   const system = useApp((state) => state.system);
+  const first = useFirstSteps();
   useEffect(() => {
     document.title = 'Start · StarPO Studio';
   }, []);
@@ -37,7 +39,8 @@ export function StartPage() {
           <Icon name="import" size={14} /> Import a configuration
         </a>
       </header>
-      <TrainerNotice trainer={system?.trainer} />
+      {first && <FirstSteps hero={heroOf(presets)} />}
+      {!(first && system?.trainer.building) && <TrainerNotice trainer={system?.trainer} />}
       {presets === null && <Empty title="Loading presets…" />}
       {presets?.length === 0 && (
         <Empty title="No presets">The installation has none. Run the set-up again.</Empty>
@@ -47,6 +50,10 @@ export function StartPage() {
     </div>
   );
 }
+
+/** The one that the page leads with. */
+const heroOf = (presets: readonly Card[] | null) =>
+  presets?.find((card) => card.model === null && card.alias !== null);
 
 function Presets({ presets }: { presets: readonly Card[] }) {
   const run = useStartRun();

@@ -28,7 +28,7 @@ RunControl::RunControl(const std::filesystem::path& run_directory, Journal& jour
   std::signal(SIGINT, on_signal);
 }
 
-void RunControl::read_commands() {
+void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
   if (signals_received > 0 && stop_reason_.empty()) stop_reason_ = "signal";
   for (const ControlCommand& command : reader_.poll(journal_)) {
     switch (command.command) {
@@ -48,8 +48,7 @@ void RunControl::read_commands() {
         paused_ = false;
         break;
       case Command::checkpoint:
-        journal_.acknowledged(command.id, true, "a checkpoint is written at the end of this iteration");
-        checkpoint_requested_ = true;
+        answer_checkpoint(command, write_checkpoint);
         break;
       case Command::stop:
         journal_.acknowledged(command.id, true, "stopping");
@@ -63,25 +62,37 @@ void RunControl::read_commands() {
   }
 }
 
+void RunControl::answer_checkpoint(const ControlCommand& command, const std::function<void()>* write_checkpoint) {
+  if (paused_ && write_checkpoint) {
+    journal_.acknowledged(command.id, true, "the checkpoint of iteration " + std::to_string(iteration_ - 1) + " is written now, if it isn't there yet");
+    (*write_checkpoint)();
+    return;
+  }
+  journal_.acknowledged(command.id, true, std::string("a checkpoint is written at the end of this iteration") + (paused_ ? ", once the run is resumed" : ""));
+  checkpoint_requested_ = true;
+}
+
 void RunControl::answer_pin(const ControlCommand& command) {
   const auto answer = set_checkpoint_pinned(run_directory_, command.iteration, command.command == Command::pin);
   journal_.acknowledged(command.id, answer.done, answer.message);
 }
 
-void RunControl::poll() {
-  read_commands();
+void RunControl::poll() { hold(nullptr); }
+
+void RunControl::hold(const std::function<void()>* write_checkpoint) {
+  read_commands(write_checkpoint);
   if (!paused_) return;
   const auto start = std::chrono::steady_clock::now();
   while (paused_ && !stop_requested()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    read_commands();
+    read_commands(write_checkpoint);
   }
   paused_ = false;
   paused_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void RunControl::poll_discardable() {
-  poll();
+void RunControl::poll_discardable(const std::function<void()>& write_checkpoint) {
+  hold(&write_checkpoint);
   if (stop_requested()) throw Discarded{};
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "journal/control_reader.h"
@@ -22,8 +23,9 @@ class RunControl {
 
   // Reads new commands; holds while paused. Cheap.
   void poll();
-  // The same where a stop gives the work up. Throws Discarded.
-  void poll_discardable();
+  // The same where a stop gives the work up, since nothing has changed since the last whole iteration: what a pause holds there, `write_checkpoint` can save at once.
+  // Throws Discarded.
+  void poll_discardable(const std::function<void()>& write_checkpoint);
 
   bool stop_requested() const { return !stop_reason_.empty(); }
   const std::string& stop_reason() const { return stop_reason_; }  // command, signal
@@ -34,7 +36,9 @@ class RunControl {
   double paused_seconds() const { return paused_seconds_; }  // held so far, all pauses together
 
  private:
-  void read_commands();
+  void hold(const std::function<void()>* write_checkpoint);
+  void read_commands(const std::function<void()>* write_checkpoint);
+  void answer_checkpoint(const ControlCommand&, const std::function<void()>* write_checkpoint);
   void answer_pin(const ControlCommand&);
 
   std::filesystem::path run_directory_;

@@ -290,13 +290,14 @@ FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Met
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
+  const std::function<void()> checkpoint_of_last = [&] { write_checkpoint_of(iteration_ - 1); };
   const auto specs = training_episodes(state_->config, iteration_);
   RolloutRequest request{specs, state_->playground.rules, state_->playground.prototypes, training_sampling(rollout), {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
-    control_.poll_discardable();
+    control_.poll_discardable(checkpoint_of_last);
   };
-  control_.poll_discardable();
+  control_.poll_discardable(checkpoint_of_last);
   const auto episodes = run_rollout(*state_->replica.generator, request);
 
   metrics = rollout_metrics(episodes, rollout.think);
@@ -367,10 +368,15 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
 
 void TrainingRun::checkpoint() {
   control_.checkpoint_served();
-  if (checkpointed_ == iteration_) return;
-  journal_.phase("checkpoint", iteration_, 0, 1);
-  write_checkpoint(directory_, {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files}, iteration_, journal_);
-  checkpointed_ = iteration_;
+  write_checkpoint_of(iteration_);
+}
+
+// The replica must be as that iteration has left it.
+void TrainingRun::write_checkpoint_of(int iteration) {
+  if (checkpointed_ == iteration) return;
+  journal_.phase("checkpoint", iteration, 0, 1);
+  write_checkpoint(directory_, {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files}, iteration, journal_);
+  checkpointed_ = iteration;
 }
 
 }  // namespace starpo

@@ -47,6 +47,7 @@ class TrainingRun {
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
+  void write_checkpoint_of(int iteration);
   void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
 
   std::filesystem::path directory_;

@@ -13,6 +13,8 @@ interface WallFieldProps {
   runId: string;
   boards: RolloutBoards;
   playing: boolean;
+  /** Wished for, in CSS pixels; without it as much as suits the window. */
+  height?: number;
   /** No motion is wanted: the boards show how they ended. */
   still: boolean;
   /** Other boards have begun. */
@@ -22,7 +24,15 @@ interface WallFieldProps {
 }
 
 /** The boards on a canvas, and over each group a link to its episodes with what the canvas doesn't say in words. */
-export function WallField({ runId, boards, playing, still, onBegin, onOver }: WallFieldProps) {
+export function WallField({
+  runId,
+  boards,
+  playing,
+  height: wished,
+  still,
+  onBegin,
+  onOver,
+}: WallFieldProps) {
   const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(field);
@@ -31,12 +41,12 @@ export function WallField({ runId, boards, playing, still, onBegin, onOver }: Wa
   const layout = useMemo(() => {
     const scene = painted[0]?.painting.scene;
     const members = Math.max(1, ...groups.map((group) => group.members.length));
-    const height = Math.min(440, Math.max(200, 0.38 * innerHeight));
+    const height = wished ?? Math.min(440, Math.max(200, 0.38 * innerHeight));
     return layoutWall({
       ...{ groups: groups.length, members, width, height },
       aspect: scene ? scene.width / scene.height : 1,
     });
-  }, [painted, groups, width]);
+  }, [painted, groups, width, wished]);
   const player = useRef<WallPlayer>(null);
   const told = useRef({ onBegin, onOver });
   told.current = { onBegin, onOver };

@@ -1,0 +1,98 @@
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Button } from '../../components/basics.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { TrainMoreDialog } from '../../components/train-more.tsx';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { useRun } from '../../views/run-view.tsx';
+import { episodeFiles } from '../replay/episode-files.ts';
+import { spansOf } from '../then-and-now/learned.ts';
+import styles from './finish.module.css';
+import { factsOf, learnedIn, riseOf, sentence } from './outcome.ts';
+import { showPart } from './show-part.ts';
+import { type Idea, ideasFor } from './what-next.ts';
+
+/** What came of a run that is through, to be shared, and what to try next. */
+export function Finish({ run }: { run: RunSummary }) {
+  const series = useRun((state) => state.series);
+  const levels = useRun(({ config }) => levelsOf(config));
+  const rollouts = useRun((state) => state.rollouts);
+  const version = useSyncExternalStore(series.subscribe, () => series.version);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the series are the same object, and their version tells of what came
+  const learned = useMemo(() => learnedIn(series), [series, version]);
+  const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
+  if (run.status !== 'completed' || learned.length === 0) return null;
+  const facts = factsOf(run, levels);
+  return (
+    <section className={`panel ${styles.finish}`} aria-labelledby="finish">
+      <div className={styles.result}>
+        <h2 id="finish" className="visually-hidden">
+          What came of it
+        </h2>
+        {learned.map((each) => (
+          <p key={each.label} className={styles.figure}>
+            {learned.length > 1 && <span className={styles.label}>{each.label}</span>}
+            <strong>{riseOf(each)}</strong>
+          </p>
+        ))}
+        <p className="muted">{facts}</p>
+        <div className={styles.share}>
+          <CopyResult text={sentence(run, learned, facts)} />
+          {compared && (
+            <a
+              className="button"
+              href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}
+            >
+              <Icon name="compare" size={14} />
+              Then and now
+            </a>
+          )}
+        </div>
+      </div>
+      <div className={styles.next}>
+        <h2>What to try next</h2>
+        <ul>
+          {ideasFor(run, learned).map((idea) => (
+            <li key={idea.words}>
+              <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea }) {
+  const [asking, ask] = useState(false);
+  if ('href' in to) return <a href={to.href}>{words}</a>;
+  const act = () => {
+    if (to.part === 'train-more') ask(true);
+    else if (to.part === 'evaluations') showPart(run.id, to.part);
+    else document.querySelector('[data-echo-trap]')?.scrollIntoView({ block: 'start' });
+  };
+  return (
+    <>
+      <button type="button" className={styles.link} onClick={act}>
+        {words}
+      </button>
+      {asking && <TrainMoreDialog run={run} open onClose={() => ask(false)} />}
+    </>
+  );
+}
+
+function CopyResult({ text }: { text: string }) {
+  const { report, tell } = useApp.getState();
+  const copy = () => navigator.clipboard.writeText(text).then(() => tell('The result is copied.'), report);
+  return (
+    <Button icon="copy" onClick={() => void copy()} title={text}>
+      Copy the result
+    </Button>
+  );
+}
+
+function levelsOf(config: unknown): number | null {
+  const levels = (config as { evaluation?: { levels?: unknown } } | null)?.evaluation?.levels;
+  return typeof levels === 'number' ? levels : null;
+}

@@ -1,0 +1,49 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { evaluationLabels } from '../../charts/chart-specs.ts';
+import type { RunSeries } from '../../charts/run-series.ts';
+import { duration } from '../../components/format.ts';
+import { machineWords, tookSeconds } from '../../components/run-facts.ts';
+import { environmentOf } from '../../environments/registry.ts';
+
+/** First and last success of a run's own evaluations in one environment, shares in [0, 1]. */
+export interface Learned {
+  label: string;
+  first: { iteration: number; value: number };
+  last: { iteration: number; value: number };
+  best: { iteration: number; value: number };
+}
+
+/** Of every environment that was evaluated more than once. */
+export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
+  return evaluationLabels(series.names()).flatMap(({ label }) => {
+    const success = series.get(`evaluation/${label}/success_rate`);
+    if (!success || success.length < 2) return [];
+    const iterations = success.iterations();
+    const points = Array.from(success.values(), (value, at) => ({ iteration: iterations[at]!, value }));
+    const best = points.reduce((high, point) => (point.value >= high.value ? point : high));
+    return [{ label, first: points[0]!, last: points.at(-1)!, best }];
+  });
+}
+
+/** `35.9 → 74.2 %` */
+export const riseOf = ({ first, last }: Learned) =>
+  `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;
+
+/** `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads` */
+export function factsOf(run: RunSummary, levels: number | null): string {
+  const took = tookSeconds(run, Date.now());
+  const machine = machineWords(run);
+  return [
+    levels === null ? 'success' : `success on ${levels} fixed levels`,
+    `, after ${run.iterations} iterations`,
+    took === null ? '' : ` in ${duration(took)}`,
+    machine && ` on ${machine}`,
+  ].join('');
+}
+
+/** The result as one sentence that stands by itself. */
+export function sentence(run: RunSummary, learned: readonly Learned[], facts: string): string {
+  const titles = run.environments.map((type) => environmentOf(type).title);
+  const rises = learned.map((each) => (learned.length > 1 ? `${each.label} ${riseOf(each)}` : riseOf(each)));
+  return `${titles.join(' and ')}, ${run.algorithm}: ${rises.join(', ')} ${facts} (StarPO Studio).`;
+}

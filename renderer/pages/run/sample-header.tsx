@@ -1,0 +1,56 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Icon } from '../../components/icon.tsx';
+import { machineWords } from '../../components/run-facts.ts';
+import { formatRoute } from '../../router.ts';
+import { useSample } from '../../stores/use-sample.ts';
+import styles from './run-header.module.css';
+
+/** Of the run that ships with the app: what it is and where it was made, and nothing that would change it. */
+export function SampleHeader({ run }: { run: RunSummary }) {
+  const build = useSample(true)?.build;
+  const made = run.endedAt ?? run.createdAt;
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <div className={styles.words}>
+          <h1>{run.name}</h1>
+          <span className="badge">Comes with the app</span>
+        </div>
+        <div className={styles.actions}>
+          <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
+            <Icon name="tree" size={14} />
+            Thought tree
+          </a>
+          <a className="button" href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}>
+            <Icon name="replay" size={14} />
+            Replay episodes
+          </a>
+          <a
+            className="button"
+            data-kind="primary"
+            href={formatRoute({ page: 'new', from: { preset: run.preset } })}
+          >
+            <Icon name="play" size={14} />
+            Train one like it
+          </a>
+        </div>
+      </div>
+      <p className="muted">
+        Made by StarPO Studio’s own trainer on {dateWords(made)}
+        {build && (
+          <>
+            {' '}
+            (commit <code>{build}</code>)
+          </>
+        )}
+        : {run.iterations} iterations of {run.algorithm}
+        {run.machine && ` on ${machineWords(run)}`}. It can be watched, but not changed, and it counts in none
+        of your lists. Of training it holds the episodes of a few iterations.
+      </p>
+    </header>
+  );
+}
+
+/** `22 November 2026`, as the reader's language has it. */
+export const dateWords = (time: number) =>
+  new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

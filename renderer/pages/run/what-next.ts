@@ -1,0 +1,63 @@
+import type { RunSummary, TrapState } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../router.ts';
+import type { Learned } from './outcome.ts';
+
+/** Something to do with a run that is through, and why. */
+export interface Idea {
+  why: string;
+  /** What the link or button says. */
+  words: string;
+  /** An address, or a part of the run's page. */
+  to: { href: string } | { part: 'echo-trap' | 'evaluations' | 'train-more' };
+}
+
+/** Nearly all levels. */
+const solved = 0.95;
+/** Points of success by which a newest evaluation has to be above those before, or below the best, to be called so. */
+const clear = 0.02;
+const fallen = 0.1;
+
+const fallingStates: readonly TrapState[] = ['warning', 'collapsing', 'collapsed'];
+
+/** At most three, the most telling first. */
+export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
+  const study = (set: Record<string, string> = {}) =>
+    formatRoute({ page: 'new', from: { run: run.id, checkpoint: null }, set, study: true });
+  const ideas: Idea[] = [];
+  const drop = learned.find(({ best, last }) => best.value - last.value >= fallen);
+  if (drop || (run.trap && fallingStates.includes(run.trap.state)))
+    ideas.push({
+      why: drop
+        ? `Success was best at iteration ${drop.best.iteration} and fell after it.`
+        : 'The Echo Trap’s monitor warns of this run.',
+      words: 'See what helps',
+      to: { part: 'echo-trap' },
+    });
+  if (learned.length > 0 && learned.every(({ last }) => last.value >= solved))
+    ideas.push({
+      why: 'It solves nearly every level.',
+      words: 'Evaluate it where it is harder',
+      to: { part: 'evaluations' },
+    });
+  else if (ideas.length === 0 && learned.some(isRising))
+    ideas.push({ why: 'Success was still rising.', words: 'Train more', to: { part: 'train-more' } });
+  else if (ideas.length === 0 && learned.length > 0)
+    ideas.push({
+      why: 'Success stood still at the end.',
+      words: 'Vary the learning rate',
+      to: { href: study() },
+    });
+  ideas.push(
+    { why: 'One seed says little.', words: 'Repeat it with more seeds', to: { href: study() } },
+    {
+      why: 'Are you better?',
+      words: 'Play its levels beside it',
+      to: { href: formatRoute({ page: 'play', runId: run.id, checkpoint: null }) },
+    },
+  );
+  return ideas.slice(0, 3);
+}
+
+/** The newest evaluation is the best one, and the best was found late. */
+const isRising = ({ first, last, best }: Learned) =>
+  best.iteration === last.iteration && last.value - first.value >= clear;

@@ -1,0 +1,99 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
+import { IconButton, StatusDot } from '../../components/basics.tsx';
+import { isLive } from '../../components/run-facts.ts';
+import { groupsOf } from '../../player/groups.ts';
+import { formatRoute } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { useSample } from '../../stores/use-sample.ts';
+import { dateWords } from '../run/sample-header.tsx';
+import { useBoards } from '../run/wall/use-boards.ts';
+import { WallField } from '../run/wall/wall-field.tsx';
+import styles from './hero-boards.module.css';
+import { useStartPreferences } from './start-preferences.ts';
+import { useNewestRollout } from './use-newest-rollout.ts';
+
+/** As many boards as are still told apart beside the form. */
+const mostBoards = 16;
+/** CSS pixels: they stand where the still picture was. */
+const fieldHeight = 236;
+
+/** Boards of the run that trains, else of the last one, else of the sample; `children` where there are none. */
+export function HeroBoards({ children }: { children: ReactNode }) {
+  const shown = useShownRun();
+  const newest = useNewestRollout(shown?.run.id ?? null);
+  const [over, setOver] = useState(false);
+  const { boards } = useBoards(shown?.run.id ?? '', newest, over);
+  const part = useMemo(() => boards && excerpt(boards), [boards]);
+  const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
+  if (!shown || !boards || !part || part.episodes.length === 0)
+    return <div className={styles.still}>{children}</div>;
+  return (
+    <div className={styles.boards}>
+      <WallField
+        runId={shown.run.id}
+        boards={part}
+        playing
+        height={fieldHeight}
+        still={still}
+        onBegin={() => setOver(false)}
+        onOver={() => setOver(true)}
+      />
+      <Caption run={shown.run} sample={shown.sample} boards={boards} />
+    </div>
+  );
+}
+
+interface Shown {
+  run: RunSummary;
+  /** Where the run is the sample. */
+  sample: Sample | null;
+}
+
+function useShownRun(): Shown | null {
+  const runs = useApp((state) => state.runs);
+  const { sampleAway } = useStartPreferences();
+  const sample = useSample(runs?.length === 0 && !sampleAway);
+  const begun = runs?.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived) ?? [];
+  const own = begun.find(({ status }) => isLive(status)) ?? begun[0];
+  if (own) return { run: own, sample: null };
+  return sample && { run: sample.summary, sample };
+}
+
+function Caption({ run, sample, boards }: Shown & { boards: RolloutBoards }) {
+  const { putSampleAway } = useStartPreferences();
+  const solved = boards.episodes.filter(({ summary }) => summary.success).length;
+  return (
+    <div className={styles.caption}>
+      <p>
+        {!sample && <StatusDot status={run.status} stalled={run.stalled !== null} />}{' '}
+        <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+        <span className="muted">
+          , iteration {boards.iteration}: {solved} of {boards.episodes.length} solved
+        </span>
+      </p>
+      {sample && (
+        <div className={styles.origin}>
+          <span>
+            Made on {dateWords(run.endedAt ?? run.createdAt)}
+            {sample.build && `, commit ${sample.build}`}
+          </span>
+          <IconButton icon="close" label="Hide the sample run" onClick={putSampleAway} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The groups in which the most is to be learned, whole ones where they fit; of an evaluation its first levels. */
+export function excerpt(boards: RolloutBoards): RolloutBoards {
+  const groups = groupsOf(boards.episodes.map(({ summary }) => summary));
+  const evenness = (solved: number, members: number) => Math.abs(solved / members - 0.5);
+  const byEvenness = groups.toSorted(
+    (a, b) => evenness(a.solved, a.members.length) - evenness(b.solved, b.members.length),
+  );
+  const members = groups[0]?.members.length ?? 1;
+  const chosen = (members > 1 ? byEvenness : groups).slice(0, Math.max(1, Math.floor(mostBoards / members)));
+  const wanted = new Set(chosen.flatMap((group) => group.members.slice(0, mostBoards).map(({ id }) => id)));
+  return { ...boards, episodes: boards.episodes.filter(({ summary }) => wanted.has(summary.id)) };
+}

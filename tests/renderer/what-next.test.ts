@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
+import { MetricSeries } from '../../renderer/charts/metric-series.ts';
+import { learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
+import { ideasFor } from '../../renderer/pages/run/what-next.ts';
+import { runOf } from './summaries.ts';
+
+const run = (change: Partial<RunSummary> = {}) => runOf({ status: 'completed', ...change });
+
+/** Success in evaluations every 20 iterations. */
+function learned(values: readonly number[], label = 'frozen-lake') {
+  const success = new MetricSeries();
+  for (const [at, value] of values.entries()) success.put(at * 20, value);
+  const name = `evaluation/${label}/success_rate`;
+  return learnedIn({ names: () => [name], get: (wanted) => (wanted === name ? success : undefined) });
+}
+const wordsOf = (values: readonly number[], of = run()) =>
+  ideasFor(of, learned(values)).map(({ words }) => words);
+
+describe('what to try next', () => {
+  test('follows from how the evaluations went', () => {
+    expect(wordsOf([0.3, 0.5, 0.7])[0]).toBe('Train more');
+    expect(wordsOf([0.3, 0.72, 0.7])[0]).toBe('Vary the learning rate');
+    expect(wordsOf([0.3, 0.98])[0]).toBe('Evaluate it where it is harder');
+    expect(wordsOf([0.3, 0.8, 0.4])[0]).toBe('See what helps');
+  });
+
+  test('an alarm of the monitor comes first', () => {
+    const trap = (state: TrapState) => run({ trap: { state } as RunSummary['trap'] });
+    expect(wordsOf([0.3, 0.5, 0.7], trap('collapsing'))[0]).toBe('See what helps');
+    expect(wordsOf([0.3, 0.5, 0.7], trap('healthy'))[0]).toBe('Train more');
+  });
+
+  test('the result stands by itself, with each environment that was evaluated twice', () => {
+    expect(sentence(run(), learned([0.359, 0.742]), 'success on 256 fixed levels')).toBe(
+      'FrozenLake, StarPO-S (PPO): 35.9 → 74.2 % success on 256 fixed levels (StarPO Studio).',
+    );
+    expect(learned([0.5])).toEqual([]);
+  });
+});
