@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
+import menu from '../components/menu.module.css';
 import { useApp } from '../stores/app-store.ts';
 import { useChartsStore } from '../views/charts-view.tsx';
 import styles from './chart-actions.module.css';
@@ -8,7 +9,6 @@ import type { ChartItem } from './chart-sections.tsx';
 import { Indicator } from './chart-toolbar.tsx';
 import { type ExportKind, exportChart } from './export-chart.ts';
 import type { ChartMark } from './marks.ts';
-import menu from './menu.module.css';
 import { useChartPreferences } from './preferences.ts';
 
 interface ActionsProps {

@@ -5,7 +5,7 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { runActions } from '../commands/run-commands.ts';
 import { Icon, type IconName } from './icon.tsx';
-import styles from './run-menu.module.css';
+import styles from './menu.module.css';
 
 type Entry = { id: CommandId; icon: IconName; title: string };
 

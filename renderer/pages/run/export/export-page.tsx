@@ -15,7 +15,7 @@ import { useExport } from './use-export.ts';
 export function ExportPage() {
   const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);
-  const checkpoints = useCheckpoints(runId);
+  const checkpoints = useCheckpoints(runId, run !== undefined);
   const [chosen, setChosen] = useState<number | null>(null);
   const exporting = useExport(runId);
   const checkpoint = chosen ?? checkpoints?.[0];
@@ -82,11 +82,12 @@ export function ExportPage() {
   );
 }
 
-/** Iterations of the checkpoints that hold weights, newest first; null until they are known. */
-function useCheckpoints(runId: string): number[] | null {
+/** Iterations of the checkpoints that hold weights, newest first; null until they are known. `takenIn`: whether core has the run already. */
+function useCheckpoints(runId: string, takenIn: boolean): number[] | null {
   const api = useApi();
   const [checkpoints, setCheckpoints] = useState<number[] | null>(null);
   useEffect(() => {
+    if (!takenIn) return;
     let current = true;
     const ask = () =>
       void api.call('evaluations.choices', { runId }).then(
@@ -100,6 +101,6 @@ function useCheckpoints(runId: string): number[] | null {
       current = false;
       stop();
     };
-  }, [api, runId]);
+  }, [api, runId, takenIn]);
   return checkpoints;
 }
