@@ -1,4 +1,5 @@
 import type { ConfigForm, FormField, FormSection } from '../contract/contract.ts';
+import { environments } from '../environments/registry.ts';
 import description from './description.json' with { type: 'json' };
 import {
   environmentWords,
@@ -99,6 +100,11 @@ export const configForm: ConfigForm = {
       return [type, sectionOf(typeWords[type] ?? bare, own, 'environments[].config.')];
     }),
   ),
+  addable: environments.map(({ type, preset, chatPrompt }) => ({
+    title: typeWords[type]?.title ?? type,
+    environment: { ...preset },
+    chatPrompt: { ...chatPrompt },
+  })),
 };
 
 const titles = new Map(
