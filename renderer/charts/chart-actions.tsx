@@ -1,4 +1,5 @@
 import { Menu } from '@base-ui/react/menu';
+import { useState } from 'react';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import menu from '../components/menu.module.css';
@@ -10,6 +11,7 @@ import { Indicator } from './chart-toolbar.tsx';
 import { type ExportKind, exportChart } from './export-chart.ts';
 import type { ChartMark } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
+import { TargetDialog } from './target-dialog.tsx';
 
 interface ActionsProps {
   item: ChartItem;
@@ -28,7 +30,12 @@ const exports: [ExportKind, string][] = [
 /** What can be done with one chart; seen under the pointer and by the keyboard. */
 export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) {
   const { spec } = item;
-  const { pins, log, togglePin, toggleLog, movePin } = useChartPreferences();
+  // There is one of these for every chart: each looks at nothing but what it shows.
+  const pins = useChartPreferences((state) => state.pins);
+  const isLog = useChartPreferences((state) => state.log.includes(spec.id));
+  const isAimed = useChartPreferences((state) => state.targets[spec.id] !== undefined);
+  const { togglePin, toggleLog, movePin } = useChartPreferences.getState();
+  const [aiming, setAiming] = useState(false);
   const save = useExport(item, marks, subtitle);
   const place = pins.indexOf(spec.id);
   return (
@@ -43,7 +50,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
             <Menu.Popup className={menu.popup}>
               <Menu.CheckboxItem
                 className={menu.item}
-                checked={log.includes(spec.id)}
+                checked={isLog}
                 onCheckedChange={() => toggleLog(spec.id)}
               >
                 <Indicator />
@@ -58,6 +65,10 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                 <Indicator />
                 Pinned to the top
               </Menu.CheckboxItem>
+              <Menu.Item className={menu.item} onClick={() => setAiming(true)}>
+                <span className={menu.indicator} />
+                {isAimed ? 'Change the target…' : 'Set a target…'}
+              </Menu.Item>
               {place >= 0 && pins.length > 1 && (
                 <>
                   <Menu.Item
@@ -91,6 +102,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
+      {aiming && <TargetDialog spec={spec} close={() => setAiming(false)} />}
     </div>
   );
 }
