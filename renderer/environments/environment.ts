@@ -82,6 +82,8 @@ export interface EnvironmentView {
    * episodes on the 256 validation levels by `starpo-trainer env`, within 0.015.
    */
   bounds?: (config: Record<string, unknown>, moves: number) => readonly { name: string; success: number }[];
+  /** Success, 0..1, of StarPO-S in the RAGEN paper (arXiv 2504.20073, table 4): Qwen2.5-0.5B-Instruct after 200 iterations; nothing for settings that aren't the paper's. */
+  paper?: (config: Record<string, unknown>) => number | undefined;
   Board: ComponentType<BoardProps>;
   painter: Painter;
   /** The board's text twin: what one sees on it, for those who don't. */

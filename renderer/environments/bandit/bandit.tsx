@@ -11,6 +11,7 @@ export const bandit: EnvironmentView = {
   title: 'Bandit',
   tagline: 'Choose a safe arm or a risky one by name alone.',
   bounds: () => [{ name: 'random', success: 0.5 }],
+  paper: () => 1,
   outcome: (frames, index) => outcome(frames[index]!),
   Board,
   painter: banditPainter,

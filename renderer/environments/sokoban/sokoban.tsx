@@ -14,6 +14,8 @@ export const sokoban: EnvironmentView = {
   tagline: 'Push every box onto its target. There is no pulling back.',
   bounds: ({ dim_x, dim_y, num_boxes }, moves) =>
     dim_x === 6 && dim_y === 6 && num_boxes === 1 && moves === 10 ? [{ name: 'random', success: 0.19 }] : [],
+  paper: ({ dim_x, dim_y, num_boxes }) =>
+    dim_x === 6 && dim_y === 6 && num_boxes === 1 ? 0.2148 : undefined,
   outcome,
   Board,
   painter: roomPainter,

@@ -1,4 +1,4 @@
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { useId, useMemo, useState, useSyncExternalStore } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -15,6 +15,7 @@ import { type Idea, ideasFor } from './what-next.ts';
 
 /** What came of a run that is through, to be shared, and what to try next. */
 export function Finish({ run }: { run: RunSummary }) {
+  const title = useId();
   const series = useRun((state) => state.series);
   const levels = useRun(({ config }) => levelsOf(config));
   const rollouts = useRun((state) => state.rollouts);
@@ -25,9 +26,9 @@ export function Finish({ run }: { run: RunSummary }) {
   if (run.status !== 'completed' || learned.length === 0) return null;
   const facts = factsOf(run, levels);
   return (
-    <section className={`panel ${styles.finish}`} aria-labelledby="finish">
+    <section className={`panel ${styles.finish}`} aria-labelledby={title}>
       <div className={styles.result}>
-        <h2 id="finish" className="visually-hidden">
+        <h2 id={title} className="visually-hidden">
           What came of it
         </h2>
         {learned.map((each) => (
