@@ -21,7 +21,7 @@ const filePaths = [filesPath, exportsPath, bundlesPath];
 /** How long a client may take to say goodbye. */
 const farewell = 1000;
 /** How long whoever has our port may take to say what it is. */
-const namePatience = 2000;
+const namePatience = 5000;
 
 export interface EndpointOptions {
   /** 0 for any free one. */

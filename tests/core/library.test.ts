@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import yazl from 'yazl';
+import type { Task } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { keptFor } from '../../core/runs/trash.ts';
 import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
@@ -318,13 +319,11 @@ describe('the library of runs', { timeout: 120_000 }, () => {
         code: 'disk_space_low',
       });
       checkpoints('one', [0], 30_000_000);
-      const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
-      const [task] = await vi.waitFor(() => {
-        const running = core.tasks.list().filter(({ kind }) => kind === 'export_bundle');
-        expect(running).toHaveLength(1);
-        return running;
+      const begun = new Promise<Task>((resolve) => {
+        core.notices.on('task', (task) => task.kind === 'export_bundle' && resolve(task));
       });
-      await core.tasks.cancel(task!.id);
+      const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
+      await core.tasks.cancel((await begun).id);
       await expect(packing).rejects.toMatchObject({ code: 'task_cancelled' });
       await call['bundles.drop']({ file });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });

@@ -29,6 +29,7 @@ afterAll(async () => {
 
 async function visit(hash: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(120_000);
   await page.goto(`${served.address}${hash}`);
   return page;
 }

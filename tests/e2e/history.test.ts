@@ -33,6 +33,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(120_000);
   complaints = hearComplaints(page);
 });
 afterEach(() => page.close());

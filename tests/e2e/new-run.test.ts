@@ -17,7 +17,7 @@ afterAll(() => studio?.close());
 test('a configuration is changed by the keyboard alone, and started; every state of the form is accessible', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
-  page.setDefaultTimeout(40_000);
+  page.setDefaultTimeout(120_000);
   await page.getByRole('link', { name: 'Configure Bandit, StarPO-S (PPO)' }).focus();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
@@ -53,7 +53,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   await dialog.waitFor({ state: 'detached' });
 
   const start = page.getByRole('complementary').getByRole('button', { name: 'Start', exact: true });
-  await expect.poll(() => start.isEnabled()).toBe(true);
+  await start.and(page.locator(':enabled')).waitFor();
   await page.keyboard.press('Control+Enter');
   await page
     .getByRole('heading', { name: /^Bandit/ })

@@ -34,7 +34,7 @@ async function on(
 ): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   const complaints = hearComplaints(page);
   await page.goto(origin);
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -78,7 +78,7 @@ test('the wall plays, and stops where it is told to', async () => {
   await on('', {}, async (page) => {
     await wall(page).getByText('Iteration 20').waitFor();
     const before = await picture(page);
-    await expect.poll(() => picture(page), { timeout: 20_000 }).not.toBe(before);
+    await expect.poll(() => picture(page), { timeout: 120_000 }).not.toBe(before);
     await wall(page).getByRole('button', { name: 'Pause the boards' }).click();
     await wall(page).getByRole('button', { name: 'Play the boards' }).waitFor();
     const paused = await picture(page);

@@ -22,19 +22,24 @@ async function learn(preset: string, label: string, settings: Record<string, str
     .map((event) => Math.round(levels * (event.metrics?.[`evaluation/${label}/success_rate`] ?? Number.NaN)));
 }
 
+/** Half the levels of an iteration, and steps of half as many episodes. */
+const half = { 'rollout.groups': 8, 'policy_loss.mini_batch': 32 };
+
 // The counts are exact: the trainer gives the same bits on every x86-64. Whoever changes the starter policy, a preset or the arithmetic on purpose, puts the new ones here.
-test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 120_000 }, async () => {
+test('a few iterations of StarPO-S teach the starter policy Bandit', { timeout: 600_000 }, async () => {
   expect(await learn('starter-bandit-grpo-s', 'bandit', { iterations: 10 })).toEqual([87, 121]);
 });
 
-test('and so do a few with a critic', { timeout: 120_000 }, async () => {
+test('and so do a few with a critic', { timeout: 600_000 }, async () => {
   expect(await learn('starter-bandit-starpo-s', 'bandit', { iterations: 10 })).toEqual([87, 120]);
 });
 
-test('and FrozenLake', { timeout: 240_000 }, async () => {
-  expect(await learn('starter-frozen-lake-grpo-s', 'frozen-lake', { iterations: 9 })).toEqual([38, 51]);
+test('and FrozenLake', { timeout: 600_000 }, async () => {
+  expect(await learn('starter-frozen-lake-grpo-s', 'frozen-lake', { iterations: 7, ...half })).toEqual([
+    38, 52,
+  ]);
 });
 
-test('and Sokoban', { timeout: 240_000 }, async () => {
-  expect(await learn('starter-sokoban-grpo-s', 'sokoban', { iterations: 6 })).toEqual([62, 68]);
+test('and Sokoban', { timeout: 600_000 }, async () => {
+  expect(await learn('starter-sokoban-grpo-s', 'sokoban', { iterations: 6, ...half })).toEqual([62, 66]);
 });

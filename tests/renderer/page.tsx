@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ReactNode } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { channelPair } from '../../core/contract/channel.ts';
@@ -46,6 +47,19 @@ function completeBrowser(): void {
   HTMLCanvasElement.prototype.getContext = () => null;
 }
 
+/** Settles when the document is another one; after a while in any case, since what is waited for may be elsewhere. */
+async function changed(): Promise<void> {
+  let observer: MutationObserver | undefined;
+  const change = new Promise<void>((resolve) => {
+    observer = new MutationObserver(() => resolve());
+    observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  });
+  // What changes together is looked at once.
+  await pause(5);
+  await Promise.race([change, pause(50)]);
+  observer?.disconnect();
+}
+
 /** The whole app on a core of its own, which starts the fake trainer. */
 export class Page {
   readonly host = document.body.appendChild(document.createElement('div'));
@@ -83,11 +97,11 @@ export class Page {
 
   /** Waits until the page shows what is asked for. */
   async shown<T>(find: () => T | null | undefined | false): Promise<T> {
-    const end = performance.now() + 20_000;
+    const end = performance.now() + 50_000;
     while (performance.now() < end) {
       const found = find();
       if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await changed();
     }
     throw new Error(`never shown; at ${location.hash} the page says: ${this.host.textContent}`);
   }
