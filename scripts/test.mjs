@@ -9,17 +9,15 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
 /**
- * Stages of a lane follow one another, lanes go side by side: most of vitest's tests wait for other processes, the native ones keep one core busy.
- * The unit tests print as they go, the others at their end.
- * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[][]}
+ * Two at a time, in this order: most of vitest's tests wait for other processes, the native ones keep one core busy. The short one is last, so that whoever
+ * is through first has something left to do. The unit tests print as they go, the others at their end.
+ * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
-const lanes = [
-  [{ name: 'unit', run: () => runVitest(['node', 'renderer'], true) }],
-  [
-    { name: 'native', run: runNativeTests },
-    { name: 'check', run: runChecks },
-    { name: 'end to end', run: () => runVitest(['e2e'], false) },
-  ],
+const stages = [
+  { name: 'unit', run: () => runVitest(['node', 'renderer'], true) },
+  { name: 'native', run: runNativeTests },
+  { name: 'end to end', run: () => runVitest(['e2e'], false) },
+  { name: 'check', run: runChecks },
 ];
 
 /** Built here, beside tests that need only the trainer. */
@@ -54,20 +52,19 @@ await setup({ forTests: true }).catch(fail);
 const totals = [];
 /** @type {string[]} */
 const lines = [];
-await Promise.all(
-  lanes.map(async (stages) => {
-    for (const { name, run } of stages) {
-      const start = performance.now();
-      const { output = '', ...counts } = await run();
-      const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      console.log(`\n== ${name}\n${output}`);
-      lines.push(
-        `${name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`,
-      );
-      totals.push(counts);
-    }
-  }),
-);
+async function runStages() {
+  for (let stage = stages.shift(); stage; stage = stages.shift()) {
+    const start = performance.now();
+    const { output = '', ...counts } = await stage.run();
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    console.log(`\n== ${stage.name}\n${output}`);
+    lines.push(
+      `${stage.name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`,
+    );
+    totals.push(counts);
+  }
+}
+await Promise.all([runStages(), runStages()]);
 const { passed, failed } = sum(totals);
 console.log(`\n${lines.join('\n')}\n`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -18,8 +18,21 @@ const toTerminal = (text) => process.stdout.write(text);
  * @param {{ forTests?: boolean, log?: Log }} [options]
  */
 export async function setup({ forTests = false, log = toTerminal } = {}) {
-  await setupApp({ forTests, log });
-  await step('trainer (native)', log, () => buildTrainer({ everyGpu: forTests }));
+  await setupSystem({ forTests, log });
+  const ending = new AbortController();
+  // npm waits for the network and the disk, and takes the stamps with it: the compilers needn't wait for it.
+  const compiled = isNpmDone()
+    ? undefined
+    : buildNative(['starpo-trainer'], { everyGpu: forTests, signal: ending.signal });
+  // Told of when its turn has come.
+  compiled?.catch(() => {});
+  try {
+    await setupNode(log);
+  } catch (error) {
+    ending.abort();
+    throw error;
+  }
+  await step('trainer (native)', log, () => buildTrainer({ everyGpu: forTests, compiled }));
 }
 
 /** The trainer's own tests, which most tests needn't wait for. */
@@ -35,10 +48,20 @@ export async function setupNativeTests() {
  * @param {{ forTests?: boolean, log?: Log }} [options]
  */
 export async function setupApp({ forTests = false, log = toTerminal } = {}) {
+  await setupSystem({ forTests, log });
+  await setupNode(log);
+}
+
+/** @param {{ forTests: boolean, log: Log }} options */
+async function setupSystem({ forTests, log }) {
   if (Number.parseInt(process.versions.node, 10) < 20) {
     throw new SetupError(`Node ${process.versions.node} is too old.`, 'Install Node 20 or newer.');
   }
   await step('system packages', log, () => installPackages(systemPackages(forTests)));
+}
+
+/** @param {Log} log */
+async function setupNode(log) {
   await step('npm packages', log, installNpmPackages);
   await step('app', log, buildApp);
 }
@@ -86,9 +109,11 @@ async function step(name, log, work) {
   }
 }
 
+const npmInputs = () => fingerprint(root, ['package-lock.json', '.npmrc']);
+const isNpmDone = () => stamps.matches('npm', npmInputs());
+
 async function installNpmPackages() {
-  const inputs = fingerprint(root, ['package-lock.json', '.npmrc']);
-  if (stamps.matches('npm', inputs)) return false;
+  if (isNpmDone()) return false;
   const path = outsidePath();
   const npm = findProgram('npm', path);
   if (!npm) throw new SetupError('npm is not on the PATH.', 'Install it (Debian: apt-get install npm).');
@@ -98,7 +123,7 @@ async function installNpmPackages() {
     'Check the network and the registry that npm is set to use.',
     { ...process.env, PATH: path },
   );
-  stamps.write('npm', inputs);
+  stamps.write('npm', npmInputs());
   return true;
 }
 
@@ -121,13 +146,13 @@ const everyGpuStamp = 'native-every-gpu';
 
 /**
  * Builds the trainer: for this machine's GPUs, so that a first start waits for no others, or for all.
- * @param {Parameters<typeof buildNative>[1]} [options]
+ * @param {Parameters<typeof buildNative>[1] & { compiled?: Promise<void> | undefined }} [options] compiled: the build that has begun already
  */
-async function buildTrainer(options = {}) {
+async function buildTrainer({ compiled, ...options } = {}) {
   const everyGpu = options.everyGpu ?? false;
   if (isTrainerBuilt(everyGpu)) return false;
   const inputs = trainerInputs();
-  await buildNative(['starpo-trainer'], options);
+  await (compiled ?? buildNative(['starpo-trainer'], options));
   stamps.write(everyGpu ? everyGpuStamp : 'native', inputs);
   return true;
 }
