@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Channel, channelPair } from '../../core/contract/channel.ts';
 import { Failure } from '../../core/contract/failure.ts';

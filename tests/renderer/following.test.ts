@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { afterEach, expect, test } from 'vitest';
 import type { Notice, NoticeName } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { expect, test } from 'vitest';
 import { createFrameScheduler } from '../../renderer/charts/frame-scheduler.ts';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, test } from 'vitest';
 import type { Series } from '../../core/contract/contract.ts';
 import { byIteration } from '../../renderer/charts/axes.ts';

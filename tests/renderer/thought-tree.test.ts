@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { expect, test } from 'vitest';
 import { type Branch, matches, thoughtTree } from '../../renderer/pages/thoughts/thought-tree.ts';
 
