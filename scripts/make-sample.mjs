@@ -1,6 +1,6 @@
 // Makes resources/sample.starpo.zip anew: the sample run, which the preset starter-frozen-lake trains with evaluations of 64 levels; of training, the episodes of every hundredth
 // iteration stay. The trainer being exact to the bit, every x86-64 machine gets the same episodes. Takes some minutes.
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fail, pinnedNode, root, run } from './lib/process.mjs';
@@ -25,10 +25,14 @@ try {
   // Where the resources lay when it was made is nobody's concern.
   const config = join(folder, 'run.json');
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll(join(root, 'resources/'), ''));
+  // Of checkpoints the tokenizer stays, by which the replay names tokens.
+  const checkpoints = join(folder, 'checkpoints');
+  for (const file of readdirSync(checkpoints, { recursive: true, encoding: 'utf8' }))
+    if (/\./.test(file) && basename(file) !== 'tokenizer.json') rmSync(join(checkpoints, file));
   const id = basename(folder);
   await starpo('rename', id, 'Sample run: FrozenLake');
   rmSync(bundle, { force: true });
-  await starpo('bundle', 'export', id, bundle, '--checkpoints', 'none', '--episodes', 'all');
+  await starpo('bundle', 'export', id, bundle, '--checkpoints', 'newest', '--episodes', 'all');
   console.log(`${bundle} is new: ${(statSync(bundle).size / 1e6).toFixed(2)} MB`);
 } catch (error) {
   fail(error);

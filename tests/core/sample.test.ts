@@ -115,6 +115,8 @@ describe('the sample run', { timeout: 60_000 }, () => {
     const files = await client.call('rollouts.list', { runId });
     for (const { iteration, split } of files)
       expect((await client.call('rollouts.episodes', { runId, iteration, split })).length).toBeGreaterThan(0);
+    const tokens = { runId, evaluation: null, episodeId: '000120-train-0000' };
+    expect((await client.call('rollouts.tokens', tokens)).turns[0]?.texts?.join('')).toMatch(/<answer>/);
     const played = files.filter(({ split }) => split === 'frozen-lake').map(({ iteration }) => iteration);
     expect([played[0], played.at(-1)]).toEqual([0, 120]);
   });

@@ -21,6 +21,7 @@ describe('what to try next', () => {
   test('follows from how the evaluations went', () => {
     expect(wordsOf([0.3, 0.5, 0.7])[0]).toBe('Train more');
     expect(wordsOf([0.3, 0.72, 0.7])[0]).toBe('Vary the learning rate');
+    expect(wordsOf([0.3, 0.7, 0.7])[0]).toBe('Vary the learning rate');
     expect(wordsOf([0.3, 0.98])[0]).toBe('Evaluate it where it is harder');
     expect(wordsOf([0.3, 0.8, 0.4])[0]).toBe('See what helps');
   });

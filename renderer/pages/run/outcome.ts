@@ -11,6 +11,8 @@ export interface Learned {
   first: { iteration: number; value: number };
   last: { iteration: number; value: number };
   best: { iteration: number; value: number };
+  /** How much the newest evaluation is above the one before it. */
+  step: number;
 }
 
 /** Of every environment that was evaluated more than once. */
@@ -21,7 +23,8 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
     const iterations = success.iterations();
     const points = Array.from(success.values(), (value, at) => ({ iteration: iterations[at]!, value }));
     const best = points.reduce((high, point) => (point.value >= high.value ? point : high));
-    return [{ label, first: points[0]!, last: points.at(-1)!, best }];
+    const last = points.at(-1)!;
+    return [{ label, first: points[0]!, last, best, step: last.value - points.at(-2)!.value }];
   });
 }
 

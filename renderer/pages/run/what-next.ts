@@ -13,7 +13,7 @@ export interface Idea {
 
 /** Nearly all levels. */
 const solved = 0.95;
-/** Points of success by which a newest evaluation has to be above those before, or below the best, to be called so. */
+/** By how much success has to be above the evaluation before to rise, and below the best one to have fallen. */
 const clear = 0.02;
 const fallen = 0.1;
 
@@ -58,6 +58,5 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
   return ideas.slice(0, 3);
 }
 
-/** The newest evaluation is the best one, and the best was found late. */
-const isRising = ({ first, last, best }: Learned) =>
-  best.iteration === last.iteration && last.value - first.value >= clear;
+/** The newest evaluation is the best one, and clearly better than the one before. */
+const isRising = ({ last, best, step }: Learned) => best.iteration === last.iteration && step >= clear;

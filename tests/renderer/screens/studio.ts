@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../../core/contract/client.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
@@ -27,8 +27,10 @@ export class Served {
     this.address = address;
   }
 
-  static async start(trainerPath = fakeTrainer): Promise<Served> {
+  /** `sample`: the bundle of a sample run among its resources. */
+  static async start(trainerPath = fakeTrainer, sample?: string): Promise<Served> {
     const world = new World();
+    if (sample) copyFileSync(sample, join(world.resources, 'sample.starpo.zip'));
     let served: Served | null = null;
     const studio = await world.studio({
       trainerPath,

@@ -1,7 +1,9 @@
 // Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE] [PATTERN]
+// With --documented after the folder only those of docs/screenshots are taken, as `npm run screenshots` does.
 import { mkdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { fakeTrainer, root } from '../../core/fixtures/world.ts';
 import { violations } from '../../e2e/axe.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
 import { drawn, watch } from './still.ts';
@@ -13,9 +15,34 @@ type Steps = (page: Page) => Promise<unknown>;
 type Picture = [name: string, address: string, steps?: Steps];
 
 const folder = resolve(process.argv[2] ?? 'out/screens');
+const documenting = process.argv[3] === '--documented';
 /** Whether axe looks too: anything says so. */
-const axe = process.argv[3];
+const axe = documenting ? undefined : process.argv[3];
+/** What docs/screenshots shows, and how it is called there. */
+const documented: Record<string, string> = {
+  'start-first': 'start',
+  sample: 'run',
+  'sample-charts': 'charts',
+  'sample-replay': 'replay',
+  'sample-then-and-now': 'then-and-now',
+  'sample-thoughts': 'thoughts',
+  'sample-new': 'new',
+  'trap-collapsing': 'echo-trap',
+  study: 'study',
+  'play-going': 'play',
+};
 const only = process.argv[4];
+const isWanted = (name: string) => (documenting ? name in documented : !only || name.match(only) !== null);
+
+const wide = [
+  ['light', 1440, 900],
+  ['dark', 1440, 900],
+] as const;
+const narrow = [
+  ['light', 1024, 700],
+  ['dark', 1024, 700],
+] as const;
+const kinds = documenting ? wide : [...wide, ...narrow];
 
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
@@ -91,7 +118,22 @@ await takeAll(playStudio, (runs) => [
 ]);
 
 await takeAll(warnedStudio, (runs) => [['run-warned', `/run/${runs.lake}`]]);
-await takeAll(Served.start, () => [['start-empty', '/start']]);
+await takeAll(
+  () => Served.start(),
+  () => [['start-empty', '/start']],
+);
+await takeAll(
+  () => Served.start(fakeTrainer, join(root, 'resources/sample.starpo.zip')),
+  () => [
+    ['start-first', '/start', boardsAtEnd],
+    ['sample', '/run/sample-run', boardsAtEnd],
+    ['sample-then-and-now', '/run/sample-run/then-and-now/frozen-lake/16', stepTogether],
+    ['sample-charts', '/run/sample-run', scrollToCharts],
+    ['sample-replay', '/run/sample-run/replay/000120-train-0183', colourTokens],
+    ['sample-thoughts', '/run/sample-run/thoughts'],
+    ['sample-new', '/new/starter-mixed-starpo-s?rollout.groups=24'],
+  ],
+);
 await takeAll(
   () => Served.start('/nowhere/starpo-trainer'),
   () => [['start-trainer-missing', '/start']],
@@ -123,19 +165,16 @@ async function takeAll(
   make: () => Promise<Served>,
   pictures: (runs: Record<string, string>) => Picture[],
 ): Promise<void> {
-  if (only && !pictures({}).some(([name]) => name.match(only))) return;
+  if (!pictures({}).some(([name]) => isWanted(name))) return;
   const served = await make();
   try {
-    for (const [colorScheme, width, height] of [
-      ['light', 1440, 900],
-      ['dark', 1440, 900],
-      ['light', 1024, 700],
-      ['dark', 1024, 700],
-    ] as const) {
+    for (const [colorScheme, width, height] of kinds) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-      for (const picture of pictures(served.runs))
-        if (!only || picture[0].match(only))
-          await take(context, served.address, picture, `${colorScheme}-${width}`);
+      for (const picture of pictures(served.runs)) {
+        const [name] = picture;
+        const file = documenting ? `${documented[name]}-${colorScheme}` : `${name}-${colorScheme}-${width}`;
+        if (isWanted(name)) await take(context, served.address, picture, file);
+      }
       await context.close();
     }
   } finally {
@@ -147,7 +186,7 @@ async function take(
   context: BrowserContext,
   origin: string,
   [name, address, steps]: Picture,
-  kind: string,
+  file: string,
 ): Promise<void> {
   const page = await context.newPage();
   const watched = watch(page);
@@ -158,9 +197,16 @@ async function take(
   await watched.still();
   await steps?.(page);
   await watched.still();
-  await page.screenshot({ path: resolve(folder, `${name}-${kind}.png`) });
-  if (axe) for (const each of await violations(page)) console.log(`${name} ${kind}: ${each}`);
+  await page.screenshot({ path: resolve(folder, `${file}.png`) });
+  if (axe) for (const each of await violations(page)) console.log(`${file}: ${each}`);
   await page.close();
+}
+
+/** As they ended, which who wants no motion sees at once. */
+async function boardsAtEnd(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.reload();
+  await page.getByRole('list', { name: 'Groups' }).waitFor();
 }
 
 function stepped(times: number): Steps {
@@ -173,6 +219,12 @@ function stepped(times: number): Steps {
       await page.evaluate(drawn);
     }
   };
+}
+
+async function stepTogether(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+  for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
 }
 
 async function colourTokens(page: Page): Promise<void> {

@@ -1,0 +1,22 @@
+// Takes the pictures of docs/screenshots anew: the main pages of this checkout in both themes, with the fake trainer and the sample run. Needs Chromium (CHROMIUM_PATH, else
+// /usr/bin/chromium).
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, pinnedNode, root, run } from './lib/process.mjs';
+
+const folder = join(root, 'docs/screenshots');
+
+try {
+  const built = await run(pinnedNode(), ['node_modules/electron-vite/bin/electron-vite.js', 'build']);
+  if (built.status !== 0) throw new Error(built.output);
+  rmSync(folder, { recursive: true, force: true });
+  const taken = await run(pinnedNode(), ['tests/renderer/screens/take.ts', folder, '--documented'], {
+    show: true,
+  });
+  if (taken.status !== 0) throw new Error(taken.output);
+  const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  console.log(`${sizes.length} pictures in docs/screenshots, ${(total / 1e6).toFixed(1)} MB`);
+} catch (error) {
+  fail(error);
+}
