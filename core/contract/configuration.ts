@@ -44,6 +44,14 @@ export const configForm = z.object({
   /** Of every environment, then of its type: `environments[].config...`. */
   environment: formSection,
   types: z.record(z.string(), formSection),
+  /** What can be added to `environments`: with the prompts of the starter policy, and those for a published model. */
+  addable: z.array(
+    z.object({
+      title: z.string(),
+      environment: z.record(z.string(), z.unknown()),
+      chatPrompt: z.record(z.string(), z.string()),
+    }),
+  ),
 });
 export type ConfigForm = z.infer<typeof configForm>;
 

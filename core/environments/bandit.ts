@@ -11,6 +11,15 @@ const standard = {
   hi_arm_hiscore_prob: 0.25,
 };
 
+export const banditChatPrompt: Prompt = {
+  system: chatSystem,
+  first:
+    'Two machines are called {arm_1} and {arm_2}. Each pays by a law of its own, at which its name hints. You pull one of them, once.\n' +
+    'Which pays more on average? Think in at most 100 words, then name the machine, and write nothing else:\n' +
+    '<think>your thoughts</think><answer>{arm_1}</answer> or <think>your thoughts</think><answer>{arm_2}</answer>',
+  next: '{state}',
+};
+
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
 export const bandit: Environment = {
   type: 'bandit',
@@ -27,14 +36,6 @@ export const bandit: Environment = {
     max_actions: 1,
     prompt: { system: '', first: '{arm_1} or {arm_2}?', next: '{state}' },
   },
+  chatPrompt: banditChatPrompt,
   frames: (episode) => actionFrames(episode).map((frame) => ({ ...frame, board: null })),
-};
-
-export const banditChatPrompt: Prompt = {
-  system: chatSystem,
-  first:
-    'Two machines are called {arm_1} and {arm_2}. Each pays by a law of its own, at which its name hints. You pull one of them, once.\n' +
-    'Which pays more on average? Think in at most 100 words, then name the machine, and write nothing else:\n' +
-    '<think>your thoughts</think><answer>{arm_1}</answer> or <think>your thoughts</think><answer>{arm_2}</answer>',
-  next: '{state}',
 };

@@ -12,11 +12,19 @@ const standard = {
   observation_format: 'grid',
 };
 
+/** `slip`: a sentence on how the ice has it. */
+export const lakeChatPrompt = (slip: string): Prompt =>
+  gridChatPrompt(
+    `You are on a frozen lake. Reach the goal without stepping into a hole; either ends the walk. ${slip}\n` +
+      'The lake is a grid, a row a line: P is you, _ is ice, O is a hole, G is the goal.',
+  );
+
 /** FrozenLake as RAGEN trains it: 4x4. */
 export const frozenLake: Environment = {
   type: 'frozen-lake',
   actions: () => ['Left', 'Down', 'Right', 'Up'],
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
+  chatPrompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
   frames: actionFrames,
 };
 
@@ -25,10 +33,3 @@ export const slipperyLake: EnvironmentConfig = {
   ...frozenLake.preset,
   config: { ...standard, is_slippery: true, success_rate: 1 / 3 },
 };
-
-/** `slip`: a sentence on how the ice has it. */
-export const lakeChatPrompt = (slip: string): Prompt =>
-  gridChatPrompt(
-    `You are on a frozen lake. Reach the goal without stepping into a hole; either ends the walk. ${slip}\n` +
-      'The lake is a grid, a row a line: P is you, _ is ice, O is a hole, G is the goal.',
-  );

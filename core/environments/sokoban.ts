@@ -12,15 +12,16 @@ const standard = {
   grid_lookup: { 0: '#', 1: '_', 2: 'O', 3: '√', 4: 'X', 5: 'P', 6: 'S' },
 };
 
-export const sokoban: Environment = {
-  type: 'sokoban',
-  actions: () => ['Up', 'Down', 'Left', 'Right'],
-  preset: { label: 'sokoban', type: 'sokoban', config: standard, ...gridRules },
-  frames: actionFrames,
-};
-
 export const sokobanChatPrompt = gridChatPrompt(
   'You are in a walled room and push boxes until every one stands on a target. Walking into a box pushes it, if the cell behind it is free. ' +
     'A box is never pulled, so one in a corner stays there.\n' +
     'The room is a grid, a row a line: # is wall, _ is floor, O is a target, X is a box, √ is a box on a target, P is you, S is you on a target.',
 );
+
+export const sokoban: Environment = {
+  type: 'sokoban',
+  actions: () => ['Up', 'Down', 'Left', 'Right'],
+  preset: { label: 'sokoban', type: 'sokoban', config: standard, ...gridRules },
+  chatPrompt: sokobanChatPrompt,
+  frames: actionFrames,
+};

@@ -1,5 +1,6 @@
 import type { ConfigForm, FormField, FormSection } from '../contract/contract.ts';
 import { settingMeaning } from '../contract/setting-facts.ts';
+import { environments } from '../environments/registry.ts';
 import description from './description.json' with { type: 'json' };
 import { environmentWords, typeWords } from './environment-words.ts';
 import { type FieldWords, firstPaths, kept, type SectionWords, sections } from './form-words.ts';
@@ -89,6 +90,11 @@ export const configForm: ConfigForm = {
       return [type, sectionOf(typeWords[type] ?? bare, own, 'environments[].config.')];
     }),
   ),
+  addable: environments.map(({ type, preset, chatPrompt }) => ({
+    title: typeWords[type]?.title ?? type,
+    environment: { ...preset },
+    chatPrompt: { ...chatPrompt },
+  })),
 };
 
 const titles = new Map(

@@ -30,7 +30,7 @@ const tasks: Task[] = [
     environments: [
       {
         ...frozenLake.preset,
-        prompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
+        prompt: frozenLake.chatPrompt,
       },
     ],
     rollout: {},

@@ -2,6 +2,7 @@ import type { ConfigCheck, ConfigProblem } from '../contract/contract.ts';
 import { asFailure, type Failure } from '../contract/failure.ts';
 import type { TimeEstimates } from '../estimates/time.ts';
 import { inTitles, titleOf } from '../run-config/form.ts';
+import { risingRate } from '../run-config/learning-rate.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { keyPaths, type Tree } from '../run-config/tree.ts';
@@ -38,7 +39,7 @@ export async function checkConfig(
     const { warnings, idle } = await trainer.validate(whole);
     return {
       problems,
-      warnings: warnings.map(names.within),
+      warnings: [...warnings.map(names.within), ...rateWarnings(given, whole, names)],
       idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
       time: times.now()(whole),
     };
@@ -47,6 +48,17 @@ export async function checkConfig(
     if (failure.code !== 'config_invalid') throw error;
     return { problems: [asProblem(failure, config, names)], warnings: [], idle: [], time: null };
   }
+}
+
+/** `given` is as the run that it goes on from had it. */
+function rateWarnings(given: RunConfig, config: RunConfig, names: Names): string[] {
+  const rise = risingRate(given, config);
+  if (!rise) return [];
+  const { iteration, before, now } = rise;
+  const rate = (value: number) => String(Number(value.toPrecision(2)));
+  return [
+    `The learning rate rises again: at iteration ${iteration} it would be ${rate(now)} rather than ${rate(before)}, since ${names.of('optimizer.schedule')} counts to ${config.iterations} iterations. A lower ${names.of('optimizer.learning_rate')} or a constant schedule avoids that.`,
+  ];
 }
 
 /** A whole configuration may have any number of faults, which are to be told one by one. Throws `config_version_unsupported`. */

@@ -1,6 +1,7 @@
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
+import { useAnswer } from '../api/use-answer.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
@@ -40,6 +41,7 @@ export function TrainMoreDialog({
   const [busy, setBusy] = useState(false);
   const more = Number(text);
   const valid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
+  const warnings = useWarnings(run, open && valid ? run.iterations + more : null);
 
   async function go(queue: boolean): Promise<void> {
     setBusy(true);
@@ -107,9 +109,38 @@ export function TrainMoreDialog({
             : 'Give a whole number of 1 or more.'}
         </span>
       </div>
+      {warnings.map((warning) => (
+        <p key={warning} className={styles.warning} role="status">
+          {warning}
+        </p>
+      ))}
       {taken && (
         <p className="muted">Another run is being trained or waits. Side by side, both take longer.</p>
       )}
     </Dialog>
   );
+}
+
+/** What is to be said of the run with so many iterations in all, going on from the newest checkpoint; `iterations: null` asks nothing. */
+function useWarnings({ id }: RunSummary, iterations: number | null): readonly string[] {
+  const api = useApi();
+  const [checkpoint, setCheckpoint] = useState<number | null>(null);
+  useEffect(() => {
+    let wanted = true;
+    // Where there is none, starting says so.
+    api.call('checkpoints.list', { runId: id }).then(
+      ([newest]) => wanted && setCheckpoint(newest?.iteration ?? null),
+      () => {},
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [api, id]);
+  const going = checkpoint === null ? null : { run: id, checkpoint, keepOptimizer: false };
+  const check = useAnswer(
+    'configs.check',
+    going && iterations !== null ? { ...going, set: { iterations }, titles: true } : null,
+    200,
+  );
+  return check.value?.warnings ?? [];
 }

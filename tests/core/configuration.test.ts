@@ -165,6 +165,23 @@ describe('configurations', { timeout: 60_000 }, () => {
     expect(run).toMatchObject({ iteration: 7, iterations: 7, parent: { run: runId, iteration: 4 } });
     expect(more.optimizerKept).toBe(false);
 
+    const check = async (set: Settings) =>
+      (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true }))
+        .warnings;
+    expect(await check({ iterations: 8 })).toEqual([]);
+    // A schedule of the new run's alone lowers the rate, and is no news.
+    expect(await check({ iterations: 8, 'optimizer.schedule': 'linear' })).toEqual([]);
+    const decays = { ...small, 'optimizer.schedule': 'linear' };
+    const decayed = await api['runs.create']({ preset, set: decays, start: true });
+    await untilRun(core, decayed.runId, ({ status }) => status === 'completed');
+    const from = { run: decayed.runId, checkpoint: 4, keepOptimizer: false };
+    const { warnings } = await api['configs.check']({ ...from, set: { iterations: 8 }, titles: true });
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^The learning rate rises again: at iteration 5 it would be 0\.00005 rather than 0, since Schedule counts to 8 iterations\./,
+      ),
+    ]);
+
     const folder = join(core.runs.folder(runId), 'checkpoints/000004');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'trainer-state.safetensors'), '');

@@ -63,6 +63,45 @@ test('a setting is found, changed, refused in words, reset, and goes into the ru
   });
 });
 
+test('environments are added and removed, with a share each', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-frozen-lake?environments.0.config.size=5');
+  const part = 'section[aria-labelledby="trained-on"]';
+  const add = await page.shown(() => page.find<HTMLSelectElement>(`${part} select`));
+  expect([...add.options].map(({ text }) => text)).toEqual([
+    'Add an environment…',
+    'FrozenLake',
+    'Bandit',
+    'Sokoban',
+  ]);
+  const listed = () => page.all(`${part} li`).map(({ textContent }) => textContent);
+  page.choose(add, '1');
+  await page.shown(() => listed().length === 2);
+  page.choose(add, '0');
+  await page.shown(() => listed().length === 3);
+  expect(listed()).toEqual([
+    'FrozenLakefrozen-lake, 33 % of the groups',
+    'Banditbandit, 33 % of the groups',
+    'FrozenLakefrozen-lake-2, 33 % of the groups',
+  ]);
+  await page.shown(page.saying('h2', 'Environment: FrozenLake, frozen-lake-2'));
+  await page.shown(page.saying('fieldset[aria-label="Environment"] button', 'bandit'));
+  expect(summary().textContent).toContain('frozen-lake and bandit and frozen-lake-2');
+  await page.click('button[aria-label="Remove frozen-lake-2"]');
+  await page.shown(() => listed().length === 2);
+  const start = page.saying('aside button', /^Start$/);
+  await page.shown(() => start()?.hasAttribute('disabled') === false);
+  await page.click(start as () => HTMLElement);
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
+  expect(config).toMatchObject({
+    environments: [
+      { label: 'frozen-lake', share: 0.5, config: { size: 5 } },
+      { label: 'bandit', type: 'bandit', share: 0.5 },
+    ],
+  });
+});
+
 test('the first conversations of three levels are shown, and its parts are edited', async () => {
   page = await Page.on();
   page.open('#/new/starter-mixed');

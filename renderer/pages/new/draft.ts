@@ -101,12 +101,14 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
     ...section,
     fields: section.fields.map((field) => ({ ...field, at: field.path })),
   }));
-  const environments = environmentsOf(config).map(({ label, type }, index): PlacedSection => {
+  const all = environmentsOf(config);
+  const environments = all.map(({ label, type }, index): PlacedSection => {
     const kind = form.types[type];
+    const alone = all.filter((each) => each.type === type).length === 1;
     const fields = [...(kind?.fields ?? []), ...form.environment.fields];
     return {
       id: `environment-${index}`,
-      title: kind ? `Environment: ${kind.title}` : `Environment: ${label}`,
+      title: `Environment: ${kind ? kind.title : label}${kind && !alone ? `, ${label}` : ''}`,
       note: kind?.note ?? form.environment.note,
       fields: fields.map((field) => ({ ...field, at: field.path.replace('[]', `.${index}`) })),
     };

@@ -4,8 +4,18 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { edited, environmentsOf, flatten, isPrompt, type PlacedField, placeSections } from './draft.ts';
+import {
+  applied,
+  edited,
+  environmentsOf,
+  flatten,
+  isPrompt,
+  type PlacedField,
+  placeSections,
+} from './draft.ts';
 import styles from './editor.module.css';
+import { EnvironmentChoice } from './environment-choice.tsx';
+import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } from './environment-list.ts';
 import { FieldRow } from './field-row.tsx';
 import { FormSections } from './form-sections.tsx';
 import type { Imported } from './new-page.tsx';
@@ -43,11 +53,18 @@ export function Editor({
 }: EditorProps) {
   const run = useStartRun();
   const devices = useApp((state) => state.system?.devices);
-  const [edits, setEdits] = useState<Settings>(begin.edits);
+  const [begun] = useState(() => splitEdits(begin.edits));
+  /** Where others are trained on than in what it is made from. */
+  const [list, setList] = useState(begun.list);
+  const [edits, setEdits] = useState<Settings>(begun.edits);
   const [keepOptimizer, setKeepOptimizer] = useState(optimizerKept === true);
   const [variation, setVariation] = useState<Variation>({});
   const [study, setStudy] = useState(startsAsStudy);
-  const base = begin.config;
+  const base = useMemo(
+    () => (list ? { ...begin.config, environments: list } : begin.config),
+    [begin.config, list],
+  );
+  const set = useMemo(() => joinEdits(list, edits), [list, edits]);
   const source: RunSource =
     'checkpoint' in begin.source && begin.source.checkpoint !== undefined
       ? { ...begin.source, keepOptimizer }
@@ -56,14 +73,21 @@ export function Editor({
   const sections = useMemo(() => placeSections(form, base), [form, base]);
   const fields = useMemo(() => sections.flatMap((section) => section.fields), [sections]);
   const values = useMemo(() => flatten(base), [base]);
-  const check = useAnswer('configs.check', { ...source, set: edits, titles: true }, 250);
+  const check = useAnswer('configs.check', { ...source, set, titles: true }, 250);
   const problems = check.value?.problems ?? [];
   const sound = check.fresh && check.value !== null && problems.length === 0;
-  const preview = useAnswer('configs.preview', sound ? { ...source, set: edits } : null, 150);
+  const preview = useAnswer('configs.preview', sound ? { ...source, set } : null, 150);
   const idle = new Map(check.value?.idle.map(({ path, reason }) => [path, reason]));
 
   const change = (path: string, value: SettingValue) =>
     setEdits((now) => edited({ base, edits: now }, path, value));
+  /** What was changed in the environments so far is in the list by now. */
+  function changeEnvironments(next: EnvironmentConfig[]): void {
+    const same = JSON.stringify(next) === JSON.stringify(begin.config.environments);
+    setList(same ? null : next);
+    setEdits(besidesEnvironments);
+    setVariation(besidesEnvironments);
+  }
   const reset = (path: string) => setEdits(({ [path]: _, ...others }) => others);
   const vary = (field: PlacedField) => {
     setStudy(true);
@@ -112,7 +136,7 @@ export function Editor({
 
   const wish = {
     source,
-    set: edits,
+    set,
     title: environmentsOf(base)
       .map(({ label }) => label)
       .join(' and '),
@@ -152,7 +176,7 @@ export function Editor({
           {study && (
             <StudyPanel
               source={source}
-              edits={edits}
+              edits={set}
               fields={fields}
               variation={variation}
               setVariation={setVariation}
@@ -165,6 +189,11 @@ export function Editor({
               }}
             />
           )}
+          <EnvironmentChoice
+            form={form}
+            list={environmentsOf(applied({ base, edits })) as EnvironmentConfig[]}
+            change={changeEnvironments}
+          />
           <FormSections
             sections={sections.map((section) => ({
               ...section,
@@ -191,7 +220,16 @@ export function Editor({
           values={values}
           edits={edits}
           reset={reset}
-          resetAll={() => setEdits({})}
+          resetAll={() => {
+            setList(null);
+            setEdits({});
+          }}
+          environments={
+            list && {
+              words: list.map(({ label }) => label).join(' and '),
+              reset: () => changeEnvironments(begin.config.environments as EnvironmentConfig[]),
+            }
+          }
           run={run}
           wish={wish}
           study={study}

@@ -20,6 +20,8 @@ interface SummaryProps {
   edits: Settings;
   reset: (path: string) => void;
   resetAll: () => void;
+  /** Those that are trained on, where others are than in what it is made from. */
+  environments: { words: string; reset: () => void } | null;
   run: StartRun;
   wish: RunWish;
   /** The form makes a study, which starts its own runs. */
@@ -160,20 +162,32 @@ function Problems({ check, preview }: SummaryProps) {
   );
 }
 
-function Changes({ fields, values, edits, reset, resetAll }: SummaryProps) {
+function Changes({ fields, values, edits, reset, resetAll, environments }: SummaryProps) {
   const changed = Object.entries(edits);
+  const count = changed.length + (environments ? 1 : 0);
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="changes">
       <div className={styles.head}>
-        <h2 id="changes">{changed.length === 0 ? 'Nothing changed' : `${changed.length} changed`}</h2>
-        {changed.length > 1 && (
+        <h2 id="changes">{count === 0 ? 'Nothing changed' : `${count} changed`}</h2>
+        {count > 1 && (
           <Button kind="quiet" onClick={resetAll}>
             Reset all
           </Button>
         )}
       </div>
-      {changed.length > 0 && (
+      {count > 0 && (
         <ul className={styles.changes}>
+          {environments && (
+            <li>
+              <span>
+                Environments
+                <span className={styles.change}>
+                  <ins>{environments.words}</ins>
+                </span>
+              </span>
+              <IconButton icon="reset" label="Reset Environments" onClick={environments.reset} />
+            </li>
+          )}
           {changed.map(([path, value]) => {
             const field = fields.find(({ at }) => at === path);
             const title = field?.title ?? path;

@@ -1,0 +1,55 @@
+import type { ConfigForm } from '../../../core/contract/contract.ts';
+import { IconButton } from '../../components/basics.tsx';
+import styles from './environment-choice.module.css';
+import { type EnvironmentConfig, withEnvironment, withoutEnvironment } from './environment-list.ts';
+
+interface EnvironmentChoiceProps {
+  form: ConfigForm;
+  list: readonly EnvironmentConfig[];
+  change: (list: EnvironmentConfig[]) => void;
+}
+
+/** What is trained on: one environment, or several at once with a share each. */
+export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps) {
+  const titleOf = (type: string) => form.types[type]?.title ?? type;
+  return (
+    <section className={`panel ${styles.choice}`} aria-labelledby="trained-on">
+      <h2 id="trained-on">Environments</h2>
+      <ul className={styles.list}>
+        {list.map(({ label, type, share }, index) => (
+          <li key={label}>
+            <span>{titleOf(type)}</span>
+            {list.length > 1 && (
+              <>
+                <span className="muted">
+                  {label}, {Math.round(share * 100)} % of the groups
+                </span>
+                <IconButton
+                  icon="close"
+                  label={`Remove ${label}`}
+                  onClick={() => change(withoutEnvironment(list, index))}
+                />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      <label className={styles.add}>
+        <span className="visually-hidden">Add an environment</span>
+        <select
+          value=""
+          onChange={({ target }) => change(withEnvironment(list, form.addable[Number(target.value)]!))}
+        >
+          <option value="" disabled>
+            Add an environment…
+          </option>
+          {form.addable.map(({ title }, index) => (
+            <option key={title} value={index}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+    </section>
+  );
+}
