@@ -80,8 +80,8 @@ test('environments are added and removed, with a share each', async () => {
   page.choose(add, '0');
   await page.shown(() => listed().length === 3);
   expect(listed()).toEqual([
-    'FrozenLakefrozen-lake, 33 % of the groups',
-    'Banditbandit, 33 % of the groups',
+    'FrozenLake33 % of the groups',
+    'Bandit33 % of the groups',
     'FrozenLakefrozen-lake-2, 33 % of the groups',
   ]);
   await page.shown(page.saying('h2', 'Environment: FrozenLake, frozen-lake-2'));

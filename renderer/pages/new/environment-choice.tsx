@@ -22,7 +22,8 @@ export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps
             {list.length > 1 && (
               <>
                 <span className="muted">
-                  {label}, {Math.round(share * 100)} % of the groups
+                  {label !== type && `${label}, `}
+                  {Math.round(share * 100)} % of the groups
                 </span>
                 <IconButton
                   icon="close"

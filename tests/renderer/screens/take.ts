@@ -125,8 +125,8 @@ await takeAll(
 await takeAll(
   () => Served.start(fakeTrainer, join(root, 'resources/sample.starpo.zip')),
   () => [
-    ['start-first', '/start', untilBoards],
-    ['sample', '/run/sample-run', untilBoards],
+    ['start-first', '/start', boardsAtEnd],
+    ['sample', '/run/sample-run', boardsAtEnd],
     ['sample-then-and-now', '/run/sample-run/then-and-now/frozen-lake/16', stepTogether],
     ['sample-charts', '/run/sample-run', scrollToCharts],
     ['sample-replay', '/run/sample-run/replay/000120-train-0183', colourTokens],
@@ -202,9 +202,10 @@ async function take(
   await page.close();
 }
 
-/** As they ended. */
-async function untilBoards(page: Page): Promise<void> {
+/** As they ended, which who wants no motion sees at once. */
+async function boardsAtEnd(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.reload();
   await page.getByRole('list', { name: 'Groups' }).waitFor();
 }
 
@@ -221,6 +222,7 @@ function stepped(times: number): Steps {
 }
 
 async function stepTogether(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
   for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
 }
