@@ -1,4 +1,5 @@
 import { Menu } from '@base-ui/react/menu';
+import { useState } from 'react';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import { useApp } from '../stores/app-store.ts';
@@ -10,6 +11,7 @@ import { type ExportKind, exportChart } from './export-chart.ts';
 import type { ChartMark } from './marks.ts';
 import menu from './menu.module.css';
 import { useChartPreferences } from './preferences.ts';
+import { TargetDialog } from './target-dialog.tsx';
 
 interface ActionsProps {
   item: ChartItem;
@@ -28,7 +30,8 @@ const exports: [ExportKind, string][] = [
 /** What can be done with one chart; seen under the pointer and by the keyboard. */
 export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) {
   const { spec } = item;
-  const { pins, log, togglePin, toggleLog, movePin } = useChartPreferences();
+  const { pins, log, targets, togglePin, toggleLog, movePin } = useChartPreferences();
+  const [aiming, setAiming] = useState(false);
   const save = useExport(item, marks, subtitle);
   const place = pins.indexOf(spec.id);
   return (
@@ -58,6 +61,10 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                 <Indicator />
                 Pinned to the top
               </Menu.CheckboxItem>
+              <Menu.Item className={menu.item} onClick={() => setAiming(true)}>
+                <span className={menu.indicator} />
+                {targets[spec.id] === undefined ? 'Set a target…' : 'Change the target…'}
+              </Menu.Item>
               {place >= 0 && pins.length > 1 && (
                 <>
                   <Menu.Item
@@ -91,6 +98,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
+      {aiming && <TargetDialog spec={spec} close={() => setAiming(false)} />}
     </div>
   );
 }

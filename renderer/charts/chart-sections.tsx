@@ -41,12 +41,17 @@ export const ChartSections = memo(function ChartSections({
   subtitle,
 }: SectionsProps) {
   const pins = useChartPreferences((state) => state.pins);
+  const targets = useChartPreferences((state) => state.targets);
   const [expanded, setExpanded] = useState<string | null>(null);
-  const all = useMemo(() => groups.flatMap(({ items }) => items), [groups]);
+  const aimed = useMemo(
+    () => groups.map((group) => ({ ...group, items: group.items.map((item) => withTarget(item, targets)) })),
+    [groups, targets],
+  );
+  const all = useMemo(() => aimed.flatMap(({ items }) => items), [aimed]);
   const pinned = pins.flatMap((id) => all.find(({ spec }) => spec.id === id) ?? []);
   const sections: ChartGroup[] = [
     { id: 'pinned', title: 'Pinned', items: pinned },
-    ...groups.map((group) => ({ ...group, items: group.items.filter((item) => !pinned.includes(item)) })),
+    ...aimed.map((group) => ({ ...group, items: group.items.filter((item) => !pinned.includes(item)) })),
   ];
   const shown = sections
     .map((group, index) => ({ ...group, first: index <= openAtFirst }))
@@ -75,6 +80,14 @@ export const ChartSections = memo(function ChartSections({
     </>
   );
 });
+
+/** A chart with a line at what a person wants it to reach. */
+function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
+  const value = targets[item.spec.id];
+  if (value === undefined) return item;
+  const target = { value, label: `target ${item.spec.format(value)}` };
+  return { ...item, references: [...(item.references ?? []), target] };
+}
 
 interface SectionProps {
   group: ChartGroup;

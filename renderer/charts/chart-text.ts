@@ -1,6 +1,7 @@
 import type { ChartSpec } from './chart-specs.ts';
 import type { ChartMark } from './marks.ts';
 import type { MetricSeries } from './metric-series.ts';
+import type { Reference } from './references.ts';
 import { readingAt, seriesOf, type Trace } from './traces.ts';
 
 const describedTraces = 12;
@@ -37,6 +38,9 @@ function describeBehind(spec: ChartSpec, traces: readonly Trace[]): string {
   });
   return ends.length > 0 ? `Its parent: ${ends.join(', ')}.` : '';
 }
+
+export const describeReferences = (references: readonly Reference[]): string =>
+  references.length > 0 ? `To compare with: ${references.map(({ label }) => label).join(', ')}.` : '';
 
 export const describeMarks = (marks: readonly ChartMark[]): string =>
   marks.length > 0 ? `Marked: ${marks.map(({ title }) => title).join('; ')}.` : '';

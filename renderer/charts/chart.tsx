@@ -13,7 +13,7 @@ import { useCharts, useChartsStore } from '../views/charts-view.tsx';
 import type { AxisKind } from './axes.ts';
 import styles from './chart.module.css';
 import type { ChartSpec } from './chart-specs.ts';
-import { describeChart, describeMarks } from './chart-text.ts';
+import { describeChart, describeMarks, describeReferences } from './chart-text.ts';
 import { frames } from './frame-scheduler.ts';
 import type { Zoom } from './layout.ts';
 import type { ChartMark } from './marks.ts';
@@ -49,7 +49,15 @@ const noReferences: readonly Reference[] = [];
 
 /** A titled chart that redraws itself from the series; React draws only the frame around it. */
 export const Chart = memo(function Chart(props: ChartProps) {
-  const { spec, traces, headline, actions, marks = noMarks, legend = true } = props;
+  const {
+    spec,
+    traces,
+    headline,
+    actions,
+    marks = noMarks,
+    references = noReferences,
+    legend = true,
+  } = props;
   const size = useChartPreferences((state) => state.size);
   const height = props.height ?? heights[size];
   const figure = useRef<HTMLElement>(null);
@@ -81,7 +89,7 @@ export const Chart = memo(function Chart(props: ChartProps) {
           <div className={styles.skeleton}>No values yet</div>
         )}
       </div>
-      <ChartText spec={spec} traces={traces} marks={marks} />
+      <ChartText spec={spec} traces={traces} marks={marks} references={references} />
     </figure>
   );
 });
@@ -270,7 +278,13 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
 }
 
 /** The chart in words and a few numbers, for those who don't see it. */
-function ChartText({ spec, traces, marks }: Omit<PartProps, 'inView'> & { marks: readonly ChartMark[] }) {
+function ChartText({
+  spec,
+  traces,
+  marks,
+  references,
+}: Required<Pick<ChartProps, 'spec' | 'traces' | 'marks' | 'references'>>) {
   const words = useVersion(traces, true, () => describeChart(spec, traces));
-  return <p className="visually-hidden">{[words, describeMarks(marks)].filter(Boolean).join(' ')}</p>;
+  const all = [words, describeReferences(references), describeMarks(marks)];
+  return <p className="visually-hidden">{all.filter(Boolean).join(' ')}</p>;
 }

@@ -273,6 +273,7 @@ function drawReferences(
   // A label that another one stands in the way of goes to its left.
   let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
+    if (log && value <= 0) continue;
     const y = plot.valToPos(log ? Math.log10(value) : value, 'y', true);
     ctx.strokeStyle = color('text-faint');
     ctx.lineWidth = scale;

@@ -17,6 +17,8 @@ interface Kept {
   /** Sections that were opened or folded, by id. */
   open: Record<string, boolean>;
   size: ChartSize;
+  /** Values that charts are to reach, by id. */
+  targets: Record<string, number>;
 }
 
 export type ChartSize = 'small' | 'medium' | 'large';
@@ -28,6 +30,8 @@ interface ChartPreferences extends Kept {
   /** Puts a pinned chart where another one is. */
   movePin: (chart: string, by: number) => void;
   setOpen: (section: string, open: boolean) => void;
+  /** Null takes it away. */
+  setTarget: (chart: string, target: number | null) => void;
 }
 
 export const defaults: Kept = {
@@ -38,6 +42,7 @@ export const defaults: Kept = {
   pins: [],
   open: {},
   size: 'medium',
+  targets: {},
 };
 
 const toggled = (list: readonly string[], item: string) =>
@@ -55,6 +60,11 @@ export const useChartPreferences = create<ChartPreferences>()((set) => ({
       return from < 0 ? {} : { pins: pins.toSpliced(from, 1).toSpliced(to, 0, chart) };
     }),
   setOpen: (section, open) => set((state) => ({ open: { ...state.open, [section]: open } })),
+  setTarget: (chart, target) =>
+    set((state) => {
+      const { [chart]: _, ...others } = state.targets;
+      return { targets: target === null ? others : { ...others, [chart]: target } };
+    }),
 }));
 
 useChartPreferences.subscribe((state) => {
@@ -70,7 +80,9 @@ function stored(): Kept {
   } catch {}
   const texts = (value: unknown) =>
     Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-  const { smoothing, axis, ignoreOutliers, open, size } = written;
+  const entries = (value: unknown) =>
+    Object.entries(typeof value === 'object' && value !== null ? value : {});
+  const { smoothing, axis, ignoreOutliers, open, size, targets } = written;
   return {
     smoothing:
       typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
@@ -78,12 +90,8 @@ function stored(): Kept {
     ignoreOutliers: ignoreOutliers === true,
     log: texts(written.log),
     pins: texts(written.pins),
-    open: Object.fromEntries(
-      Object.entries(typeof open === 'object' && open !== null ? open : {}).map(([key, value]) => [
-        key,
-        value === true,
-      ]),
-    ),
+    open: Object.fromEntries(entries(open).map(([key, value]) => [key, value === true])),
+    targets: Object.fromEntries(entries(targets).filter(([, value]) => Number.isFinite(value))),
     size: size === 'small' || size === 'large' ? size : defaults.size,
   };
 }

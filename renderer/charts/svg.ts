@@ -100,6 +100,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
   }
   let before = { at: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
+    if (view.log && value <= 0) continue;
     const at = heightOf(value);
     const stroke = { stroke: color('text-faint'), 'stroke-dasharray': '1 3' };
     inside.push(element('line', { x1: box.left, x2: box.right, y1: at, y2: at, ...stroke }));

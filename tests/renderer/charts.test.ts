@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, placesOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
+import { clockTick, clockTicks } from '../../renderer/charts/clock.ts';
 import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, layOut } from '../../renderer/charts/layout.ts';
@@ -10,6 +11,7 @@ import { metricSections } from '../../renderer/charts/metric-sections.ts';
 import { successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
+import { extentOf, placesOf } from '../../renderer/charts/subjects.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
 import { tipAt } from '../../renderer/charts/tooltip.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
@@ -180,6 +182,35 @@ test('an axis goes by what iterations have played and learned', () => {
   expect(places('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
   expect(placesOn('time', run, shapeOf(config))!.at(2)).toBe(11);
   expect(placesOn('episode', run, shapeOf({}))).toBeNull();
+});
+
+describe('an axis by the clock', () => {
+  const at = (day: number, hour = 0, minute = 0) => new Date(2026, 2, day, hour, minute).getTime();
+
+  test('puts iterations when they ended, and those between them evenly', () => {
+    const run = source({ a: [[0, 1], [1, 1], [3, 1], [9, 1]] }); // biome-ignore format: pairs
+    expect(placesOn('clock', run, shapeOf({}))).toBeNull();
+    run.load([{ name: 'a', iterations: [0, 1, 3, 9], values: [1, 1, 1, 1] }], {
+      iterations: [0, 1, 5],
+      times: [1000, 2000, 6000],
+    });
+    const places = placesOn('clock', run, shapeOf({}))!;
+    expect([...places.of(run.get('a')!)]).toEqual([1000, 2000, 4000, 6000]);
+    run.apply({ truncateAfter: null, points: [{ iteration: 9, metrics: { a: 2 }, time: 9000 }] });
+    expect(places.at(9)).toBe(9000);
+    const subject = { id: 'run', label: 'run', source: run, shape: shapeOf({ iterations: 100 }) };
+    expect(extentOf(placesOf([subject], 'clock'), 'clock')()).toEqual({ min: 1000, max: 9000 });
+  });
+
+  test('has round times of day, and days where it is long', () => {
+    const hours = clockTicks(at(4, 22, 10), at(5, 3), 5);
+    expect(hours).toEqual([at(4, 23), at(5, 0), at(5, 1), at(5, 2), at(5, 3)]);
+    const words = hours.map(clockTick);
+    expect(words.map((word) => /\b(4|04|5|05)\b.*:00/.test(word))).toEqual([true, true, false, false, false]);
+    const days = clockTicks(at(1, 5), at(6), 5);
+    expect(days).toEqual([2, 3, 4, 5, 6].map((day) => at(day)));
+    expect(days.map(clockTick).some((word) => word.includes(':'))).toBe(false);
+  });
 });
 
 test('a tooltip tells the smoothed and the measured value, and of which iteration a point is', () => {

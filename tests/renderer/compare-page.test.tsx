@@ -95,6 +95,25 @@ test('a run is compared with another that is chosen by name', async () => {
   await page.shown(page.saying('h1', 'Compare 2 runs'));
 });
 
+test('a target is drawn across a chart of every run, and told to those who do not see it', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${runs[0]}`);
+  await page.click(() => page.find('button[aria-label="More of Success"]'));
+  const item = (words: string) => () =>
+    [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')].find(({ textContent }) =>
+      textContent?.includes(words),
+    );
+  await page.click(item('Set a target…'));
+  const field = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(field, '80');
+  await page.click(() => document.querySelector<HTMLElement>('[role="dialog"] button[type="submit"]'));
+  await page.shown(() => /To compare with: .*target 80\.0 %/.test(chartText('success')()));
+  location.hash = `#/run/${runs[1]}`;
+  await page.shown(page.saying('h1', nameOf(1)));
+  await page.shown(() => chartText('success')().includes('target 80.0 %'));
+  expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({ targets: { success: 0.8 } });
+});
+
 test('charts are searched for, folded and pinned, which stays for other runs', async () => {
   page = await Page.on(template);
   page.open(`#/run/${runs[0]}`);

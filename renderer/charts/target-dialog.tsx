@@ -1,0 +1,71 @@
+import { type FormEvent, useId, useState } from 'react';
+import { Button } from '../components/basics.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import dialogs from '../dialogs/dialogs.module.css';
+import type { ChartSpec } from './chart-specs.ts';
+import { useChartPreferences } from './preferences.ts';
+
+/** Asks for a value that a person wants a chart to reach; it is drawn across that chart, of whichever run. */
+export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => void }) {
+  const { targets, setTarget } = useChartPreferences();
+  const known = targets[spec.id];
+  // Shares are told, and so asked for, in per cent.
+  const scale = spec.format(1).includes('%') ? 100 : 1;
+  const [text, setText] = useState(
+    known === undefined ? '' : String(Number((known * scale).toPrecision(12))),
+  );
+  const form = useId();
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  const wrong = text.trim() !== '' && !Number.isFinite(value);
+  const keep = (target: number | null) => {
+    setTarget(spec.id, target);
+    close();
+  };
+  return (
+    <Dialog
+      open
+      onClose={close}
+      title={`A target for ${spec.title}`}
+      description="Drawn across this chart, of every run."
+      actions={
+        <>
+          {known !== undefined && (
+            <Button kind="quiet" onClick={() => keep(null)}>
+              Remove
+            </Button>
+          )}
+          <Button onClick={close}>Cancel</Button>
+          <button
+            type="submit"
+            form={form}
+            className="button"
+            data-kind="primary"
+            disabled={!Number.isFinite(value)}
+          >
+            Set the target
+          </button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          if (Number.isFinite(value)) keep(value / scale);
+        }}
+      >
+        <label className={dialogs.field}>
+          {scale === 100 ? 'Per cent' : (spec.unit && `Value, ${spec.unit}`) || 'Value'}
+          <input
+            value={text}
+            inputMode="decimal"
+            spellCheck={false}
+            aria-invalid={wrong}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <small>{wrong ? 'A number, as 75 or 0.5.' : 'A number.'}</small>
+        </label>
+      </form>
+    </Dialog>
+  );
+}
