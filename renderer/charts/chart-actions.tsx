@@ -30,7 +30,11 @@ const exports: [ExportKind, string][] = [
 /** What can be done with one chart; seen under the pointer and by the keyboard. */
 export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) {
   const { spec } = item;
-  const { pins, log, targets, togglePin, toggleLog, movePin } = useChartPreferences();
+  // There is one of these for every chart: each looks at nothing but what it shows.
+  const pins = useChartPreferences((state) => state.pins);
+  const isLog = useChartPreferences((state) => state.log.includes(spec.id));
+  const isAimed = useChartPreferences((state) => state.targets[spec.id] !== undefined);
+  const { togglePin, toggleLog, movePin } = useChartPreferences.getState();
   const [aiming, setAiming] = useState(false);
   const save = useExport(item, marks, subtitle);
   const place = pins.indexOf(spec.id);
@@ -46,7 +50,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
             <Menu.Popup className={menu.popup}>
               <Menu.CheckboxItem
                 className={menu.item}
-                checked={log.includes(spec.id)}
+                checked={isLog}
                 onCheckedChange={() => toggleLog(spec.id)}
               >
                 <Indicator />
@@ -63,7 +67,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
               </Menu.CheckboxItem>
               <Menu.Item className={menu.item} onClick={() => setAiming(true)}>
                 <span className={menu.indicator} />
-                {targets[spec.id] === undefined ? 'Set a target…' : 'Change the target…'}
+                {isAimed ? 'Change the target…' : 'Set a target…'}
               </Menu.Item>
               {place >= 0 && pins.length > 1 && (
                 <>

@@ -39,7 +39,7 @@ export function clockTick(time: number, index = 0, all: readonly number[] = [tim
   const onlyDays =
     all.length > 1 && all.every((each) => new Date(each).getHours() === 0 && each % minute === 0);
   if (onlyDays && all.every((each, at) => at === 0 || dayOf(each) !== dayOf(all[at - 1]!))) return date;
-  const seconds = all.some((each) => each % minute !== 0) && all.length > 1;
+  const seconds = all.some((each) => each % minute >= second);
   const at = words({ hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });
   return index > 0 && dayOf(all[index - 1]!) === dayOf(time) ? at : `${date} ${at}`;
 }

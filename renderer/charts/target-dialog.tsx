@@ -63,7 +63,7 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
             aria-invalid={wrong}
             onChange={(event) => setText(event.target.value)}
           />
-          <small>{wrong ? 'A number, as 75 or 0.5.' : 'A number.'}</small>
+          {wrong && <small>A number, as 75 or 0.5.</small>}
         </label>
       </form>
     </Dialog>

@@ -1,0 +1,76 @@
+import type { Browser, Page } from 'playwright-core';
+
+/** What the main thread of a page works in each animation frame, by the browser's own trace. */
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  /** Microseconds; `tdur`: of the thread's processor time. */
+  ts: number;
+  dur?: number;
+  tdur?: number;
+  args?: { name?: string };
+}
+
+interface Quantiles {
+  p50: number;
+  p95: number;
+  p99: number;
+  most: number;
+}
+
+export interface FrameTimes {
+  frames: number;
+  /** Where others use the machine, it says how long they kept the page waiting as well. */
+  milliseconds_of_main_thread_a_frame: Quantiles;
+  milliseconds_of_its_processor_time_a_frame: Quantiles;
+}
+
+/** Watches a page while `act` lasts. */
+export async function watchFrames(
+  browser: Browser,
+  page: Page,
+  act: () => Promise<unknown>,
+): Promise<FrameTimes> {
+  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
+  await act();
+  const frames = framesOf(JSON.parse((await browser.stopTracing()).toString()));
+  return {
+    frames: frames.length,
+    milliseconds_of_main_thread_a_frame: quantiles(frames.map(({ wall }) => wall)),
+    milliseconds_of_its_processor_time_a_frame: quantiles(frames.map(({ own }) => own)),
+  };
+}
+
+export const rounded = (value: number) => Math.round(value * 100) / 100;
+
+function quantiles(of: readonly number[]): Quantiles {
+  const sorted = of.toSorted((a, b) => a - b);
+  const at = (share: number) => rounded(sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN);
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1) };
+}
+
+/** The main thread's work from one animation frame to the next, ms: by the clock, and of its processor time. */
+function framesOf({ traceEvents }: { traceEvents: TraceEvent[] }): { wall: number; own: number }[] {
+  const perThread = Map.groupBy(traceEvents, ({ pid, tid }) => `${pid} ${tid}`);
+  const isMain = (events: TraceEvent[]) =>
+    events.some(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain') &&
+    events.some(({ name }) => name === 'FireAnimationFrame');
+  const main = [...perThread.values()].filter(isMain).sort((a, b) => b.length - a.length)[0] ?? [];
+  const begins = main
+    .filter(({ name }) => name === 'FireAnimationFrame')
+    .map(({ ts }) => ts)
+    .sort((a, b) => a - b);
+  const frames = begins.map(() => ({ wall: 0, own: 0 }));
+  for (const { name, ph, ts, dur = 0, tdur = 0 } of main) {
+    if (ph !== 'X' || !name.endsWith('RunTask')) continue;
+    const at = begins.findLastIndex((begin) => begin <= ts + dur);
+    if (at < 0) continue;
+    frames[at]!.wall += dur / 1000;
+    frames[at]!.own += tdur / 1000;
+  }
+  // The last one wasn't over.
+  return frames.slice(0, -1);
+}
