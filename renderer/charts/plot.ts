@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { type AxisKind, axisWords } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
-import { type Column, columnsOf, type Layout, layOut, nearestAt, type Zoom } from './layout.ts';
+import { type Column, columnsOfAll, type Layout, layOut, nearestAt, type Zoom } from './layout.ts';
 import { type ChartMark, placeMarks } from './marks.ts';
 import type { Reference } from './references.ts';
 import { placeTicks, tickText, type ValueScale, valueRange, valueTicks } from './scale.ts';
@@ -49,7 +49,7 @@ const mostPoints = 12;
 
 export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   const { spec, traces, axis } = options;
-  const columns = traces.flatMap((trace) => columnsOf(trace, options.smoothed));
+  const columns = columnsOfAll(traces, options.smoothed);
   const style = getComputedStyle(target);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   let { width } = options;
