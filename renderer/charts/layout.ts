@@ -42,11 +42,11 @@ export interface LayoutOptions {
 }
 
 /** Beyond so many lines over one another, what was measured behind a smoothed one tells nothing any more, and costs twice as much as the lines. */
-const mostMeasured = 12;
+export const manyLines = 12;
 
 /** The columns of a chart, the hindmost first. */
 export const columnsOfAll = (traces: readonly Trace[], smoothed: boolean): Column[] =>
-  traces.flatMap((trace) => columnsOf(trace, smoothed && traces.length <= mostMeasured));
+  traces.flatMap((trace) => columnsOf(trace, smoothed && traces.length <= manyLines));
 
 /** The columns of a trace, the hindmost first. */
 export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
