@@ -28,14 +28,23 @@ export interface FrameTimes {
   milliseconds_of_its_processor_time_a_frame: Quantiles;
 }
 
-/** Watches a page while `act` lasts. */
+/** Watches a page while `act` lasts, in which a frame is asked for after each frame, whether anything moves or not. */
 export async function watchFrames(
   browser: Browser,
   page: Page,
   act: () => Promise<unknown>,
 ): Promise<FrameTimes> {
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
+  const loop = await page.evaluateHandle(() => {
+    const state = { ended: false };
+    const next = () => void (state.ended || requestAnimationFrame(next));
+    next();
+    return state;
+  });
   await act();
+  await loop.evaluate((state) => {
+    state.ended = true;
+  });
   const frames = framesOf(JSON.parse((await browser.stopTracing()).toString()));
   return {
     frames: frames.length,

@@ -41,6 +41,13 @@ export interface LayoutOptions {
   width: number;
 }
 
+/** Beyond so many lines over one another, what was measured behind a smoothed one tells nothing any more, and costs twice as much as the lines. */
+export const manyLines = 12;
+
+/** The columns of a chart, the hindmost first. */
+export const columnsOfAll = (traces: readonly Trace[], smoothed: boolean): Column[] =>
+  traces.flatMap((trace) => columnsOf(trace, smoothed && traces.length <= manyLines));
+
 /** The columns of a trace, the hindmost first. */
 export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
   const line: Column = { trace, role: 'line' };

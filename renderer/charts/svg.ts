@@ -1,6 +1,6 @@
 import { type AxisKind, axisWords, byIteration } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
-import { columnsOf, layOut, type Values } from './layout.ts';
+import { columnsOfAll, layOut, type Values } from './layout.ts';
 import type { ChartMark } from './marks.ts';
 import type { View } from './plot.ts';
 import type { Reference } from './references.ts';
@@ -38,7 +38,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
   const entries = placeEntries(traces, width);
   const top = entriesTop + entries.rows * entryHeight + 8;
   const box = { left: margin.left, right: width - margin.right, top, bottom: height - margin.bottom };
-  const columns = traces.flatMap((trace) => columnsOf(trace, view.smoothing > 0));
+  const columns = columnsOfAll(traces, view.smoothing > 0);
   const layout = layOut(columns, { ...view, width: box.right - box.left });
   const also = references.map(({ value }) => value);
   const [low, high] = valueRange(layout, columns, spec, view, view.zoom, also);

@@ -6,7 +6,7 @@ import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts
 import { clockTick, clockTicks } from '../../renderer/charts/clock.ts';
 import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
-import { columnsOf, layOut } from '../../renderer/charts/layout.ts';
+import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts';
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
 import { successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
@@ -92,6 +92,14 @@ describe('a layout', () => {
     // One more on either side, for the line to reach the edge.
     expect(near.x).toEqual(Array.from({ length: 103 }, (_, index) => 333_299 + index));
     expect(near.values[0]![near.x.indexOf(333_333)]).toBe(9);
+  });
+
+  test('of many lines draws each by itself, of few what was measured behind it', () => {
+    const run = source({ a: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
+    const lines = (count: number) =>
+      columnsOfAll(Array(count).fill(traceOf(run, 'a')), true).filter(({ role }) => role === 'raw-low')
+        .length;
+    expect([lines(12), lines(13)]).toEqual([12, 0]);
   });
 
   test('of few points beside many keeps the few, also those beyond the edges', () => {
