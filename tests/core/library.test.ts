@@ -320,7 +320,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       });
       checkpoints('one', [0], 30_000_000);
       const begun = new Promise<Task>((resolve) => {
-        core.notices.on('task', (task) => task.kind === 'export_bundle' && resolve(task));
+        core.notices.on((name, payload) => {
+          if (name === 'task' && (payload as Task).kind === 'export_bundle') resolve(payload as Task);
+        });
       });
       const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
       await core.tasks.cancel((await begun).id);
