@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
@@ -18,7 +20,7 @@ let wire: Wire;
 let complaints: string[];
 
 beforeAll(async () => {
-  served = await Served.start();
+  served = await Served.start(fakeTrainer, join(root, 'resources/sample.starpo.zip'));
   browser = await chromium.launch({ executablePath: chromiumPath() });
 });
 afterAll(async () => {
@@ -115,7 +117,10 @@ const common = {
 
 test('without a run every page says what it would show', async () => {
   await begin('/start');
-  expect(await walk({ ...common, unknown: '/nothing', 'unknown run': '/run/nothing' })).toEqual([]);
+  const run = '/run/sample-run';
+  const sample = { sample: run, 'replay of the sample': `${run}/replay`, mixed: '/new/starter-mixed' };
+  const unknown = { unknown: '/nothing', 'unknown run': '/run/nothing' };
+  expect(await walk({ ...common, ...sample, ...unknown })).toEqual([]);
 });
 
 describe('with runs', () => {
