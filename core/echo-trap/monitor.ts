@@ -240,7 +240,7 @@ export class Monitor {
       message: alertMessage(state, regime, main),
       level,
       series: main?.series || null,
-      value: main?.series ? main.value : null,
+      value: main?.series ? (main.extreme ?? main.value) : null,
       baseline: main?.series ? main.baseline : null,
       since: starts.length > 0 ? Math.min(...starts) : iteration,
       regime,

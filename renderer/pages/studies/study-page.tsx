@@ -44,8 +44,10 @@ function Known({ study: { summary, table } }: { study: Study }) {
             {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {words}.
           </p>
         </div>
-        <CompareRuns rows={table} />
-        <Actions summary={summary} />
+        <div className={styles.actions}>
+          <CompareRuns rows={table} />
+          <Actions summary={summary} />
+        </div>
       </header>
       <StudyChart rows={table} environment={environment} />
       <StudyTable rows={table} />
