@@ -68,14 +68,17 @@ function framesOf({ traceEvents }: { traceEvents: TraceEvent[] }): { wall: numbe
     events.some(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain') &&
     events.some(({ name }) => name === 'FireAnimationFrame');
   const main = [...perThread.values()].filter(isMain).sort((a, b) => b.length - a.length)[0] ?? [];
-  const begins = main
-    .filter(({ name }) => name === 'FireAnimationFrame')
+  // Other categories tell of each task once more, as RunTask.
+  const tasks = main.filter(({ name, ph }) => ph === 'X' && name === 'ThreadControllerImpl::RunTask');
+  const asked = main.filter(({ name }) => name === 'FireAnimationFrame').map(({ ts }) => ts);
+  // Several may have asked for the same frame.
+  const begins = tasks
+    .filter(({ ts, dur = 0 }) => asked.some((at) => at >= ts && at <= ts + dur))
     .map(({ ts }) => ts)
     .sort((a, b) => a - b);
   const frames = begins.map(() => ({ wall: 0, own: 0 }));
-  for (const { name, ph, ts, dur = 0, tdur = 0 } of main) {
-    if (ph !== 'X' || !name.endsWith('RunTask')) continue;
-    const at = begins.findLastIndex((begin) => begin <= ts + dur);
+  for (const { ts, dur = 0, tdur = 0 } of tasks) {
+    const at = begins.findLastIndex((begin) => begin <= ts);
     if (at < 0) continue;
     frames[at]!.wall += dur / 1000;
     frames[at]!.own += tdur / 1000;

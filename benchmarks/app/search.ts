@@ -37,7 +37,7 @@ try {
   await core.dispose();
   const report = {
     machine: machine(),
-    command: commandArguments(),
+    command: `npm run benchmark:search${commandArguments()}`,
     load: loadavg()[0]!.toFixed(1),
     episodes: indexed,
     readPerSecond: Math.round(indexed / reading),
