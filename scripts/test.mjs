@@ -9,15 +9,15 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
 /**
- * Two at a time, in this order: most of vitest's tests wait for other processes, the native ones keep one core busy. The short one is last, so that whoever
- * is through first has something left to do. The unit tests print as they go, the others at their end.
+ * Two at a time, in this order: vitest's tests often wait for other processes, and of the long stages only the native one can use every core, to build, so it is left for when the others
+ * are nearly through. The unit tests print as they go, the others at their end.
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
 const stages = [
   { name: 'unit', run: () => runVitest(['node', 'renderer'], true) },
-  { name: 'native', run: runNativeTests },
   { name: 'end to end', run: () => runVitest(['e2e'], false) },
   { name: 'check', run: runChecks },
+  { name: 'native', run: runNativeTests },
 ];
 
 /** Built here, beside tests that need only the trainer. */
