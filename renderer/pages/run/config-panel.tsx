@@ -3,6 +3,7 @@ import type { ConfigForm, Settings, SettingValue } from '../../../core/contract/
 import { useAnswer } from '../../api/use-answer.ts';
 import { Panel } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -17,10 +18,9 @@ export function ConfigPanel() {
   return (
     <Panel title="Configuration" note={<code>{folder}/run.json</code>}>
       {isConfig(config) && <Made runId={runId} config={config} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className="config" tabIndex={0} aria-label="Configuration as JSON">
+      <ScrollingRegion className="config" aria-label="Configuration as JSON">
         <pre>{JSON.stringify(config, null, 2)}</pre>
-      </section>
+      </ScrollingRegion>
     </Panel>
   );
 }

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { Panel } from '../../components/basics.tsx';
 import { clock } from '../../components/format.ts';
+import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { useRun } from '../../views/run-view.tsx';
 
 export function LogPanel() {
   const log = useRun((state) => state.log);
-  const list = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLElement>(null);
   const following = useRef(true);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is the reason to scroll
@@ -17,13 +18,11 @@ export function LogPanel() {
   const last = log.at(-1);
   return (
     <Panel title="Log" note={last ? last.message : 'empty'}>
-      <div
+      <ScrollingRegion
         className="log"
         ref={list}
         role="log"
         aria-label="Log"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-        tabIndex={0}
         onScroll={({ currentTarget: at }) => {
           following.current = at.scrollHeight - at.scrollTop - at.clientHeight < 24;
         }}
@@ -36,7 +35,7 @@ export function LogPanel() {
           </p>
         ))}
         {log.length === 0 && <p className="faint">The trainer has said nothing yet.</p>}
-      </div>
+      </ScrollingRegion>
     </Panel>
   );
 }
