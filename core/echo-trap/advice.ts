@@ -25,7 +25,7 @@ const template: readonly TrapRegime[] = ['template', 'entropy_collapse', 'unknow
 /** Two digits, so that a third of a rate reads well. */
 const rounded = (value: number) => Number(value.toPrecision(2));
 
-/** The preferred ones first. */
+/** The preferred ones first: in the order of what they did for forks of a run that was about to fall (benchmarks/results/remedies.json), those that weren't tried there after them. */
 const remedies: readonly Remedy[] = [
   {
     id: 'gentler_rate',
@@ -64,9 +64,19 @@ const remedies: readonly Remedy[] = [
       kl.coefficient > 0 ? [{ path: 'kl.coefficient', value: 0 }] : 'There is no KL penalty.',
   },
   {
+    id: 'entropy_bonus',
+    title: 'Go back and pay for variety',
+    why: 'A small bonus on entropy pays for other words than the usual ones. It has to come early: variety that was gone came back with no setting that was tried.',
+    regimes: [...template, 'compressed'],
+    changes: ({ policy_loss }) =>
+      policy_loss.entropy_coefficient >= 0.01
+        ? 'The bonus is large already.'
+        : [{ path: 'policy_loss.entropy_coefficient', value: 0.01 }],
+  },
+  {
     id: 'varied_groups',
     title: 'Go back and train on the groups that differ',
-    why: 'StarPO-S learns from the half of the groups whose rewards differ most; twice as many groups keep an update as large as it was.',
+    why: 'StarPO-S learns from the half of the groups whose rewards differ most; twice as many groups keep an update as large as it was. With the rate left as it was it saved no run of ours.',
     regimes: [...template, 'compressed'],
     changes: ({ filter, rollout }) => {
       if (rollout.group_size < 2) return 'Groups of one episode have no spread to choose by.';
@@ -77,16 +87,6 @@ const remedies: readonly Remedy[] = [
         { path: 'rollout.groups', value: 2 * rollout.groups },
       ];
     },
-  },
-  {
-    id: 'entropy_bonus',
-    title: 'Go back and pay for variety',
-    why: 'A small bonus on entropy pays for other words than the usual ones. It has to come early: variety that was gone came back with no setting that was tried.',
-    regimes: [...template, 'compressed'],
-    changes: ({ policy_loss }) =>
-      policy_loss.entropy_coefficient >= 0.01
-        ? 'The bonus is large already.'
-        : [{ path: 'policy_loss.entropy_coefficient', value: 0.01 }],
   },
   {
     id: 'clip_higher',

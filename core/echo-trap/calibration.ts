@@ -16,9 +16,9 @@ export const shippedCalibration: Calibration = {
   thresholds: shippedThresholds,
   about: {
     source: 'shipped',
-    models: ['starter policy (1 million parameters) on FrozenLake'],
-    runs: 6,
-    note: 'Chosen on few runs so far. Other models and environments may need thresholds of their own: `starpo calibrate --fit` makes them from labelled runs.',
+    models: ['starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
+    runs: 28,
+    note: 'Fitted to few runs so far. Other models and environments may need thresholds of their own: `starpo calibrate --fit` makes them from labelled runs.',
   },
 };
 
