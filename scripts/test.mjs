@@ -9,15 +9,14 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
 /**
- * Two at a time, in this order: vitest's tests often wait for other processes, and of the long stages only the native one can use every core, to build, so it is left for when the others
- * are nearly through. The unit tests print as they go, the others at their end.
+ * The long ones side by side: vitest's tests often wait for other processes, whose time the others use. The unit tests print as they go, the others at their end.
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
 const stages = [
   { name: 'unit', run: () => runVitest(['node', 'renderer'], true) },
   { name: 'end to end', run: () => runVitest(['e2e'], false) },
-  { name: 'check', run: runChecks },
   { name: 'native', run: runNativeTests },
+  { name: 'check', run: runChecks },
 ];
 
 /** Built here, beside tests that need only the trainer. */
@@ -64,7 +63,7 @@ async function runStages() {
     totals.push(counts);
   }
 }
-await Promise.all([runStages(), runStages()]);
+await Promise.all([runStages(), runStages(), runStages()]);
 const { passed, failed } = sum(totals);
 console.log(`\n${lines.join('\n')}\n`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -47,9 +47,9 @@ export async function passFile(
   if (!linked && !isSame(request.headers.authorization ?? '', `Bearer ${endpoint.code}`))
     return refuse(401, 'not signed in');
   if (brings) return takeBundle(request, response, path.slice(bundlesPath.length), endpoint, refuse);
-  await sendFile(response, path, endpoint, refuse);
+  const isSent = await sendFile(response, path, endpoint, refuse);
   // A link is followed once: what was made for it goes with it.
-  if (linked && path.startsWith(exportsPath))
+  if (isSent && linked && path.startsWith(exportsPath))
     await rm(exportFolder(endpoint.home, path.split('/')[3]!), { recursive: true, force: true });
 }
 
@@ -63,16 +63,19 @@ async function isLink(path: string, query: string, code: string): Promise<boolea
   );
 }
 
-/** Always as something to save: no page is ever made of what a run wrote. */
+/** Always as something to save: no page is ever made of what a run wrote. False where there is no such file. */
 async function sendFile(
   response: ServerResponse,
   path: string,
   { home }: Endpoint,
   refuse: Refuse,
-): Promise<void> {
+): Promise<boolean> {
   const located = await locate(home, path);
   const file = located === null ? null : await openPlain(located);
-  if (!file) return refuse(404, 'no such file');
+  if (!file) {
+    refuse(404, 'no such file');
+    return false;
+  }
   try {
     const { size } = await file.stat();
     response.writeHead(200, {
@@ -86,6 +89,7 @@ async function sendFile(
     // A file that grows meanwhile is given as long as it was.
     if (size === 0) response.end();
     else await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
+    return true;
   } finally {
     await file.close();
   }
