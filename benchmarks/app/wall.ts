@@ -42,6 +42,7 @@ try {
   await page.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
   const first = await iteration(runId);
   const loadBefore = loadavg()[0]!;
+  // No event ends the measurement: it lasts as long as it was asked to.
   const frames = await watchFrames(browser, page, () => page.waitForTimeout(1000 * Number(values.seconds)));
   const last = await iteration(runId);
   await client.call('runs.command', { runId, command: 'stop' });

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { Frame, Replay } from '../../core/contract/contract.ts';
+import { inOrder } from '../components/in-order.ts';
 import { describeFrame, outcomeAt } from '../environments/describe.ts';
 import { useReplay } from '../views/replay-view.tsx';
 
@@ -24,9 +25,8 @@ export function Timeline({ replay }: { replay: Replay }) {
           <span className="timeline-name">Start</span>
           <div className="timeline-marks">{mark(0)}</div>
         </div>
-        {turns.map((_turn, each) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place
-          <div key={each} className="timeline-turn" data-current={each === turn || undefined}>
+        {inOrder(turns, (_turn, each) => (
+          <div className="timeline-turn" data-current={each === turn || undefined}>
             <span className="timeline-name">Turn {each + 1}</span>
             <div className="timeline-marks">
               {frames.map((frame, at) => (at > 0 && frame.turn === each ? mark(at) : null))}

@@ -1,3 +1,4 @@
+import { inOrder } from '../../components/in-order.ts';
 import type { Cell, Move } from '../grid.ts';
 import { Arrows, atCorner, atMiddle, Moving, Trail, unit } from '../grid-parts.tsx';
 import { arrived, type Motion } from '../motion.ts';
@@ -30,11 +31,10 @@ export function LakeBoard({ lake, move = null, motion = arrived, path = [], labe
       aria-hidden={label ? undefined : true}
     >
       <Shapes of={bank(lake.columns * unit, lake.rows * unit)} styles={styles} />
-      {lake.tiles.map((tile, index) => {
+      {inOrder(lake.tiles, (tile, index) => {
         const cell = { row: Math.floor(index / lake.columns), column: index % lake.columns };
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a tile is its place
-          <g key={index} transform={atCorner(cell)}>
+          <g transform={atCorner(cell)}>
             <Shapes of={[ice, ...on(tile, index, standing)]} styles={styles} />
           </g>
         );

@@ -1,3 +1,4 @@
+import { inOrder } from '../../components/in-order.ts';
 import { type Cell, type Move, sameCell } from '../grid.ts';
 import { Arrows, atCorner, Moving, Trail, unit } from '../grid-parts.tsx';
 import { arrived, type Motion } from '../motion.ts';
@@ -35,14 +36,8 @@ export function RoomBoard({
       aria-label={label}
       aria-hidden={label ? undefined : true}
     >
-      {room.ground.map((ground, index) => (
-        <Tile
-          // biome-ignore lint/suspicious/noArrayIndexKey: a tile is its place
-          key={index}
-          ground={ground}
-          row={Math.floor(index / room.columns)}
-          column={index % room.columns}
-        />
+      {inOrder(room.ground, (ground, index) => (
+        <Tile ground={ground} row={Math.floor(index / room.columns)} column={index % room.columns} />
       ))}
       <Trail cells={path} />
       {room.boxes.map((box) => {

@@ -10,7 +10,6 @@ import { useChartPreferences } from '../../charts/preferences.ts';
 import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
-import { useKept } from '../../components/use-kept.ts';
 import { ChartsView } from '../../views/charts-view.tsx';
 import { alertMark } from '../run/chart-marks.ts';
 import styles from './compare-page.module.css';
@@ -19,6 +18,14 @@ import { type Grouping, groupings } from './config-diff.ts';
 
 /** Runs of which every alarm is marked. */
 const fewRuns = 6;
+
+/** A value that stays the same object as long as its key does. */
+function useKept<T>(key: string, value: T): T {
+  const [kept, setKept] = useState({ key, value });
+  if (kept.key === key) return kept.value;
+  setKept({ key, value });
+  return value;
+}
 
 interface ChartsProps {
   compared: readonly Compared[];

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
 import type { Answer } from '../../api/use-answer.ts';
 import { ErrorNote } from '../../components/basics.tsx';
+import { inOrder } from '../../components/in-order.ts';
 import type { PlacedField } from './draft.ts';
 import styles from './prompt-preview.module.css';
 
@@ -79,9 +80,8 @@ function Sample({
   return (
     <>
       <ol className={styles.messages}>
-        {sample.messages.map(({ role, content }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
-          <li key={index} data-role={role}>
+        {inOrder(sample.messages, ({ role, content }) => (
+          <li data-role={role}>
             <span className={styles.role}>{roleWords[role] ?? role}</span>
             <pre>{content}</pre>
           </li>

@@ -152,13 +152,12 @@ function Actions({ turn, index, replay }: { turn: ReplayTurn; index: number; rep
   if (turn.actions.length === 0) return <p className="no-action">No action could be read from this reply.</p>;
   return (
     <ul className="actions" aria-label="Actions">
-      {turn.actions.map((action, step) => {
+      {inOrder(turn.actions, (action, step) => {
         const at = frames.findIndex(
           (frame) => frame.turn === index && frame.step === step && frame.action !== null,
         );
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: an action is its place
-          <li key={step}>
+          <li>
             {at < 0 ? (
               <span className="action" data-tone="dropped" title="Not executed">
                 <s>{action}</s>

@@ -19,11 +19,10 @@ export function Finish({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const levels = useRun(({ config }) => levelsOf(config));
   const rollouts = useRun((state) => state.rollouts);
-  const version = useSyncExternalStore(series.subscribe, () => series.version);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the series are the same object, and their version tells of what came
-  const learned = useMemo(() => learnedIn(series), [series, version]);
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const learned = run.status === 'completed' ? learnedIn(series) : [];
   const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
-  if (run.status !== 'completed' || learned.length === 0) return null;
+  if (learned.length === 0) return null;
   const facts = factsOf(run, levels);
   return (
     <section className={`panel ${styles.finish}`} aria-labelledby={title}>

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { inOrder } from '../../../components/in-order.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
@@ -120,8 +121,5 @@ function Foot({ calibration }: Pick<EchoTrap, 'calibration'>) {
 
 /** Text in which commands stand between backticks. */
 function Marked({ text }: { text: string }) {
-  return text.split('`').map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-    index % 2 === 1 ? <code key={index}>{part}</code> : part,
-  );
+  return inOrder(text.split('`'), (part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
 }

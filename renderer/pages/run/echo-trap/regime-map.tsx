@@ -1,5 +1,6 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { inOrder } from '../../../components/in-order.ts';
 import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
 
@@ -106,18 +107,10 @@ function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => P
 function Trail({ points }: { points: Place[] }) {
   return (
     <svg className={styles.trail} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
-      {points.slice(1).map(({ x, y }, index) => {
+      {inOrder(points.slice(1), ({ x, y }, index) => {
         const from = points[index]!;
         return (
-          <line
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step of the trail is its place
-            key={index}
-            x1={from.x}
-            y1={from.y}
-            x2={x}
-            y2={y}
-            opacity={0.15 + (0.75 * (index + 1)) / points.length}
-          />
+          <line x1={from.x} y1={from.y} x2={x} y2={y} opacity={0.15 + (0.75 * (index + 1)) / points.length} />
         );
       })}
     </svg>
