@@ -5,7 +5,8 @@ import type { LabelledRun } from './labelled-runs.ts';
 
 export interface ChartedRun {
   run: Pick<LabelledRun, 'name' | 'collapsed' | 'kind' | 'points' | 'config'>;
-  iterations: number;
+  /** Iteration that it reached. */
+  last: number;
   /** By method, in the order of the legend. */
   alarms: Record<string, readonly number[]>;
 }
@@ -26,13 +27,13 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.c
  */
 export function alarmChart(runs: readonly ChartedRun[], title: string): string {
   const methods = Object.keys(runs[0]?.alarms ?? {});
-  const longest = Math.max(1, ...runs.map(({ iterations }) => iterations));
+  const longest = Math.max(1, ...runs.map(({ last }) => last));
   const x = (iteration: number) => (left + (plot * iteration) / longest).toFixed(1);
   const rowHeight = methods.length * lane + gap;
-  const last = Number.POSITIVE_INFINITY;
+  const never = Number.POSITIVE_INFINITY;
   const rows = runs.toSorted(
     (a, b) =>
-      (a.run.collapsed ?? last) - (b.run.collapsed ?? last) || a.run.name.localeCompare(b.run.name) || 0,
+      (a.run.collapsed ?? never) - (b.run.collapsed ?? never) || a.run.name.localeCompare(b.run.name) || 0,
   );
   const height = top + rows.length * rowHeight + 30;
   const text = (at: string, y: number, words: string, more = '') =>
@@ -58,20 +59,20 @@ ${drawn.join('\n')}
 </svg>
 `;
 
-  function drawRow({ run, iterations, alarms }: ChartedRun, y: number): string {
+  function drawRow({ run, last, alarms }: ChartedRun, y: number): string {
     const lanes = methods.length * lane;
     const became = run.collapsed === null ? run.kind : `${run.kind}, from ${run.collapsed}`;
     const shade =
       run.collapsed === null
         ? ''
-        : `<rect x="${x(run.collapsed)}" y="${y}" width="${(Number(x(iterations)) - Number(x(run.collapsed))).toFixed(1)}" height="${lanes}" fill="#ffebe9"/>`;
+        : `<rect x="${x(run.collapsed)}" y="${y}" width="${(Number(x(last)) - Number(x(run.collapsed))).toFixed(1)}" height="${lanes}" fill="#ffebe9"/>`;
     const marks = methods.flatMap((method, i) =>
       alarms[method]!.map(
         (iteration) =>
           `<rect x="${x(iteration)}" y="${y + i * lane}" width="3" height="${lane - 1}" fill="${colours[i % colours.length]}"/>`,
       ),
     );
-    return `<g>${shade}<rect x="${x(0)}" y="${y}" width="${(Number(x(iterations)) - left).toFixed(1)}" height="${lanes}" fill="none" stroke="#d0d7de"/>
+    return `<g>${shade}<rect x="${x(0)}" y="${y}" width="${(Number(x(last)) - left).toFixed(1)}" height="${lanes}" fill="none" stroke="#d0d7de"/>
 ${success(run, y, lanes)}${marks.join('')}${text('12', y + 12, shortened(run.name))}${text('12', y + 25, became, 'fill="#57606a"')}</g>`;
   }
 

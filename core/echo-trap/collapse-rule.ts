@@ -24,71 +24,86 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 /** Iterations of a window that holds at least 80 levels. */
 export const windowOf = (groups: number) => Math.max(10, Math.ceil(80 / groups));
 
+/** Evaluations say more than rollouts, whose levels are others each time, where there are as many and no farther apart than this in iterations. */
+const fewestEvaluations = 8;
+const widestGap = 10;
+
 /**
  * The label of a whole run, or null for one that is too short or has no success to read.
  *
  * `points`: ascending, one an iteration; iteration 0 may bring the evaluation before training. `groups`: rollout.groups. `groupSize`: rollout.group_size.
  */
 export function labelRun(points: readonly Point[], groups: number, groupSize = 16): Label | null {
-  const window = windowOf(groups);
   const trained = points.filter(
     ({ iteration, metrics }) => iteration > 0 && Number.isFinite(metrics['rollout/success_rate']),
   );
+  const evaluated = evaluatedSuccess(points);
+  const isPaired =
+    evaluated.length >= fewestEvaluations &&
+    evaluated.every(({ iteration }, i) => i === 0 || iteration - evaluated[i - 1]!.iteration <= widestGap);
+  const window = isPaired ? widestGap : windowOf(groups);
   if (trained.length < 4 * window) return null;
-  const series = (name: string, from: number, to: number) =>
-    trained.slice(Math.max(0, from), to).flatMap(({ metrics }) => metrics[name] ?? []);
-  const success = series('rollout/success_rate', 0, trained.length);
+  const first = trained[0]!.iteration;
+  const last = trained.at(-1)!.iteration;
+  /** Known values of a metric in iterations `from` to `to`. */
+  const series: Series = (name, from, to) =>
+    trained.flatMap(({ iteration, metrics }) =>
+      iteration >= from && iteration <= to ? (metrics[name] ?? []) : [],
+    );
+  const success = isPaired
+    ? evaluated
+    : trained.map(({ iteration, metrics }) => ({ iteration, value: metrics['rollout/success_rate']! }));
+  const successIn = (from: number, to: number) =>
+    mean(success.flatMap(({ iteration, value }) => (iteration >= from && iteration <= to ? value : [])));
 
-  const before = successBefore(points) ?? 0;
-  if (before >= least && mean(success.slice(0, window)) < lost * before)
-    return { collapsed: trained[0]!.iteration, kind: wayOfDying(series, window, 0, window) };
+  const before = evaluatedSuccess(points, 0).find(({ iteration }) => iteration < first)?.value ?? 0;
+  if (before >= least && successIn(first, first + window - 1) < lost * before)
+    return { collapsed: first, kind: wayOfDying(series, window, first, first, first + window - 1) };
   let peak = 0;
-  /** Index after the last one at which nothing was being lost. */
-  let onset = 0;
+  /** The iteration after the last one at which nothing was being lost. */
+  let onset = first;
   let now = 0;
-  for (let end = window; end <= success.length; ++end) {
-    now = mean(success.slice(end - window, end));
+  for (const { iteration } of success) {
+    if (iteration < first + window - 1) continue;
+    now = successIn(iteration - window + 1, iteration);
     peak = Math.max(peak, now);
     if (peak >= least && now < lost * peak)
-      return { collapsed: trained[onset]!.iteration, kind: wayOfDying(series, window, onset, end) };
-    if (now >= losing * peak) onset = Math.min(end, trained.length - 1);
+      return { collapsed: onset, kind: wayOfDying(series, window, first, onset, iteration) };
+    if (now >= losing * peak) onset = Math.min(iteration + 1, last);
   }
 
-  const last = success.length;
-  if (mean(success.slice(-20)) >= 0.95) return { collapsed: null, kind: 'solved' };
+  if (successIn(last - 19, last) >= 0.95) return { collapsed: null, kind: 'solved' };
   if (now < losing * peak) return { collapsed: null, kind: 'declining' };
-  const shares = series('rollout/template_share', last - 30, last);
-  const distinct = series('rollout/distinct_first_thoughts', last - 30, last);
+  const shares = series('rollout/template_share', last - 29, last);
+  const distinct = series('rollout/distinct_first_thoughts', last - 29, last);
   const oneThought =
     shares.length > 0 ? mean(shares) >= 0.9 : distinct.length > 0 && mean(distinct) <= 1.5 / groupSize;
-  const moved = Math.abs(mean(success.slice(-15)) - mean(success.slice(-30, -15)));
+  const moved = Math.abs(successIn(last - 14, last) - successIn(last - 29, last - 15));
   return { collapsed: null, kind: oneThought && moved < 0.05 ? 'locked' : 'healthy' };
 }
 
-/** Mean over environments of the evaluation before the first iteration. */
-function successBefore(points: readonly Point[]): number | null {
-  const start = points.find(({ iteration }) => iteration === 0)?.metrics ?? {};
-  const values = Object.entries(start)
-    .filter(([name]) => /^evaluation\/[^/]+\/success_rate$/.test(name))
-    .map(([, value]) => value);
-  return values.length > 0 ? mean(values) : null;
+/** Mean over environments of the success on their fixed levels, of each evaluation from an iteration on: of those on the way, or with the one before training. */
+function evaluatedSuccess(points: readonly Point[], from = 1): { iteration: number; value: number }[] {
+  return points.flatMap(({ iteration, metrics }) => {
+    const values = Object.entries(metrics)
+      .filter(([name, value]) => /^evaluation\/[^/]+\/success_rate$/.test(name) && Number.isFinite(value))
+      .map(([, value]) => value);
+    return iteration >= from && values.length > 0 ? { iteration, value: mean(values) } : [];
+  });
 }
 
-/** Between indices `onset` and `end`. */
-function wayOfDying(
-  series: (name: string, from: number, to: number) => number[],
-  window: number,
-  onset: number,
-  end: number,
-): Kind {
+type Series = (name: string, from: number, to: number) => number[];
+
+/** Over iterations `onset` to `end` of a run that began with `first`. */
+function wayOfDying(series: Series, window: number, first: number, onset: number, end: number): Kind {
   const valid = series('rollout/format_valid_rate', onset, end);
-  const before = series('rollout/format_valid_rate', 0, Math.max(onset, window));
+  const before = series('rollout/format_valid_rate', first, Math.max(onset, first + window) - 1);
   const best = Math.max(
     ...before.map((_, index) => mean(before.slice(Math.max(0, index - window + 1), index + 1))),
   );
   if (valid.length > 0 && mean(valid) < 0.8 * best) return 'chaos';
   const entropy = series('rollout/entropy', onset, end);
-  const first = series('rollout/entropy', 0, window);
-  if (entropy.length > 0 && first.length > 0 && mean(entropy) > 1.5 * mean(first)) return 'chaos';
+  const atFirst = series('rollout/entropy', first, first + window - 1);
+  if (entropy.length > 0 && atFirst.length > 0 && mean(entropy) > 1.5 * mean(atFirst)) return 'chaos';
   return 'template';
 }

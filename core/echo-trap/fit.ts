@@ -6,9 +6,6 @@ import { type Thresholds, thresholdsSchema } from './thresholds.ts';
 
 /** Searches thresholds that foretell what became of a set of labelled runs. */
 
-export const lastIteration = (points: LabelledRun['points']) =>
-  Math.max(0, ...points.map(({ iteration }) => iteration));
-
 /** When the monitor alarms in a run: each time its state becomes `warning` or above. */
 export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
   const monitor = new Monitor(run.config, { ...shippedCalibration, thresholds });
@@ -17,7 +14,14 @@ export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
 }
 
 export const judgeAll = (runs: readonly LabelledRun[], alarmsOf: (run: LabelledRun) => number[]): Judged[] =>
-  runs.map((run) => ({ run, iterations: lastIteration(run.points), alarms: alarmsOf(run) }));
+  runs.map((run) => ({
+    run,
+    first: run.points.find(isTrained)?.iteration ?? 1,
+    last: run.points.at(-1)?.iteration ?? 0,
+    alarms: alarmsOf(run),
+  }));
+
+const isTrained = ({ metrics }: LabelledRun['points'][number]) => 'rollout/success_rate' in metrics;
 
 /** How good a score is: what is missed counts most, then alarms in runs that need none, then the lead. */
 export function worth(score: Score): number {

@@ -5,14 +5,15 @@ import { median } from './track.ts';
 
 /** An alarm counts as a hit up to this many iterations before the onset; an earlier one is false, a later one too late. */
 export const longestLead = 100;
-/** A run whose onset is before this was lost by its first updates, and nobody can be warned of it: it is told apart. */
+/** A run whose onset is before this one of its iterations was lost by its first updates, and nobody can be warned of it: it is told apart. */
 const firstForetold = 10;
 
 /** A run and when a method alarmed in it. */
 export interface Judged {
   run: Pick<LabelledRun, 'collapsed' | 'kind'>;
-  /** Last iteration that the run reached. */
-  iterations: number;
+  /** Iterations: 1, or that of a fork, and what it reached. */
+  first: number;
+  last: number;
   alarms: readonly number[];
 }
 
@@ -62,11 +63,13 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
 const unclear = ({ kind }: Judged['run']) => kind === 'declining';
 
 export function scoreOf(all: readonly Judged[]): Score {
-  const judged = all.filter(({ run }) => run.collapsed === null || run.collapsed >= firstForetold);
+  const judged = all.filter(
+    ({ run, first }) => run.collapsed === null || run.collapsed - first + 1 >= firstForetold,
+  );
   const collapsed = judged.filter(({ run }) => run.collapsed !== null);
-  const leads = collapsed.flatMap(({ run, alarms }) => {
+  const leads = collapsed.flatMap(({ run, first, alarms }) => {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
-    return lead >= 0 ? { lead, share: lead / Math.max(1, run.collapsed!) } : [];
+    return lead >= 0 ? { lead, share: lead / Math.max(1, run.collapsed! - first + 1) } : [];
   });
   const clear = judged.filter(({ run }) => !unclear(run));
   const healthy = sum(clear.map(healthyIterations));
@@ -125,8 +128,8 @@ export function falseAlarms({ run, alarms }: Judged): number {
     : alarms.filter((alarm) => alarm < collapsed - longestLead).length;
 }
 
-function healthyIterations({ run, iterations }: Judged): number {
-  return run.collapsed === null ? iterations : Math.max(0, run.collapsed - longestLead - 1);
+function healthyIterations({ run, first, last }: Judged): number {
+  return Math.max(0, (run.collapsed === null ? last : run.collapsed - longestLead - 1) - first + 1);
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -18,7 +18,8 @@ import { World } from './fixtures/world.ts';
 
 const judged = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
   run: { kind, collapsed },
-  iterations,
+  first: 1,
+  last: iterations,
   alarms,
 });
 
@@ -54,6 +55,21 @@ describe('how alarms are counted', () => {
     expect(score.false_alarms_per_1000).toBeCloseTo(3000 / 648, 10);
     expect(score.false_alarms_per_1000_with_declining).toBeCloseTo(4000 / 1148, 10);
     expect(score.median_lead_share).toBeCloseTo(1 / 3, 10);
+  });
+
+  test("a fork's iterations count from its first", () => {
+    const fork = (collapsed: number | null, alarms: number[]): Judged => ({
+      ...judged('template', collapsed, 180, alarms),
+      first: 61,
+    });
+    expect(scoreOf([fork(69, [65]), fork(120, [100]), fork(null, [])])).toMatchObject({
+      collapsed: 1,
+      lost_at_once: 1,
+      hits: 1,
+      healthy_iterations: 120,
+      median_lead: 20,
+      median_lead_share: 20 / 60,
+    });
   });
 
   test("Wilson's interval, against values from the literature", () => {
@@ -292,6 +308,65 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 10).join('\n'));
     put('long', 'healthy', { label: false });
     expect(readLabelledRuns(folder).map(({ name, kind }) => [name, kind])).toEqual([['long', 'healthy']]);
+  });
+});
+
+describe('the collapse rule', () => {
+  /** Success of rollouts, and of an evaluation every five iterations where `evaluated` says one. */
+  const run = (success: (iteration: number) => number, evaluated?: (iteration: number) => number) =>
+    Array.from({ length: 101 }, (_, iteration): Point => {
+      const metrics: Record<string, number> = {};
+      if (iteration > 0) metrics['rollout/success_rate'] = success(iteration);
+      if (evaluated && iteration % 5 === 0) metrics['evaluation/lake/success_rate'] = evaluated(iteration);
+      return { iteration, metrics };
+    });
+  const dip = (iteration: number) => (iteration > 60 && iteration <= 75 ? 0.1 : 0.6);
+
+  test('reads rollouts where nothing else says how a run does', () => {
+    expect(labelRun(run(dip), 8)).toEqual({ collapsed: 63, kind: 'template' });
+    expect(
+      labelRun(
+        run(dip, (iteration) => (iteration > 0 ? Number.NaN : 0.6)),
+        8,
+      ),
+    ).toMatchObject({ collapsed: 63 });
+    expect(
+      labelRun(
+        run(() => 0.6),
+        8,
+      ),
+    ).toEqual({ collapsed: null, kind: 'healthy' });
+  });
+
+  test('reads evaluations where there are enough, so that the luck of levels makes no collapse', () => {
+    expect(
+      labelRun(
+        run(dip, () => 0.6),
+        8,
+      ),
+    ).toEqual({ collapsed: null, kind: 'healthy' });
+    // Held until the window of 55 and 60; under four fifths with the one of 65, under half with 70.
+    expect(
+      labelRun(
+        run(() => 0.6, dip),
+        8,
+      ),
+    ).toEqual({ collapsed: 61, kind: 'template' });
+    expect(
+      labelRun(
+        run(
+          () => 0.6,
+          () => 0.97,
+        ),
+        8,
+      ),
+    ).toEqual({ collapsed: null, kind: 'solved' });
+  });
+
+  test('a fork that loses at once what it began with', () => {
+    const fork = run((iteration) => (iteration > 60 ? 0.1 : Number.NaN)).slice(60);
+    fork[0]!.metrics['evaluation/lake/success_rate'] = 0.6;
+    expect(labelRun(fork, 8)).toEqual({ collapsed: 61, kind: 'template' });
   });
 });
 

@@ -110,7 +110,7 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
   const { ours, ragen2, rlwatch } = judgeBy(runs, calibration);
   const rows = runs.map((run, i) => ({
     run,
-    iterations: ours[i]!.iterations,
+    last: ours[i]!.last,
     alarms: {
       [names.ours]: ours[i]!.alarms,
       [names.ragen2]: ragen2[i]!.alarms,
