@@ -4,7 +4,13 @@ import type { Tree } from './tree.ts';
 /** How older run.json become today's, in memory: the trainer does the same by the same table (options.json), and a test compares the two. */
 
 type Change = { path: string } & ({ set: unknown } | { rename: string });
-type Condition = { path: string } & ({ is: unknown } | { above: number } | { longer_than: number });
+type Condition = { path: string } & (
+  | { is: unknown }
+  | { above: number }
+  | { longer_than: number }
+  /** A share whose product with the number at another path lies only a rounding under a whole one. */
+  | { truncates: string }
+);
 interface Upgrade {
   to: number;
   changes: readonly Change[];
@@ -54,6 +60,11 @@ function holds(condition: Condition, config: Tree): boolean {
     const value = holder[key];
     if ('is' in condition) return value === condition.is;
     if ('above' in condition) return typeof value === 'number' && value > condition.above;
+    if ('truncates' in condition) {
+      const [[other, name] = [{}, '']] = holders(config, condition.truncates);
+      const product = Number(value) * Number(other[name]);
+      return Math.floor(product) !== Math.floor(product + 1e-9);
+    }
     return Array.isArray(value) && value.length > condition.longer_than;
   });
 }

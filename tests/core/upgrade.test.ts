@@ -41,6 +41,19 @@ describe('a run.json of version 1', () => {
     expect(upgradeConfig(config).notes.join()).toContain('k3');
   });
 
+  test.each([
+    ['fraction', 0.29, 100, 1],
+    ['fraction', 0.3, 100, 0],
+    ['fraction', 0.25, 8, 0],
+    ['top_p', 0.29, 100, 0],
+  ])('says of a filter only where a group was lost: %s %d of %d', (strategy, keep, groups, told) => {
+    const config = configOf('frozen-lake');
+    Object.assign(config.filter, { strategy, keep });
+    config.rollout.groups = groups;
+    const { notes } = upgradeConfig(config);
+    expect(notes.filter((note) => note.includes('a group less'))).toHaveLength(told);
+  });
+
   test.each([null, 3, [], {}, { version: 1 }, { version: 1, start: 3, environments: {} }])(
     'that is nothing of the kind stays what it is: %j',
     (value) => {

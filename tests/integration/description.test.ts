@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { asFailure } from '../../core/contract/failure.ts';
@@ -40,6 +40,23 @@ test.each(kept)('core and the trainer bring the run.json of %s to the same form'
   const ours = upgradeConfig(JSON.parse(readFileSync(path, 'utf8')));
   expect(config).toEqual(ours.config);
   expect(warnings).toEqual(ours.notes);
+});
+
+test('and say the same of a filter that lost a group', async () => {
+  const config = JSON.parse(readFileSync(join(fixtures, 'frozen-lake/run.json'), 'utf8'));
+  config.filter = { strategy: 'fraction', keep: 0.29 };
+  config.rollout.groups = 100;
+  const { home, dispose } = await temporaryHome();
+  try {
+    const path = join(home, 'run.json');
+    writeFileSync(path, JSON.stringify(config));
+    const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
+    const { notes } = upgradeConfig(config);
+    expect(notes).toHaveLength(1);
+    expect(JSON.parse(output).warnings).toEqual(notes);
+  } finally {
+    await dispose();
+  }
 });
 
 const example = JSON.parse(read('docs/formats/examples/run.json'));

@@ -1,6 +1,7 @@
 #include "config/upgrade.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -46,7 +47,19 @@ void apply(const Json& change, Json& config) {
   });
 }
 
-// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more elements.
+// Whether a share of the number at another path lies only a rounding under a whole number.
+bool truncates(const Json& share, Json& config, const std::string& path) {
+  bool does = false;
+  each_holder(config, path, [&](Json& holder, const std::string& key) {
+    const auto of = holder.find(key);
+    if (!share.is_number() || of == holder.end() || !of->is_number()) return;
+    const double product = share.get<double>() * of->get<double>();
+    does = std::floor(product) != std::floor(product + 1e-9);
+  });
+  return does;
+}
+
+// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more elements. {path, truncates: other}: see truncates().
 bool holds(const Json& condition, Json& config) {
   bool any = false;
   each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
@@ -55,6 +68,7 @@ bool holds(const Json& condition, Json& config) {
     if (condition.contains("is")) any = any || *found == condition["is"];
     if (condition.contains("above")) any = any || (found->is_number() && *found > condition["above"]);
     if (condition.contains("longer_than")) any = any || (found->is_array() && found->size() > condition["longer_than"].get<std::size_t>());
+    if (condition.contains("truncates")) any = any || truncates(*found, config, condition["truncates"]);
   });
   return any;
 }
