@@ -8,6 +8,7 @@ import { fail, root, run, SetupError } from './lib/process.mjs';
 
 const copy = mkdtempSync(join(tmpdir(), 'starpo-option-'));
 const build = join(copy, 'native/build');
+const options = ['-DCMAKE_BUILD_TYPE=Release', '-DSTARPO_UNITY=ON', '-DSTARPO_CUDA=OFF'];
 
 /** @param {string} program @param {string[]} args */
 async function mustRun(program, args) {
@@ -19,7 +20,7 @@ try {
   await mustRun('git', ['clone', '--quiet', root, '.']);
   await mustRun('git', ['apply', join(root, 'tests/patches/new-option.patch')]);
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  await mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release']);
+  await mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', ...options]);
   await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-trainer']);
   await mustRun(process.execPath, ['scripts/describe.mjs']);
   await mustRun(process.execPath, [

@@ -18,7 +18,8 @@ try {
     options: { only: { type: 'string' }, thread: { type: 'boolean', default: false } },
   });
   const build = join(root, values.thread ? 'native/build-sanitize-thread' : 'native/build-sanitize');
-  const options = ['-DCMAKE_BUILD_TYPE=Release', `-DSTARPO_SANITIZE=${values.thread ? 'THREAD' : 'ON'}`];
+  const sanitizer = values.thread ? 'THREAD' : 'ON';
+  const options = ['-DCMAKE_BUILD_TYPE=Release', '-DSTARPO_UNITY=ON', `-DSTARPO_SANITIZE=${sanitizer}`];
   const hint = 'See its messages above.';
   await mustRun('cmake', ['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', ...options], hint);
   await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-tests'], hint);
