@@ -21,8 +21,8 @@ import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
 
 /** Automatic roll-backs along a line of forks; then a person has to look. */
 const mostRollbacks = 2;
-/** Longest wait for a trainer that was asked to stop: it ends an evaluation or an update first. */
-const stopPatience = 600_000;
+/** Longest wait, in milliseconds, for a trainer that was asked to pause or to stop: it ends an evaluation or an update of a large model first. */
+const trainerPatience = 600_000;
 const interval = 200;
 
 export interface ReactionsParts {
@@ -207,7 +207,7 @@ export class Reactions {
     }
   }
 
-  private async command(runId: string, { action }: Deed): Promise<string> {
+  private async command(runId: string, { action, by }: Deed): Promise<string> {
     const { runs } = this.parts;
     const done = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.', rollback: '' }[
       action
@@ -215,7 +215,10 @@ export class Reactions {
     const { status } = runs.get(runId);
     if (action === 'pause' && status === 'paused') return done;
     if (action === 'stop' && !isActive({ status })) return done;
-    const { accepted, message } = await runs.command(runId, action as 'pause' | 'checkpoint' | 'stop');
+    // A person is told after a minute that there was no answer; a policy has nobody who waits.
+    const within = by === 'policy' ? trainerPatience : undefined;
+    const asked = action as 'pause' | 'checkpoint' | 'stop';
+    const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
     throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See `starpo show`.');
   }
@@ -244,7 +247,7 @@ export class Reactions {
     const start = performance.now();
     // Its journal tells of the end; only then is the trainer asked for its lock, which goes with the process.
     while (isActive(runs.get(runId)) || (await trainer.status(runs.folder(runId))).running) {
-      if (performance.now() - start > stopPatience)
+      if (performance.now() - start > trainerPatience)
         throw new Failure(
           'run_active',
           `The run ${runId} was asked to stop, and still trains.`,

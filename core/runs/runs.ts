@@ -124,12 +124,13 @@ export class Runs {
 
   /**
    * Gives a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
-   * `trainer_not_responding` where there was no answer in a minute.
+   * `trainer_not_responding` where there was no answer `within` so many milliseconds: a minute, for somebody who waits.
    */
   async command(
     runId: string,
     command: Command,
     args: Record<string, unknown> = {},
+    within = patience,
   ): Promise<{ accepted: boolean; message: string }> {
     // An event that nobody was told of yet could be taken for the answer.
     await this.parts.supervisor.refresh(runId);
@@ -152,7 +153,7 @@ export class Runs {
     );
     try {
       id = appendCommand(this.folder(runId), command, args);
-      const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(patience)]);
+      const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(within)]);
       if (outcome === null) {
         throw new Failure(
           'trainer_not_responding',
