@@ -115,6 +115,27 @@ const jobs = values.seeds
     { seed, reaction: 'rollback' as const },
   ]);
 const done = new Map<number, Partial<Record<'notify' | 'rollback', Line>>>();
+
+/** Of the seeds that were trained both ways so far, so that what was measured outlives an interruption. */
+function keep(): void {
+  const seeds = [...done]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([seed, { notify, rollback }]) =>
+      notify && rollback ? { seed, left_alone: notify, rolled_back: rollback } : [],
+    );
+  const summary = {
+    seeds: seeds.length,
+    higher_with_rollback: seeds.filter(
+      ({ left_alone, rolled_back }) => rolled_back.last_ten > left_alone.last_ten,
+    ).length,
+    collapsed_when_left_alone: seeds.filter(({ left_alone }) => left_alone.label?.collapsed != null).length,
+  };
+  console.log(JSON.stringify(summary));
+  const command = `npm run benchmark:rescue${commandArguments()}`;
+  const result = { command, machine: machine(), summary, seeds };
+  if (values.out) writeFileSync(resolve(values.out), `${JSON.stringify(result, null, 2)}\n`);
+}
+
 const waiting = [...jobs];
 await Promise.all(
   Array.from({ length: Number(values.workers) }, async () => {
@@ -123,21 +144,7 @@ await Promise.all(
       const line = await train(seed, reaction);
       console.log(`seed ${seed}, ${reaction}: ${JSON.stringify(line)}`);
       done.set(seed, { ...done.get(seed), [reaction]: line });
+      keep();
     }
   }),
 );
-
-const seeds = [...done]
-  .sort(([a], [b]) => a - b)
-  .map(([seed, { notify, rollback }]) => ({ seed, left_alone: notify!, rolled_back: rollback! }));
-const collapsed = seeds.filter(({ left_alone }) => left_alone.label?.collapsed != null);
-const better = collapsed.filter(({ left_alone, rolled_back }) => rolled_back.last_ten > left_alone.last_ten);
-const summary = { collapsed: collapsed.length, better_with_rollback: better.length };
-console.log(JSON.stringify(summary));
-if (values.out) {
-  const command = `npm run benchmark:rescue${commandArguments()}`;
-  writeFileSync(
-    resolve(values.out),
-    `${JSON.stringify({ command, machine: machine(), summary, seeds }, null, 2)}\n`,
-  );
-}
