@@ -36,7 +36,7 @@ function jobs(): Job[] {
   const rounds = Array.from({ length: most }, (_, round) =>
     list.families.flatMap(({ name, part, preset, iterations, seeds, set }) => {
       const seed = seeds[round];
-      if (seed === undefined || !name.includes(values.only)) return [];
+      if (seed === undefined || !new RegExp(values.only).test(name)) return [];
       const folder = join(values.into, part, `${name}-seed-${seed}`);
       return [{ folder, preset, set: { ...list.common, iterations, seed, ...set } }];
     }),
