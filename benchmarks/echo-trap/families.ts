@@ -1,0 +1,87 @@
+/**
+ * What became of the labelled runs, by family of settings: how many collapsed, how and when, and what they could do at their end. Success is that of the evaluations where a run has
+ * them, of rollouts elsewhere. Usage: npm run --silent benchmark:echo-trap-families -- [--only PATTERN] [--out FILE]
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type LabelledRun, readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { wilson } from '../../core/echo-trap/score.ts';
+import { mean, median } from '../../core/echo-trap/track.ts';
+import { commandArguments, machine } from '../machine.ts';
+import list from './run-list.json' with { type: 'json' };
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, out: { type: 'string' } },
+});
+
+/** Mean success of the last iterations, in percent. */
+const lastIterations = 20;
+
+function endOf({ points }: LabelledRun): number {
+  const last = points.at(-1)!.iteration - lastIterations;
+  const evaluated = (metrics: object) =>
+    Object.entries<number>(metrics as Record<string, number>).filter(([name]) =>
+      /^evaluation\/[^/]+\/success_rate$/.test(name),
+    );
+  const onTheWay = points.filter(({ iteration, metrics }) => iteration > 0 && evaluated(metrics).length > 0);
+  const values = (onTheWay.length > 2 ? onTheWay : points).flatMap(({ iteration, metrics }) => {
+    if (iteration <= last) return [];
+    const own = onTheWay.length > 2 ? evaluated(metrics).map(([, value]) => value) : [];
+    return own.length > 0 ? mean(own) : (metrics['rollout/success_rate'] ?? []);
+  });
+  return 100 * mean(values);
+}
+
+const count = (kinds: readonly string[]) =>
+  Object.fromEntries(
+    [...new Set(kinds)].sort().map((kind) => [kind, kinds.filter((each) => each === kind).length]),
+  );
+
+const round = (value: number) => Number(value.toFixed(1));
+
+const families = list.families
+  .filter(({ name }) => new RegExp(values.only).test(name))
+  .flatMap(({ name, part, preset, set, seeds }) => {
+    const runs = seeds
+      .map((seed) => join(import.meta.dirname, part, `${name}-seed-${seed}`))
+      .filter((folder) => existsSync(folder))
+      .flatMap((folder) => readLabelledRun(folder) ?? []);
+    if (runs.length === 0) return [];
+    const collapsed = runs.filter((run) => run.collapsed !== null);
+    const share = wilson(collapsed.length, runs.length);
+    return {
+      family: name,
+      preset,
+      set,
+      runs: runs.length,
+      collapsed: collapsed.length,
+      collapsed_low: round(100 * share.low),
+      collapsed_high: round(100 * share.high),
+      kinds: count(runs.map(({ kind }) => kind)),
+      onsets: collapsed.map((run) => run.collapsed!).sort((a, b) => a - b),
+      success_at_end: { median: round(median(runs.map(endOf))), each: runs.map((run) => round(endOf(run))) },
+    };
+  });
+
+console.table(
+  families.map(
+    ({ family, runs, collapsed, collapsed_low, collapsed_high, kinds, onsets, success_at_end }) => ({
+      family,
+      runs,
+      collapsed: `${collapsed} (${collapsed_low} to ${collapsed_high} %)`,
+      kinds: Object.entries(kinds)
+        .map(([kind, times]) => `${times} ${kind}`)
+        .join(', '),
+      onsets: onsets.join(', '),
+      'success at the end': success_at_end.each.join(', '),
+    }),
+  ),
+);
+if (values.out) {
+  const command = `npm run benchmark:echo-trap-families${commandArguments()}`;
+  writeFileSync(
+    resolve(values.out),
+    `${JSON.stringify({ command, machine: machine(), families }, null, 2)}\n`,
+  );
+}
