@@ -25,7 +25,7 @@ try {
   await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-tests'], hint);
   await mustRun(
     join(build, 'starpo-tests'),
-    [...(values.only ? [`-tc=${values.only}`] : []), ...(values.thread ? ['-sfe=*cuda_*'] : [])],
+    [...(values.only ? [`-tc=${values.only}`] : []), ...(values.thread ? ['-sfe=*cuda_*,*goldens_*'] : [])],
     'The sanitizer names the file and line at fault above.',
   );
 } catch (error) {

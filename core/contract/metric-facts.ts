@@ -21,6 +21,7 @@ const chartTitles: Readonly<Record<string, string>> = {
   'rollout/zero_std_failed': 'Groups that all fail',
   'rollout/zero_std_solved': 'Groups that all succeed',
   'rollout/pass_at_n': 'Groups with a success',
+  'rollout/level_ease': 'Ease of the levels',
   'rollout/action_effective_rate': 'Effective actions',
   'rollout/response_tokens': 'Response length',
   'rollout/turns': 'Turns per episode',

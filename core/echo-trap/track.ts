@@ -8,6 +8,7 @@ export interface Point {
 export const watched = [
   'rollout/success_rate',
   'rollout/reward_mean',
+  'rollout/level_ease',
   'rollout/reward_std_in_group',
   'rollout/zero_std_groups',
   'rollout/zero_std_solved',
@@ -97,15 +98,17 @@ export class Track {
   /** The last `count` known values up to an index, oldest first; gaps are looked past, but no further than four times as many iterations. */
   recent(name: Watched, index: number, count: number): number[] {
     const values = this.values.get(name)!;
+    return this.recentIndices(name, index, count).map((i) => values[i]!);
+  }
+
+  /** Where those values are. */
+  recentIndices(name: Watched, index: number, count: number): number[] {
+    const values = this.values.get(name)!;
     const oldest = Math.max(0, index - 4 * count + 1);
-    let from = index + 1;
-    for (let known = 0; from > oldest && known < count; ) {
-      from -= 1;
-      if (!Number.isNaN(values[from]!)) known += 1;
-    }
     const found: number[] = [];
-    for (let i = from; i <= index; i += 1) if (!Number.isNaN(values[i]!)) found.push(values[i]!);
-    return found;
+    for (let i = index; i >= oldest && found.length < count; i -= 1)
+      if (!Number.isNaN(values[i]!)) found.push(i);
+    return found.reverse();
   }
 
   /** Every point, so that a track made of them is the same. */

@@ -267,7 +267,7 @@ describe('properties of the detectors', () => {
   });
 
   test('no alert comes twice, and ids say nothing of when they were found', () => {
-    const points = seriesOf('chaos');
+    const points = seriesOf('template');
     const monitor = new Monitor(baseConfig);
     const told = [...points, ...points, ...points].flatMap((point) => monitor.take(point));
     expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
@@ -306,6 +306,35 @@ describe('properties of the detectors', () => {
           metrics: { [only]: metrics[only] ?? Number.POSITIVE_INFINITY },
         })),
       ).view();
+  });
+
+  test('hard levels that come together are no fall, where their ease is known', () => {
+    const draw = random(7);
+    const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
+    const points = Array.from({ length: 100 }, (_, i): Point => {
+      const ease = -2 + luck(0.7) - (i >= 60 && i < 80 ? 1 : 0);
+      const success = 0.6 + 0.2 * (ease + 2) + luck(0.03);
+      return { iteration: i + 1, metrics: { 'rollout/success_rate': success, 'rollout/level_ease': ease } };
+    });
+    const blind = points.map(({ iteration, metrics }) => {
+      const { 'rollout/level_ease': _, ...rest } = metrics;
+      return { iteration, metrics: rest };
+    });
+    const fell = (series: Point[]) => {
+      const monitor = new Monitor(null);
+      return series.some((point) => {
+        monitor.take(point);
+        return monitor.view()!.signals.some(({ name, on }) => name === 'success_falls' && on);
+      });
+    };
+    expect(fell(blind)).toBe(true);
+    expect(fell(points)).toBe(false);
+    // Skill that is lost is seen as before.
+    const lost = points.map(({ iteration, metrics }) => {
+      const success = metrics['rollout/success_rate']! - (iteration > 60 ? 0.3 : 0);
+      return { iteration, metrics: { ...metrics, 'rollout/success_rate': success } };
+    });
+    expect(fell(lost)).toBe(true);
   });
 
   test('where there is no success, rewards are followed', () => {

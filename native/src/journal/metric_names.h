@@ -16,6 +16,7 @@ inline constexpr std::string_view rollout_zero_std_groups = "rollout/zero_std_gr
 inline constexpr std::string_view rollout_zero_std_solved = "rollout/zero_std_solved";
 inline constexpr std::string_view rollout_zero_std_failed = "rollout/zero_std_failed";
 inline constexpr std::string_view rollout_pass_at_n = "rollout/pass_at_n";
+inline constexpr std::string_view rollout_level_ease = "rollout/level_ease";
 inline constexpr std::string_view rollout_turns = "rollout/turns";
 inline constexpr std::string_view rollout_actions = "rollout/actions";
 inline constexpr std::string_view rollout_format_valid_rate = "rollout/format_valid_rate";
@@ -110,6 +111,7 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_zero_std_solved, "share", "of all groups: zero-spread ones where all succeeded"},
     Description{rollout_zero_std_failed, "share", "of all groups: zero-spread ones where none did"},
     Description{rollout_pass_at_n, "share", "groups with at least one success"},
+    Description{rollout_level_ease, "nats", "mean over groups of how easy the level is: the logarithm of the chance, at least 0.001, that as many actions as an episode may have, drawn at random, succeed; absent where something is left to chance (Bandit, slippery ice) and for levels too large to count out"},
     Description{rollout_turns, "turns", "per episode"},
     Description{rollout_actions, "actions", "executed, per episode"},
     Description{rollout_format_valid_rate, "share", "turns whose reply had both blocks"},

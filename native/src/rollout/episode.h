@@ -53,6 +53,7 @@ const char* name_of(Ended);
 struct Episode {
   EpisodeSpec spec;
   std::string initial;  // board, or the text shown
+  std::optional<double> ease = {};  // of its level, where somebody has asked for it; see env/level_ease.h
   std::vector<std::string> arms;
   std::vector<std::string> action_names = {};  // that a reply could use when it began; none: free text
   std::vector<Turn> turns;

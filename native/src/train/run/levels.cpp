@@ -1,5 +1,9 @@
 #include "train/run/levels.h"
 
+#include <algorithm>
+
+#include "env/level_ease.h"
+
 namespace starpo {
 namespace {
 
@@ -67,6 +71,19 @@ EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std:
   constexpr std::uint32_t before_training = 0;  // iterations count from 1
   const auto noise = training_noise(config, config.environments[environment].noise, before_training, static_cast<int>(index), index);
   return {environment, static_cast<int>(index), 0, first_level + index, noise};
+}
+
+void rate_levels(const RunConfig& config, std::span<const std::unique_ptr<Environment>> prototypes, std::span<Episode> episodes) {
+  int rated = -1;
+  for (Episode& episode : episodes) {
+    const EpisodeSpec& spec = episode.spec;
+    if (spec.group == rated) continue;
+    rated = spec.group;
+    const EnvironmentConfig& rules = config.environments[spec.environment];
+    const auto level = prototypes[spec.environment]->clone();
+    level->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
+    episode.ease = level_ease(*level, std::min(rules.max_actions, rules.max_turns * rules.max_actions_per_turn));
+  }
 }
 
 }  // namespace starpo

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "config/run_config.h"
@@ -19,5 +21,8 @@ std::vector<EpisodeSpec> probe_episodes(const RunConfig&, int levels, int member
 
 // Level and luck of demonstration number `index`: levels that lie far from the training and validation seeds.
 EpisodeSpec demonstration_episode(const RunConfig&, int environment, std::uint32_t index);
+
+// Says of each group how easy its level is, by its first episode; see env/level_ease.h. `episodes`: group by group. `prototypes`: by environment.
+void rate_levels(const RunConfig&, std::span<const std::unique_ptr<Environment>> prototypes, std::span<Episode> episodes);
 
 }  // namespace starpo

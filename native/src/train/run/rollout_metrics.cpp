@@ -38,7 +38,7 @@ void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& me
 }
 
 void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
-  Average best, spread, zero, zero_solved, zero_failed, solved, distinct;
+  Average best, spread, zero, zero_solved, zero_failed, solved, distinct, ease;
   for (const auto group : groups_of(episodes)) {
     std::vector<double> scores;
     std::set<std::string> thoughts;
@@ -51,6 +51,7 @@ void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& m
     const double deviation = score_spread(scores);
     best.add(*std::max_element(scores.begin(), scores.end()));
     solved.add(successes > 0);
+    if (group.front().ease) ease.add(*group.front().ease);
     if (group.size() == 1) continue;
     spread.add(deviation);
     zero.add(deviation == 0);
@@ -60,6 +61,7 @@ void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& m
   }
   set_average(metrics, metric::rollout_reward_max_in_group, best);
   set_average(metrics, metric::rollout_pass_at_n, solved);
+  set_average(metrics, metric::rollout_level_ease, ease);
   set_average(metrics, metric::rollout_reward_std_in_group, spread);
   set_average(metrics, metric::rollout_zero_std_groups, zero);
   set_average(metrics, metric::rollout_zero_std_solved, zero_solved);

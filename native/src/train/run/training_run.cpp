@@ -298,7 +298,8 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
     control_.poll_discardable(checkpoint_of_last);
   };
   control_.poll_discardable(checkpoint_of_last);
-  const auto episodes = run_rollout(*state_->replica.generator, request);
+  auto episodes = run_rollout(*state_->replica.generator, request);
+  rate_levels(state_->config, state_->playground.prototypes, episodes);
 
   metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
