@@ -87,12 +87,12 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   expect(await notifications(page)).toEqual([]);
 
   await studio.call('runs.command', { runId: run, command: 'checkpoint' });
-  await page.getByRole('alert').filter({ hasText: 'Echo Trap: collapsing' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Echo Trap: warning' }).waitFor();
   await panel.locator('li[data-light="on"]').first().waitFor();
   expect(await lamps.getByRole('listitem').count()).toBe(4);
   await expect.poll(() => notifications(page)).toHaveLength(1);
   const [note] = await notifications(page);
-  expect(note!.title).toBe('Echo Trap: the run is collapsing');
+  expect(note!.title).toBe('Echo Trap: warning');
   expect(note!.body).toContain(`iteration ${alarm}. `);
   const mark = page.locator(`[data-chart] [data-words*="at iteration ${alarm}"]`).first();
   await mark.waitFor({ state: 'attached' });

@@ -1,6 +1,6 @@
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
-import { regimeWords, sinceWords, stateWords } from '../../../components/trap-words.ts';
+import { regimeWords, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
@@ -8,22 +8,24 @@ import { Act, offeredOf } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
 
-/** Over every page of a run that collapses while it is trained: what is seen, and the way out. `away`: another than its own page. */
+/** Over every page of a run that is warned of while it is trained: what is seen, and the way out while there is something to be saved. `away`: another than its own page. */
 export function TrapBanner({ away }: { away: boolean }) {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
   const run = useRunSummary(runId);
   const alertId = newestOpen(trapAlerts(useRun((state) => state.alerts)))?.id;
-  if (!trap || !run || !isLive(run.status) || stateWords[trap.state].tone !== 'critical') return null;
+  if (!trap || !run || !isLive(run.status)) return null;
+  const { word: state, tone } = stateWords[trap.state];
+  if (tone !== 'warning' && tone !== 'critical') return null;
   const { word, meaning: what } = regimeWords[trap.map.regime];
   const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
   const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
   return (
-    <div className={styles.banner} role="alert">
-      <Icon name="critical" size={18} />
+    <div className={styles.banner} data-tone={tone} role="alert">
+      <Icon name={toneIcons[tone]} size={18} />
       <p>
         <strong>
-          Echo Trap: {stateWords[trap.state].word.toLowerCase()} {sinceWords(trap)}.
+          Echo Trap: {state.toLowerCase()} {sinceWords(trap)}.
         </strong>{' '}
         {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>What was seen</a>}
       </p>
