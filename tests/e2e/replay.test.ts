@@ -125,7 +125,7 @@ test('an episode is saved as a GIF, a page and JSON', async () => {
       await page.getByRole('button', { name: 'Save' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name }).click(),
+        page.getByRole('menuitem', { name }).click(),
       ]);
       return readFileSync(await download.path());
     };
