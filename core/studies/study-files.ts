@@ -64,7 +64,7 @@ export class StudyFiles {
     throw new Failure(
       'study_unknown',
       `There is no study ${id}.`,
-      '`starpo study list` lists those there are.',
+      'Studies in the app, and `starpo study list`, have those there are.',
     );
   }
 
