@@ -56,6 +56,12 @@ export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
+/** What tells a study's run from the others of it, `POINT sSEED`, where its name is still the study's and that. */
+export function partOfStudy({ name, study }: Pick<RunSummary, 'name' | 'study'>): string | null {
+  const head = `${study?.name}: `;
+  return study && name.startsWith(head) ? name.slice(head.length) : null;
+}
+
 /** A name that fits where there is little room, whole words of it. */
 export function shortened(name: string, letters: number): string {
   if (name.length <= letters) return name;

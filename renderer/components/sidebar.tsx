@@ -10,7 +10,7 @@ import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { isLive, nameParts, shortened, successOf } from './run-facts.ts';
+import { isLive, nameParts, partOfStudy, shortened, successOf } from './run-facts.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
@@ -159,7 +159,8 @@ const fitting = 34;
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = isLive(run.status);
   const success = successOf(run).evaluation;
-  const { stem, hash } = nameParts(run);
+  const part = partOfStudy(run);
+  const { stem, hash } = part === null ? nameParts(run) : { stem: part, hash: '' };
   return (
     <a
       className="run-link"
@@ -174,6 +175,12 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
           <>
             <Icon name="star" size={11} />
             <span className="visually-hidden">Starred: </span>
+          </>
+        )}
+        {part !== null && (
+          <>
+            <Icon name="study" size={11} />
+            <span className="visually-hidden">{run.study!.name}: </span>
           </>
         )}
         {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>
