@@ -179,7 +179,9 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
         )}
         {part !== null && (
           <>
-            <Icon name="study" size={11} />
+            <span className="run-link-study">
+              <Icon name="study" size={11} />
+            </span>
             <span className="visually-hidden">{run.study!.name}: </span>
           </>
         )}

@@ -80,7 +80,8 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
     if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);
     tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
-    navigate({ page: 'studies' }, true);
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
   return (
     <div className={styles.actions}>
