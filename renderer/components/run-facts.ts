@@ -56,10 +56,15 @@ export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
-/** What tells a study's run from the others of it, `POINT sSEED`, where its name is still the study's and that. */
-export function partOfStudy({ name, study }: Pick<RunSummary, 'name' | 'study'>): string | null {
-  const head = `${study?.name}: `;
-  return study && name.startsWith(head) ? name.slice(head.length) : null;
+/** A name's parts where there is little room: of a study's run its point and its seed, unless a person has called it otherwise, with the study to be said beside them. */
+export function shortParts({ study, ...run }: Pick<RunSummary, 'id' | 'name' | 'study'>): {
+  stem: string;
+  hash: string;
+  study: string | null;
+} {
+  const ofStudy = study && run.name === `${study.name}: ${study.point} s${study.seed}`;
+  if (!ofStudy) return { ...nameParts(run), study: null };
+  return { stem: study.point, hash: `s${study.seed}`, study: study.name };
 }
 
 /** A name that fits where there is little room, whole words of it. */
