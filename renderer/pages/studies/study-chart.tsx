@@ -2,6 +2,7 @@ import type { Estimate, StudyCell, StudyRow } from '../../../core/contract/contr
 import { percent } from '../../components/format.ts';
 import { shortened } from '../../components/run-facts.ts';
 import { useWidth } from '../../components/use-width.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import styles from './study-page.module.css';
 
 /** CSS pixels: the chart is drawn as wide as it is laid out, so that its text has the page's sizes. */
@@ -25,9 +26,10 @@ export function StudyChart({ rows, environment }: { rows: readonly StudyRow[]; e
   return (
     <figure className={`panel ${styles.chart}`}>
       <figcaption>
-        Success in {environment}: <span className={`${styles.key} ${styles.before}`} aria-hidden="true" />{' '}
-        before and <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training,
-        mean and 95 % interval over seeds; a dot for each run
+        Success in {environmentTitle(environment)}:{' '}
+        <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
+        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 %
+        interval over seeds; a dot for each run
       </figcaption>
       <div ref={ref}>
         {width > 0 && (

@@ -30,7 +30,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
         <tbody>
           {rows.map(({ name, set, cells, before, after, training }) => (
             <tr key={name}>
-              <th scope="row">
+              <th scope="row" className={styles.point}>
                 {name}
                 <span className={styles.changes}>{changesInWords(set, fields)}</span>
               </th>
