@@ -157,7 +157,10 @@ export const procedures = {
   /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
   'runs.adopt': { changes, input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
-  /** Changes what is named, leaves the rest. Throws `run_active` where a run that is trained or paused is to be archived. */
+  /**
+   * Changes what is named, leaves the rest. `noteWas`: the note that the new one was written over. Throws `note_changed` where that one isn't there any more,
+   * `run_active` where a run that is trained or paused is to be archived.
+   */
   'runs.annotate': {
     changes,
     input: z.object({
@@ -165,6 +168,7 @@ export const procedures = {
       addTags: z.array(tagText).max(32).optional(),
       removeTags: z.array(z.string().max(64)).max(32).optional(),
       note: noteText.optional(),
+      noteWas: noteText.optional(),
       starred: z.boolean().optional(),
       archived: z.boolean().optional(),
       name: runName.optional(),

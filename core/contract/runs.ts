@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { trapBrief, trapLevel, trapReaction, trapRegime } from './echo-trap.ts';
+import { isNestedTooDeeply } from './nesting.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
 /** Values by the names of docs/formats/metrics.md. */
@@ -250,7 +251,11 @@ export const runSource = z.union([
   z.object({ preset: z.string().max(64) }),
   z.object({ run: runId, checkpoint: checkpointIteration, keepOptimizer: z.boolean() }),
   z.object({ run: runId, checkpoint: z.undefined().optional() }),
-  z.object({ config: z.record(z.string(), z.unknown()) }),
+  z.object({
+    config: z
+      .record(z.string(), z.unknown())
+      .refine((config) => !isNestedTooDeeply(config), 'must be nested less deeply'),
+  }),
 ]);
 export type RunSource = z.infer<typeof runSource>;
 

@@ -28,7 +28,11 @@ interface ExportsParts {
   runs: Runs;
   studies: Studies;
   tasks: Tasks;
+  /** ms for which files wait to be taken, so that those of a link that nobody follows go, too. */
+  waiting?: number;
 }
+
+const hour = 3_600_000;
 
 interface Wanted {
   of: ExportSource;
@@ -50,6 +54,7 @@ const titles: Record<ExportFormat, string> = {
 /** Makes files of runs and studies for other programs, each in a folder of its own until it is forgotten. A run's are written by a thread. */
 export class Exports {
   private readonly parts: ExportsParts;
+  private readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: ExportsParts) {
     this.parts = parts;
@@ -69,6 +74,7 @@ export class Exports {
         await mkdir(folder, { recursive: true });
         const names = await write(control);
         const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+        this.expire(exportId);
         return { exportId, folder, files: names.map((name, index) => ({ name, bytes: sizes[index]! })) };
       } catch (error) {
         await rm(folder, { recursive: true, force: true });
@@ -84,7 +90,9 @@ export class Exports {
     try {
       await mkdir(folder, { recursive: true });
       await write(join(folder, name));
-      return { exportId, folder, files: [{ name, bytes: (await stat(join(folder, name))).size }] };
+      const { size } = await stat(join(folder, name));
+      this.expire(exportId);
+      return { exportId, folder, files: [{ name, bytes: size }] };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -102,11 +110,21 @@ export class Exports {
   }
 
   async forget(exportId: string): Promise<void> {
+    clearTimeout(this.timers.get(exportId));
+    this.timers.delete(exportId);
     await rm(exportFolder(this.parts.home, exportId), { recursive: true, force: true });
   }
 
   close(): void {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
     rmSync(exportsFolder(this.parts.home), { recursive: true, force: true });
+  }
+
+  private expire(exportId: string): void {
+    const timer = setTimeout(() => void this.forget(exportId).catch(() => {}), this.parts.waiting ?? hour);
+    timer.unref();
+    this.timers.set(exportId, timer);
   }
 
   private writerOf({ of, format, packed = false }: Wanted, target: string) {

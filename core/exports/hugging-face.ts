@@ -34,7 +34,7 @@ export async function writeHuggingFace(
     throw new Failure(
       'checkpoint_missing',
       `There is no checkpoint of iteration ${checkpoint} with weights.`,
-      'Choose another one; `starpo show` tells of the run.',
+      'Choose another one: the run’s page and `starpo show` list them.',
     );
   const files = (await readdir(from)).filter((name) => modelFiles.has(name));
   for (const name of files) {

@@ -220,7 +220,7 @@ export class Reactions {
     const asked = action as 'pause' | 'checkpoint' | 'stop';
     const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
-    throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See `starpo show`.');
+    throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See the run’s log.');
   }
 
   /** Step by step, each of which is left out where it was done before. */

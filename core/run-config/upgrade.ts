@@ -1,3 +1,5 @@
+import { Failure } from '../contract/failure.ts';
+import { isNestedTooDeeply } from '../contract/nesting.ts';
 import options from './options.json' with { type: 'json' };
 import type { Tree } from './tree.ts';
 
@@ -29,8 +31,14 @@ export interface Upgraded {
   notes: string[];
 }
 
-/** A copy of a run.json in today's form. What isn't there or is of a wrong type, or of a newer version, is left as it is. */
+/** A copy of a run.json in today's form. What isn't there or is of a wrong type, or of a newer version, is left as it is. Throws `config_invalid` where it is nested without end. */
 export function upgradeConfig(value: unknown): Upgraded {
+  if (isNestedTooDeeply(value))
+    throw new Failure(
+      'config_invalid',
+      'The configuration is nested too deeply.',
+      'docs/formats/run-config.md shows how a run.json looks.',
+    );
   const config = structuredClone(value);
   const notes: string[] = [];
   if (!isObject(config)) return { config, notes };

@@ -18,6 +18,8 @@ interface AnnotationsParts {
 /** What people and core say of runs: written to the run's annotations.jsonl first, then taken into the history from there. */
 export class Annotations {
   private readonly parts: AnnotationsParts;
+  /** What is being written for a run, by its id. */
+  private readonly under = new Map<string, Promise<unknown>>();
 
   constructor(parts: AnnotationsParts) {
     this.parts = parts;
@@ -31,8 +33,24 @@ export class Annotations {
     await supervisor.lookAtAnnotations(runId);
   }
 
-  /** Changes what is named; what is so already makes no line. Throws `run_unknown`, or `run_active` where a run that has a trainer is to be archived. */
-  async annotate({
+  /**
+   * Changes what is named; what is so already makes no line. Two that come at once are taken one after the other, so that the second sees what the first did. Throws `run_unknown`,
+   * `note_changed` where another note has come since the one that was written over, or `run_active` where a run that has a trainer is to be archived.
+   */
+  async annotate(wanted: Input<'runs.annotate'>): Promise<RunMarks> {
+    const { runId } = wanted;
+    this.row(runId);
+    const before = this.under.get(runId) ?? Promise.resolve();
+    const turn = before.catch(() => {}).then(() => this.change(wanted));
+    this.under.set(runId, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.under.get(runId) === turn) this.under.delete(runId);
+    }
+  }
+
+  private async change({
     runId,
     addTags = [],
     removeTags = [],
@@ -41,6 +59,7 @@ export class Annotations {
     const { tags, note, starred, archived, name } = this.marks(runId);
     const { note: text = note, starred: star = starred, archived: archive = archived } = changes;
     const called = (changes.name ?? name).trim();
+    if (text !== note && (changes.noteWas ?? note) !== note) throw noteChanged();
     if (archive && !archived) this.refuseActive(runId);
     const lines: NewAnnotation[] = [];
     for (const tag of new Set(addTags))
@@ -111,6 +130,13 @@ export class Annotations {
     throw runUnknown(runId);
   }
 }
+
+const noteChanged = () =>
+  new Failure(
+    'note_changed',
+    'The note was changed elsewhere meanwhile.',
+    'Look at what it says now, then save again.',
+  );
 
 const alertId = (runId: string, kind: string, onset: number) =>
   createHash('sha256')

@@ -23,7 +23,7 @@ export function forkConfig(
     throw new Failure(
       'checkpoint_missing',
       `The run ${runId} has no checkpoint of iteration ${checkpoint}.`,
-      '`starpo show` lists its checkpoints.',
+      'Choose another one: the run’s page and `starpo show` list them.',
     );
   if (keepOptimizer && !existsSync(join(model, trainerState)))
     throw new Failure(

@@ -254,6 +254,6 @@ function placeOf(entries: readonly QueueEntry[], runId: string): number {
   throw new Failure(
     'run_not_queued',
     `The run ${runId} isn't in the queue.`,
-    '`starpo queue` lists what is.',
+    'Start in the app, and `starpo queue`, list what is.',
   );
 }

@@ -198,6 +198,6 @@ export function runUnknown(runId: string): Failure {
   return new Failure(
     'run_unknown',
     `There is no run ${runId}.`,
-    '`starpo runs` lists the runs of this data folder.',
+    'History in the app, and `starpo runs`, list the runs of this data folder.',
   );
 }

@@ -4,6 +4,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { readTrapBrief } from '../history/echo-trap.ts';
 import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
 import type { RunRow } from '../history/runs-table.ts';
+import { nameInStudy } from '../studies/study-files.ts';
 
 /** Iterations whose pace the estimate of the remaining time goes by. */
 const paceWindow = 10;
@@ -30,7 +31,7 @@ export function toSummary(
   const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
   return {
     id: row.id,
-    name: row.given_name || (study ? `${study.name}: ${study.point} s${study.seed}` : row.name),
+    name: row.given_name || (study ? nameInStudy(study) : row.name),
     preset: row.preset,
     task: row.task,
     environments: JSON.parse(row.environments),

@@ -8,7 +8,7 @@ import type { Notices } from '../notices.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles, runFolder, trashFolder } from '../run-directory/names.ts';
 import { measureRun } from '../storage/measure.ts';
-import type { StudyFiles } from '../studies/study-files.ts';
+import { nameInStudy, type StudyFiles } from '../studies/study-files.ts';
 import type { Tasks } from '../tasks.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import { neededCheckpoints } from './needs.ts';
@@ -186,20 +186,27 @@ export class Trash {
     if (known) return known;
     const folder = this.path(entry.id);
     const { total: bytes } = await measureRun(folder);
-    const run = { ...entry, name: calledIn(folder, entry.runId), until: entry.deletedAt + keptFor, bytes };
+    const run = {
+      ...entry,
+      name: this.calledIn(folder, entry.runId),
+      until: entry.deletedAt + keptFor,
+      bytes,
+    };
     this.known.set(entry.id, run);
     return run;
   }
-}
 
-/** What a run that no history has is called, as far as its folder can be read. */
-function calledIn(folder: string, runId: string): string {
-  try {
-    const { annotations } = readAnnotations(folder);
-    const given = annotations.findLast((each) => each.type === 'name');
-    if (given?.name) return given.name;
-    return ownName(runId, JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
-  } catch {
-    return runId;
+  /** What a run that no history has is called, as far as its folder and its study can be read. */
+  private calledIn(folder: string, runId: string): string {
+    try {
+      const { annotations } = readAnnotations(folder);
+      const given = annotations.findLast((each) => each.type === 'name');
+      if (given?.name) return given.name;
+      const study = this.parts.studies.everOf(runId);
+      if (study) return nameInStudy(study);
+      return ownName(runId, JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
+    } catch {
+      return runId;
+    }
   }
 }

@@ -28,6 +28,10 @@ export const studyRunId = (studyId: string, point: number, seed: number) =>
 const partsOf = (runId: string) =>
   /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
 
+/** What a study's run is called, as long as nobody has given it a name. */
+export const nameInStudy = ({ name, point, seed }: NonNullable<RunSummary['study']>) =>
+  `${name}: ${point} s${seed}`;
+
 /**
  * The studies of a data folder. Only the folder's host changes them, and each change appears by one rename; what is copied into the folder is found by the next
  * look at it.
@@ -64,7 +68,7 @@ export class StudyFiles {
     throw new Failure(
       'study_unknown',
       `There is no study ${id}.`,
-      '`starpo study list` lists those there are.',
+      'Studies in the app, and `starpo study list`, have those there are.',
     );
   }
 
@@ -88,7 +92,7 @@ export class StudyFiles {
 
   /** Takes the study back that was discarded last; gives whether there is one by that name then. */
   restore(id: string): boolean {
-    const discarded = namesIn(this.trash, new RegExp(`^${id}\\.\\d{1,15}\\.json$`)).sort();
+    const discarded = this.discarded(id);
     if (this.isFree(id) && discarded.length > 0)
       renameSync(join(this.trash, discarded.at(-1)!), this.path(id));
     return this.read(id) !== null;
@@ -102,11 +106,26 @@ export class StudyFiles {
 
   /** To which study a run belongs, of those that the last look has found. */
   of(runId: string): RunSummary['study'] {
+    return this.placeIn(this.known.get(partsOf(runId).id ?? '')?.study, runId);
+  }
+
+  /** The same, of a run that may have gone to the trash with its study. */
+  everOf(runId: string): RunSummary['study'] {
+    const { id = '' } = partsOf(runId);
+    const discarded = () => readStudy(join(this.trash, this.discarded(id).at(-1) ?? ''));
+    return this.of(runId) ?? this.placeIn(discarded(), runId);
+  }
+
+  private placeIn(study: StudyFile | null | undefined, runId: string): RunSummary['study'] {
     const { id = '', point, seed } = partsOf(runId);
-    const study = this.known.get(id)?.study;
     const varied = study?.points[Number(point) - 1];
     if (!study || !varied || !study.seeds.includes(Number(seed))) return null;
     return { id, name: study.name, point: varied.name, seed: Number(seed) };
+  }
+
+  /** Files of a study in the trash, the one that was discarded last at the end. */
+  private discarded(id: string): string[] {
+    return namesIn(this.trash, new RegExp(`^${id}\\.\\d{1,15}\\.json$`)).sort();
   }
 
   private path(id: string): string {
@@ -127,17 +146,18 @@ export class StudyFiles {
     const key = `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
     const known = this.known.get(id);
     if (known?.key === key) return known.study;
-    const study = this.parse(id);
+    const study = readStudy(this.path(id));
     this.known.set(id, { key, study });
     return study;
   }
+}
 
-  private parse(id: string): StudyFile | null {
-    try {
-      return studyFile.parse(JSON.parse(readFileSync(this.path(id), 'utf8')));
-    } catch {
-      return null;
-    }
+/** Null where the file can't be read as a study. */
+function readStudy(path: string): StudyFile | null {
+  try {
+    return studyFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null;
   }
 }
 

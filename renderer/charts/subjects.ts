@@ -63,9 +63,10 @@ export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>):
 const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
   line > 0 ? { dash: 'dashed' } : dash ? { dash } : {};
 
-/** All of the axis, the same for every chart: as far as the runs are to go by iteration, as far as they have come by anything else. */
+/** All of the axis, the same for every chart: as far as the runs are to go by iteration, as far as they have come by anything else. Where all went on from other runs' checkpoints, which aren't shown, from the first of these on. */
 export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): () => Zoom {
   const own = [...places].filter(([{ faint }]) => !faint);
+  const whole = own.length < places.size || axis !== 'iteration';
   let version = -1;
   let extent: Zoom = { min: 0, max: 1 };
   return () => {
@@ -74,15 +75,27 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
     version = now;
     let max = 0;
     // Training begins at 0 by whatever is counted, and at some time by the clock.
-    let min = axis === 'clock' ? Number.POSITIVE_INFINITY : 0;
+    let min = axis === 'clock' || !whole ? Number.POSITIVE_INFINITY : 0;
     for (const [{ source, shape }, places] of own) {
       const last = source
         .names()
         .reduce((newest, name) => Math.max(newest, source.get(name)?.newest()?.iteration ?? 0), 0);
       max = Math.max(max, axis === 'iteration' ? Math.max(last, shape.iterations) : places.at(last));
-      min = Math.min(min, axis === 'clock' ? places.at(0) : 0);
+      min = Math.min(min, axis === 'clock' ? places.at(0) : whole ? 0 : beginOf(source));
     }
+    if (min === Number.POSITIVE_INFINITY) min = 0;
     extent = own.length > 0 ? { min, max: max > min ? max : min + 1 } : { min: 0, max: 1 };
     return extent;
   };
+}
+
+/** The iteration that a run's values begin with: 0, but for one that went on from a checkpoint. */
+function beginOf(source: SeriesSource): number {
+  const first = source
+    .names()
+    .reduce(
+      (least, name) => Math.min(least, source.get(name)?.iterations()[0] ?? least),
+      Number.POSITIVE_INFINITY,
+    );
+  return first > 1 && first < Number.POSITIVE_INFINITY ? first : 0;
 }

@@ -1,6 +1,6 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../components/basics.tsx';
-import { Dialog } from '../components/dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import dialogs from '../dialogs/dialogs.module.css';
 import type { ChartSpec } from './chart-specs.ts';
 import { useChartPreferences } from './preferences.ts';
@@ -14,7 +14,6 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
   const [text, setText] = useState(
     known === undefined ? '' : String(Number((known * scale).toPrecision(12))),
   );
-  const form = useId();
   const value = text.trim() === '' ? Number.NaN : Number(text);
   const wrong = text.trim() !== '' && !Number.isFinite(value);
   const keep = (target: number | null) => {
@@ -22,50 +21,32 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
     close();
   };
   return (
-    <Dialog
-      open
-      onClose={close}
+    <FormDialog
       title={`A target for ${spec.title}`}
       description="Drawn across this chart, of every run."
-      actions={
-        <>
-          {known !== undefined && (
-            <Button kind="quiet" onClick={() => keep(null)}>
-              Remove
-            </Button>
-          )}
-          <Button onClick={close}>Cancel</Button>
-          <button
-            type="submit"
-            form={form}
-            className="button"
-            data-kind="primary"
-            disabled={!Number.isFinite(value)}
-          >
-            Set the target
-          </button>
-        </>
+      submit="Set the target"
+      disabled={!Number.isFinite(value)}
+      onClose={close}
+      onSubmit={() => keep(value / scale)}
+      other={
+        known !== undefined && (
+          <Button kind="quiet" onClick={() => keep(null)}>
+            Remove
+          </Button>
+        )
       }
     >
-      <form
-        id={form}
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          if (Number.isFinite(value)) keep(value / scale);
-        }}
-      >
-        <label className={dialogs.field}>
-          {scale === 100 ? 'Per cent' : (spec.unit && `Value, ${spec.unit}`) || 'Value'}
-          <input
-            value={text}
-            inputMode="decimal"
-            spellCheck={false}
-            aria-invalid={wrong}
-            onChange={(event) => setText(event.target.value)}
-          />
-          {wrong && <small>A number, as 75 or 0.5.</small>}
-        </label>
-      </form>
-    </Dialog>
+      <label className={dialogs.field}>
+        {scale === 100 ? 'Per cent' : (spec.unit && `Value, ${spec.unit}`) || 'Value'}
+        <input
+          value={text}
+          inputMode="decimal"
+          spellCheck={false}
+          aria-invalid={wrong}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {wrong && <small>A number, as 75 or 0.5.</small>}
+      </label>
+    </FormDialog>
   );
 }

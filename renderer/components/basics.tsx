@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import type { ApiError, RunStatus } from '../../core/contract/contract.ts';
+import { useApp } from '../stores/app-store.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { named } from './named.ts';
 
 export const statusWords: Record<RunStatus, string> = {
   created: 'Not started',
@@ -114,11 +116,12 @@ export function ErrorNote({
   onDismiss?: () => void;
   children?: ReactNode;
 }) {
+  const runs = useApp((state) => state.runs);
   return (
     <div className="note" data-kind={kind} role={kind === 'error' ? 'alert' : 'status'}>
       <div className="note-body">
-        <p className="note-title">{error.message}</p>
-        <p>{error.hint}</p>
+        <p className="note-title">{named(error.message, runs)}</p>
+        <p>{named(error.hint, runs)}</p>
         {children}
         <details className="note-details">
           <summary>Details</summary>

@@ -56,6 +56,17 @@ export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
+/** A name's parts where there is little room: of a study's run its point and its seed, unless a person has called it otherwise, with the study to be said beside them. */
+export function shortParts({ study, ...run }: Pick<RunSummary, 'id' | 'name' | 'study'>): {
+  stem: string;
+  hash: string;
+  study: string | null;
+} {
+  const ofStudy = study && run.name === `${study.name}: ${study.point} s${study.seed}`;
+  if (!ofStudy) return { ...nameParts(run), study: null };
+  return { stem: study.point, hash: `s${study.seed}`, study: study.name };
+}
+
 /** A name that fits where there is little room, whole words of it. */
 export function shortened(name: string, letters: number): string {
   if (name.length <= letters) return name;

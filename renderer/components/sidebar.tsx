@@ -10,7 +10,7 @@ import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { isLive, nameParts, shortened, successOf } from './run-facts.ts';
+import { isLive, shortened, shortParts, successOf } from './run-facts.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
@@ -159,7 +159,7 @@ const fitting = 34;
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = isLive(run.status);
   const success = successOf(run).evaluation;
-  const { stem, hash } = nameParts(run);
+  const { stem, hash, study } = shortParts(run);
   return (
     <a
       className="run-link"
@@ -174,6 +174,14 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
           <>
             <Icon name="star" size={11} />
             <span className="visually-hidden">Starred: </span>
+          </>
+        )}
+        {study !== null && (
+          <>
+            <span className="run-link-study">
+              <Icon name="study" size={11} />
+            </span>
+            <span className="visually-hidden">{study}: </span>
           </>
         )}
         {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>

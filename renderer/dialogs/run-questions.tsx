@@ -1,8 +1,9 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { type RunSummary, tagText } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { useApp } from '../stores/app-store.ts';
 import styles from './dialogs.module.css';
 
@@ -17,54 +18,42 @@ const longestName = 80;
 export function RenameRun({ run, close }: OneProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const form = useId();
   const [name, setName] = useState(run.name);
   const save = (given: string) =>
     void api.call('runs.annotate', { runId: run.id, name: given }).then(close, report);
   return (
-    <Dialog
-      open
-      onClose={close}
+    <FormDialog
       title="Rename the run"
-      actions={
-        <>
-          {run.marks.name && (
-            <Button kind="quiet" onClick={() => save('')}>
-              Use its own name
-            </Button>
-          )}
-          <Button onClick={close}>Cancel</Button>
-          <button type="submit" form={form} className="button" data-kind="primary">
-            Rename
-          </button>
-        </>
+      submit="Rename"
+      onClose={close}
+      onSubmit={() => {
+        if (name.trim() === '' || name.trim() === run.name) close();
+        else save(name.trim());
+      }}
+      other={
+        run.marks.name && (
+          <Button kind="quiet" onClick={() => save('')}>
+            Use its own name
+          </Button>
+        )
       }
     >
-      <form
-        id={form}
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          if (name.trim() === '' || name.trim() === run.name) close();
-          else save(name.trim());
-        }}
-      >
-        <label className={styles.field}>
-          Name
-          <input
-            value={name}
-            maxLength={longestName}
-            spellCheck={false}
-            onFocus={(event) => event.target.select()}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <small>
-            {name.length === longestName
-              ? `${longestName} characters at most.`
-              : 'Only you see it: the run’s folder and id stay.'}
-          </small>
-        </label>
-      </form>
-    </Dialog>
+      <label className={styles.field}>
+        Name
+        <input
+          value={name}
+          maxLength={longestName}
+          spellCheck={false}
+          onFocus={(event) => event.target.select()}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <small>
+          {name.length === longestName
+            ? `${longestName} characters at most.`
+            : 'Only you see it: the run’s folder and id stay.'}
+        </small>
+      </label>
+    </FormDialog>
   );
 }
 
@@ -107,7 +96,7 @@ export function StopRun({ run, close }: OneProps) {
 export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: () => void }) {
   const api = useApi();
   const { report, tell } = useApp.getState();
-  const form = useId();
+  const list = useId();
   const [tag, setTag] = useState('');
   const known = [...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? [])].sort();
   const chosen = tag.trim();
@@ -121,55 +110,37 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
   };
   const what = runs.length === 1 ? runs[0]!.name : `${runs.length} runs`;
   return (
-    <Dialog
-      open
-      onClose={close}
+    <FormDialog
       title={`Tag ${what}`}
-      actions={
-        <>
-          {having > 0 && (
-            <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${what}.`)}>
-              Remove from {having}
-            </Button>
-          )}
-          <Button onClick={close}>Cancel</Button>
-          <button
-            type="submit"
-            form={form}
-            className="button"
-            data-kind="primary"
-            disabled={chosen === '' || wrong || having === runs.length}
-          >
-            Add the tag
-          </button>
-        </>
+      submit="Add the tag"
+      disabled={chosen === '' || wrong || having === runs.length}
+      onClose={close}
+      onSubmit={() => apply({ addTags: [chosen] }, `${what} tagged “${chosen}”.`)}
+      other={
+        having > 0 && (
+          <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${what}.`)}>
+            Remove from {having}
+          </Button>
+        )
       }
     >
-      <form
-        id={form}
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          apply({ addTags: [chosen] }, `${what} tagged “${chosen}”.`);
-        }}
-      >
-        <label className={styles.field}>
-          Tag
-          <input
-            value={tag}
-            maxLength={40}
-            list={`${form}-known`}
-            onChange={(event) => setTag(event.target.value)}
-            aria-invalid={wrong || undefined}
-          />
-          <datalist id={`${form}-known`}>
-            {known.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-          <TagHint tag={tag} />
-        </label>
-      </form>
-    </Dialog>
+      <label className={styles.field}>
+        Tag
+        <input
+          value={tag}
+          maxLength={40}
+          list={list}
+          onChange={(event) => setTag(event.target.value)}
+          aria-invalid={wrong || undefined}
+        />
+        <datalist id={list}>
+          {known.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+        <TagHint tag={tag} />
+      </label>
+    </FormDialog>
   );
 }
 

@@ -72,6 +72,21 @@ describe('annotations', { timeout: 300_000 }, () => {
     await expect(core.annotations.annotate({ runId: 'none' })).rejects.toMatchObject({ code: 'run_unknown' });
   });
 
+  test('of two notes that are written over the same one at once, the second is refused', async () => {
+    await core.annotations.annotate({ runId: 'one', note: 'first' });
+    const write = (note: string) => core.annotations.annotate({ runId: 'one', note, noteWas: 'first' });
+    const both = await Promise.allSettled([write('mine'), write('yours')]);
+    expect(both).toMatchObject([
+      { status: 'fulfilled', value: { note: 'mine' } },
+      { status: 'rejected', reason: { code: 'note_changed' } },
+    ]);
+    // What is so already is no change, whatever was there before.
+    await expect(write('mine')).resolves.toMatchObject({ note: 'mine' });
+    await expect(core.annotations.annotate({ runId: 'one', note: 'last' })).resolves.toMatchObject({
+      note: 'last',
+    });
+  });
+
   test('tell of an alert from its raising to its end', async () => {
     const told: unknown[] = [];
     core.notices.on((name, payload) => {

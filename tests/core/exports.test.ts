@@ -1,4 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
@@ -8,6 +9,7 @@ import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
 import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
+import { Exports } from '../../core/exports/exports.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import type { Core } from '../../core/index.ts';
@@ -306,6 +308,15 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     const [name] = readdirSync(join(out, id!));
     const steps = readEvents(readFileSync(join(out, id!, name!))).map(({ step }) => step);
     expect(steps).toEqual(expect.arrayContaining([0, 1, 2]));
+  });
+
+  test('what nobody takes goes after a while', async () => {
+    const other = new World();
+    const { home, resources, runs, studies, tasks } = await other.core();
+    const exports = new Exports({ home, resources, runs, studies, tasks, waiting: 1 });
+    const { folder } = await exports.keep('left.txt', (path) => writeFile(path, 'x'));
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false));
+    await other.close();
   });
 
   test('a browser gets the file, nobody else, and nothing beside it', async () => {

@@ -172,6 +172,19 @@ describe('a study', { timeout: 300_000 }, () => {
     await expect(core.studies.restore(kept, [])).rejects.toMatchObject({ code: 'study_unknown' });
   });
 
+  test('gives its runs their names in the trash too, also after a restart', async () => {
+    const core = await world.core();
+    const id = await core.studies.create(wish);
+    await core.studies.start(id);
+    await core.studies.cancel(id);
+    await core.studies.delete(id, true);
+    const names = async ({ trash }: Core) => (await trash.list()).map(({ name }) => name).sort();
+    const before = await names(core);
+    expect(before).toContain(`${wish.name}: ${wish.points[0]!.name} s1`);
+    await world.end();
+    expect(await names(await world.core())).toEqual(before);
+  });
+
   test('stays where one of its runs has to', async () => {
     const core = await world.core();
     const id = await core.studies.create(wish);

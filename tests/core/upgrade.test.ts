@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { procedures } from '../../core/contract/contract.ts';
 import { configVersion, upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
@@ -61,6 +62,13 @@ describe('a run.json of version 1', () => {
       expect(() => validateConfig(value)).toThrow();
     },
   );
+
+  test('that is nested without end is refused, be it read or sent', () => {
+    const nested = JSON.parse(`{"kl": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`);
+    expect(() => upgradeConfig(nested)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    const sent = { config: nested, start: false };
+    expect(procedures['runs.create'].input.safeParse(sent).success).toBe(false);
+  });
 });
 
 describe('in core', () => {

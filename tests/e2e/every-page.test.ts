@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
@@ -130,6 +132,9 @@ describe('with runs', () => {
   beforeAll(async () => {
     const lake = await served.make('lake', 'starter-frozen-lake', { iterations: 20, 'evaluation.every': 5 });
     await served.train(lake, {}, ({ status }) => status === 'completed');
+    // The untrained policy fails at every level, so that all that it solves later was learned.
+    const { folder } = await served.call('runs.get', { runId: lake });
+    fakeRollout(folder, {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 64, 1);
     const failed = await served.make('failed', 'starter-bandit', { iterations: 20 });
     await served.train(failed, { FAIL: 12 }, ({ status }) => status === 'failed');
     await served.make('created', 'starter-sokoban');
@@ -226,7 +231,7 @@ describe('with runs', () => {
         '[role="listbox"]',
       ],
       ['export in one file', run, () => button('Export…').click(), '[role="dialog"], [role="menu"]'],
-      ['save an episode', replay, () => button(/^Save/).click(), ':popover-open'],
+      ['save an episode', replay, () => button(/^Save/).click(), '[role="menu"]'],
     ];
     const found: string[] = [];
     for (const [name, place, open, there] of opened) {
@@ -243,7 +248,7 @@ describe('with runs', () => {
   test('the main action of every page is reached by the keyboard', async () => {
     await begin('/start');
     await drawn();
-    const { run, replay } = runPages as { run: string; replay: string };
+    const { run, replay, export: exports, thoughts, fork } = runPages as Record<string, string>;
     const within = (selector: string) => page.locator(`#main ${selector}`).first();
     const button = (name: string | RegExp) => page.locator('#main').getByRole('button', { name }).first();
     const actions: [place: string, action: Locator][] = [
@@ -255,9 +260,29 @@ describe('with runs', () => {
       ['/compare', within('button[aria-label="Add a run…"]')],
       ['/models', page.getByLabel('Name at the hub')],
       ['/play', within('a[href^="#/play/"]')],
-      [run, within('a[href$="/replay"]')],
+      [run!, within('a[href$="/replay"]')],
       [`/run/${served.runs.created}`, button('Start')],
-      [replay, button(/^(Play|Pause)/)],
+      [`/run/${served.runs.queued}`, button('Start now')],
+      [`/run/${served.runs.failed}`, button('Resume')],
+      [exports!, button(/^(Download|Save) /)],
+      [replay!, button(/^(Play|Pause)/)],
+      [replay!, button('Save')],
+      [replay!, button('Groups')],
+      [replay!, page.getByLabel('Colour tokens by')],
+      [runPages['then and now']!, button('Play (space)')],
+      [runPages['then and now']!, button('The next level')],
+      [runPages['then and now']!, button('Save GIF')],
+      [thoughts!, within('a[href*="/replay"], a[href*="thought"]')],
+      [thoughts!, button('Play the iterations')],
+      [runPages['play a run']!, page.locator('#main').getByRole('button').first()],
+      [fork!, button(/^Start/)],
+      [runPages['compare two']!, within('button[aria-label="Add a run…"]')],
+      [`/study/${study}`, button(/^(Train|Start|Go on|Cancel)/)],
+      [`/study/${study}`, within('a[href^="#/compare/"]')],
+      [`/study/${study}`, button(/^(Download|Save) /)],
+      ['/history/trash', button(/^Take back /)],
+      ['/system', button('Check again')],
+      ['/system', button('Make a diagnostics file')],
     ];
     const unreached: string[] = [];
     for (const [place, action] of actions) {
@@ -266,6 +291,48 @@ describe('with runs', () => {
       if (!(await reached(action))) unreached.push(place);
     }
     expect(unreached).toEqual([]);
+  });
+
+  test('what is reached is done by keys alone, and the focus goes back to where it was', async () => {
+    await begin('/start');
+    await drawn();
+    const { replay } = runPages as Record<string, string>;
+    const button = (name: string | RegExp) => page.locator('#main').getByRole('button', { name }).first();
+    const isFocused = (element: Locator) => element.evaluate((each) => each === document.activeElement);
+    const saved = (keys: readonly string[]) =>
+      Promise.all([
+        page.waitForEvent('download').then((download) => download.suggestedFilename()),
+        (async () => {
+          for (const key of keys) await page.keyboard.press(key);
+        })(),
+      ]).then(([name]) => name);
+
+    await go(replay!);
+    await button('Save').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Animated GIF' }).waitFor();
+    expect(await saved(['ArrowDown', 'ArrowDown', 'Enter'])).toMatch(/\.json$/);
+    await expect.poll(() => isFocused(button('Save'))).toBe(true);
+    await button('Groups').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Groups' }).waitFor();
+
+    await go(runPages['then and now']!);
+    await button('Save GIF').focus();
+    expect(await saved(['Enter'])).toMatch(/level \d+\.gif$/);
+
+    await go('/system');
+    await button('Make a diagnostics file').focus();
+    expect(await saved(['Enter'])).toBe('starpo-diagnostics.zip');
+
+    await served.call('studies.cancel', { studyId: study });
+    await go(`/study/${study}`);
+    await button('Delete…').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Delete the study?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => isFocused(button('Delete…'))).toBe(true);
+    expect(complaints).toEqual([]);
   });
 
   test('a connection that is lost is told of on every page, and taken up again', async () => {

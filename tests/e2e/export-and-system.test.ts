@@ -100,7 +100,7 @@ test('what a run has none of is said where it was asked for', async () => {
   cpSync(join(kept, 'run.json'), join(home, 'runs/empty/run.json'));
   writeFileSync(join(home, 'runs/empty/events.jsonl'), '');
   const page = await visit('/run/empty/export');
-  await page.getByText('There is no checkpoint yet.').waitFor();
+  await page.getByText('There is no checkpoint to export.').waitFor();
   await page.getByRole('button', { name: 'Download Parquet' }).click();
   await page.getByRole('alert').getByText('has no episodes to export').waitFor();
   await page.getByRole('button', { name: 'Show Results, LaTeX' }).click();

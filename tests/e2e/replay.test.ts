@@ -125,7 +125,7 @@ test('an episode is saved as a GIF, a page and JSON', async () => {
       await page.getByRole('button', { name: 'Save' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name }).click(),
+        page.getByRole('menuitem', { name }).click(),
       ]);
       return readFileSync(await download.path());
     };
@@ -137,6 +137,40 @@ test('an episode is saved as a GIF, a page and JSON', async () => {
       run,
       episode: { id: '000020-train-0003', steps: [{ tokens: { ids: expect.any(String) } }, {}] },
     });
+  });
+});
+
+/** The delays of a GIF's pictures, ms: each has a block of its own, `21 f9 04`. */
+function delaysOf(gif: Buffer): number[] {
+  const delays: number[] = [];
+  const mark = Buffer.from([0x21, 0xf9, 0x04]);
+  for (let at = gif.indexOf(mark); at >= 0; at = gif.indexOf(mark, at + 1))
+    delays.push(10 * gif.readUInt16LE(at + 4));
+  return delays;
+}
+
+test('the clip of one level plays, stops where it is told to, and is saved as a GIF', async () => {
+  await on('', { acceptDownloads: true }, async (page) => {
+    const clip = page.getByRole('figure', { name: 'One level over the checkpoints' });
+    const still = () =>
+      clip.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const before = await still();
+    await expect.poll(still, { timeout: 120_000 }).not.toBe(before);
+    await clip.getByRole('button', { name: 'Pause the clip' }).click();
+    await clip.getByRole('button', { name: 'Play the clip' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      clip.getByRole('button', { name: 'Save GIF' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^FrozenLake.* level \d+\.gif$/);
+    const gif = readFileSync(await download.path());
+    expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
+    const delays = delaysOf(gif);
+    // Each checkpoint's episode ends with a rest, the last one with a longer one.
+    expect(delays.filter((delay) => delay > 1000).length).toBe(await clip.getByRole('row').count());
+    expect(delays.at(-1)).toBeGreaterThan(2000);
+    await clip.getByRole('link').first().click();
+    await page.waitForURL(/\/replay\/000000-frozen-lake-/);
   });
 });
 

@@ -68,6 +68,24 @@ test('what two pages and a command do at once is all there, in each of them', as
   await first.getByText('from-two', { exact: true }).first().waitFor();
 });
 
+test('a note that another window has changed meanwhile is shown, and both can be kept', async () => {
+  const runId = await served.make('noted', 'starter-bandit', { iterations: 4 });
+  const [first, second] = pages;
+  for (const page of pages) {
+    await go(page, `/run/${runId}`);
+    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.getByLabel('Note', { exact: true }).fill(page === first ? 'what one saw' : 'what two saw');
+  }
+  await first.keyboard.press('Control+Enter');
+  await first.getByRole('button', { name: 'what one saw' }).waitFor();
+  await second.getByText('The note was changed elsewhere meanwhile.').waitFor();
+  expect(await second.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+  await second.getByRole('button', { name: 'Put mine below it' }).click();
+  await second.getByRole('button', { name: 'Save', exact: true }).click();
+  await first.getByRole('button', { name: 'what one saw what two saw' }).waitFor();
+  expect((await served.call('runs.get', { runId })).summary.marks.note).toBe('what one saw\nwhat two saw');
+});
+
 test('a run that two pages start at once starts once', async () => {
   const runId = await served.make('once', 'starter-bandit', { iterations: 4 });
   await Promise.all(pages.map((page) => go(page, `/run/${runId}`)));

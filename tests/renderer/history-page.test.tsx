@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { useFilter } from '../../renderer/pages/history/filter.ts';
@@ -200,8 +200,17 @@ test('a run goes out as one file and comes in again', async () => {
   await page.click(inDialog(/^Export$/));
   await page.shown(page.saying('.errors', `Saved in ${kept}.`));
   await page.shown(() => readdirSync(join(home, 'exports')).length === 0);
+  // One that was cut short is refused in words, and leaves nothing; the whole one comes in afterwards.
+  const whole = readFileSync(kept);
+  const runs = readdirSync(join(home, 'runs'));
+  writeFileSync(kept, whole.subarray(0, whole.length - 30));
   page.open('#/history');
   await page.click(page.saying('button', 'Import a run…'));
+  await page.click(inDialog(/^Choose a file…$/));
+  await page.shown(page.saying('.errors [role="alert"]', /bundle_invalid/));
+  expect(readdirSync(join(home, 'runs'))).toEqual(runs);
+  expect(readdirSync(join(home, 'exchange'))).toEqual([]);
+  writeFileSync(kept, whole);
   await page.click(inDialog(/^Choose a file…$/));
   await page.shown(page.saying('.errors', 'The run is here.'));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));

@@ -138,6 +138,14 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   };
   await take('{ "seed": 1');
   await page.shown(() => dialog()?.textContent?.includes('This is no JSON'));
+  const refused = () => page.shown(() => dialog()?.textContent?.includes('This is no configuration.'));
+  for (const hostile of ['[]', 'null', `{"kl": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`]) {
+    await take(hostile);
+    await refused();
+  }
+  await take('{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}');
+  await page.shown(() => dialog()?.textContent?.includes('is missing'));
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   const { kl: _, ...config } = findPreset('starter-sokoban').config;
   await take(JSON.stringify({ ...config, iterations: -1, speed: 3 }));
   const said = await page.shown(() =>

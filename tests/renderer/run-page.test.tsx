@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { number } from '../../renderer/components/format.ts';
@@ -110,6 +110,27 @@ test('a new iteration moves progress, values and the text beside the chart', asy
   await page.shown(page.saying('.run-facts', /Iteration3 of 3/));
   await page.shown(() => value() === number(meanOf(3)));
   expect(chart()!.textContent).toContain('at iteration 3');
+});
+
+test('a run whose checkpoints were deleted behind the app says so wherever one is needed', async () => {
+  page = await Page.on(template);
+  const { core } = page;
+  const { name } = core.runs.get(trained);
+  for (const checkpoint of readdirSync(join(core.runs.folder(trained), 'checkpoints')))
+    rmSync(join(core.runs.folder(trained), 'checkpoints', checkpoint), { recursive: true });
+  page.open(`#/run/${trained}`);
+  await page.shown(page.saying('details', /^Checkpointsnone.*their files were deleted/));
+  await page.shown(page.saying('.evaluation-form', 'The run has no checkpoint to evaluate.'));
+  await page.click(page.saying('button', /^Train more…$/));
+  await page.click(inDialog(/^Start$/));
+  const said = await page.shown(page.saying('.errors [role="alert"]', /no checkpoint/));
+  // By the name that people know it by.
+  expect(said.textContent).toContain(name);
+  expect(said.textContent).not.toContain(trained);
+  expect(core.runs.list()).toHaveLength(1);
+
+  page.open(`#/new/run/${trained}/4`);
+  await page.shown(page.saying('[role="alert"]', /has no checkpoint of iteration 4.*Choose another one/));
 });
 
 test('an evaluation is asked for, followed to its end, and replayed', async () => {

@@ -23,6 +23,10 @@ const wish: Input<'studies.create'> = {
   ],
   seeds: [1, 2],
 };
+const inDialog = (text: string) => () =>
+  [...document.querySelectorAll<HTMLElement>('[role="dialog"] button')].find(
+    (button) => button.textContent === text,
+  );
 const cells = () => page.all('table[aria-label="Points"] tbody td').map(({ textContent }) => textContent);
 
 test('a study is started on its page, which follows it to its table and chart', async () => {
@@ -63,10 +67,10 @@ test('a study is cancelled, and deleted with or without its runs', async () => {
   await page.shown(page.saying('p', /Incomplete|Not started/));
   await page.shown(page.saying('button', /Go on|Start/));
   await page.click(page.saying('button', 'Delete…'));
-  await page.click(page.saying('button', 'Keep'));
+  await page.click(inDialog('Keep it'));
   expect(page.core.studies.list()).toHaveLength(1);
   await page.click(page.saying('button', 'Delete…'));
-  await page.click(page.saying('button', 'Delete with its runs'));
+  await page.click(inDialog('Delete with its runs'));
   await page.shown(page.saying('.empty', 'No studies yet'));
   expect(existsSync(join(page.world.home, 'runs', `${id}-p1-s1`))).toBe(false);
   await page.click(page.saying('.note button', 'Undo'));

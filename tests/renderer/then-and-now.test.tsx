@@ -1,7 +1,10 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import type { EpisodeFile } from '../../renderer/pages/replay/episode-files.ts';
+import { stageFiles, tellingLevel } from '../../renderer/pages/then-and-now/clip/clip.ts';
 import { learnedOf, spansOf } from '../../renderer/pages/then-and-now/learned.ts';
 import { actTogether } from '../../renderer/player/together.ts';
 import { createReplayStore } from '../../renderer/views/replay-store.ts';
@@ -24,12 +27,39 @@ test('the oldest and the newest checkpoint of each evaluation set are held again
   ]);
 });
 
-test('what was learned failed early and is solved late, in few turns first', () => {
-  const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
-    ({ group, success, turns, actions }) as EpisodeSummary;
-  const early = [0, 1, 2, 3].map((group) => episode(group, group === 0));
-  const late = [episode(0, true), episode(1, true, 2, 9), episode(2, true, 1, 3), episode(3, false)];
-  expect(learnedOf(early, late).map(({ group }) => group)).toEqual([2, 1]);
+const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
+  ({ group, success, turns, actions }) as EpisodeSummary;
+
+test('what was learned failed early and is solved late: first what is some way off, in few turns', () => {
+  const early = [0, 1, 2, 3, 4].map((group) => episode(group, group === 0));
+  const late = [
+    episode(0, true, 1, 4),
+    episode(1, true, 2, 9),
+    episode(2, true, 1, 3),
+    episode(3, false),
+    episode(4, true, 1, 1),
+  ];
+  expect(learnedOf(early, late).map(({ group }) => group)).toEqual([2, 1, 4]);
+});
+
+test('a clip is of the level that was learned for good, from the first checkpoint to the one that is asked for', () => {
+  const file = (iteration: number, set = 'lake'): EpisodeFile => ({
+    ...{ iteration, set, split: set, evaluation: null, title: set },
+  });
+  const files = [80, 70, 60, 50, 40, 30, 20, 10, 0].map((iteration) => file(iteration));
+  const stages = (upTo: number) =>
+    stageFiles([file(20, 'train'), ...files], 'lake', upTo).map(({ iteration }) => iteration);
+  expect(stages(80)).toEqual([0, 20, 40, 60, 80]);
+  expect(stages(20)).toEqual([0, 10, 20]);
+  expect(stages(0)).toEqual([0]);
+  // Level 0 was solved, lost and solved again; level 1 takes one move; level 2 was never learned.
+  const play = (...solved: boolean[]) =>
+    solved.map((success, at) => episode(at, success, 1, at === 1 ? 1 : 4));
+  const [none, some] = [play(false, false, false, false), play(true, false, false, false)];
+  const all = play(true, true, false, true);
+  expect(tellingLevel([none, some, none, all])).toBe(3);
+  expect(tellingLevel([none, play(false, true, false, false)])).toBe(1);
+  expect(tellingLevel([all, all])).toBeNull();
 });
 
 test('two players go on as one, though one of them has ended before', () => {
@@ -87,6 +117,24 @@ test('a level that was learned is played at both checkpoints at once', async () 
   page.press('End');
   await page.shown(page.saying('section', /^Then.*fell into a hole/));
   await page.shown(page.saying('section', /^Now.*reached the goal/));
+});
+
+test('what came of a run shows a clip, and says it where its episodes are gone', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}`);
+  const clip = await page.shown(() =>
+    page.find('figure[aria-label="One level over the checkpoints"] canvas'),
+  );
+  expect(clip.getAttribute('aria-label')).toMatch(
+    /^Level \d+\. Before training: failed after .*, 0 % of 16 levels solved\. Iteration 2: .* Iteration 4: solved in /,
+  );
+  page.open('#/');
+  await page.shown(() => !page.find('canvas'));
+  rmSync(join(page.core.runs.folder(lake), 'rollouts/000000-frozen-lake.jsonl.zst'));
+  page.open(`#/run/${lake}`);
+  await page.shown(
+    page.saying('p', /^There is no clip\. The file .*000000-frozen-lake.jsonl.zst isn't there\./),
+  );
 });
 
 test('a level that was not learned gives way to one that was', async () => {

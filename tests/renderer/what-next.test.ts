@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
-import { learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
+import { factsOf, learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
 import { ideasFor } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
@@ -37,5 +37,10 @@ describe('what to try next', () => {
       'FrozenLake, StarPO-S (PPO): 35.9 → 74.2 % success on 256 fixed levels (StarPO Studio).',
     );
     expect(learned([0.5])).toEqual([]);
+    const whole = run({ iterations: 120, startedAt: 0, endedAt: 60_000 });
+    expect(factsOf(whole, 64)).toMatch(/^success on 64 fixed levels, after 120 iterations in /);
+    expect(factsOf({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
+      /^success, after 40 more iterations in /,
+    );
   });
 });

@@ -6,7 +6,7 @@ import { useApi } from '../../api/context.ts';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { machineWords, nameParts, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
+import { machineWords, shareDone, shortParts, successOf, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu } from '../../components/run-menu.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
@@ -263,7 +263,7 @@ const shownTags = 2;
 function RunName({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const { stem, hash } = nameParts(run);
+  const { stem, hash, study } = shortParts(run);
   const { starred, tags } = run.marks;
   return (
     <>
@@ -278,6 +278,7 @@ function RunName({ run }: { run: RunSummary }) {
       </button>
       <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
         <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
+          {study !== null && <span className={styles.study}>{study}: </span>}
           <span className={styles.stem}>{stem}</span> {hash && <span className={styles.hash}>{hash}</span>}
         </a>
         {tags.length > 0 && (

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts';
+import foldHead from '../../components/fold-head.module.css';
 import { Icon } from '../../components/icon.tsx';
 import { findFields, type PlacedField, type PlacedSection } from './draft.ts';
 import styles from './form-sections.module.css';
@@ -100,7 +101,7 @@ function Section({ section: { id, title, note, fields }, open, edits, onToggle, 
   const changed = fields.filter(({ at }) => at in edits).length;
   return (
     <section className={`panel ${styles.section}`} aria-labelledby={`section-${id}`}>
-      <h2 id={`section-${id}`} className={styles.head}>
+      <h2 id={`section-${id}`} className={foldHead.head}>
         <button type="button" aria-expanded={open} onClick={() => onToggle(!open)}>
           <Icon name="chevron" size={12} />
           <span>{title}</span>

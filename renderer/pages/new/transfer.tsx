@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { isNestedTooDeeply } from '../../../core/contract/nesting.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
@@ -174,7 +175,7 @@ async function readConfig(
     const reason = error instanceof Error ? error.message : String(error);
     return [{ message: `This is no JSON: ${reason}.`, hint: '' }];
   }
-  if (typeof config !== 'object' || config === null || Array.isArray(config))
+  if (typeof config !== 'object' || config === null || Array.isArray(config) || isNestedTooDeeply(config))
     return [{ message: 'This is no configuration.', hint: 'A run.json is an object: { … }.' }];
   const whole = config as Config;
   const { problems } = await api.call('configs.check', { config: whole, titles: true });

@@ -53,8 +53,12 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         </ErrorNote>
       )}
       {choices?.checkpoints.length === 0 && (
-        <Empty title="This run has no checkpoint yet">
-          <p>It writes the first one before its first iteration.</p>
+        <Empty title="This run has no checkpoint">
+          <p>
+            {run?.status === 'created' || run?.status === 'queued'
+              ? 'It writes the first one before its first iteration.'
+              : 'Their files aren’t in its folder. Play another run.'}
+          </p>
         </Empty>
       )}
       {!game && loading && <p className="muted">Loading the policy…</p>}

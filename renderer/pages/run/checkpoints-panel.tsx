@@ -13,7 +13,15 @@ import { partId, showPart } from './show-part.ts';
 /** Where a run can be gone on from, evaluated and kept. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const checkpoints = useCheckpoints(run.id);
-  if (!checkpoints || checkpoints.length === 0) return null;
+  if (!checkpoints || run.task === 'imported' || run.startedAt === null) return null;
+  if (checkpoints.length === 0)
+    return (
+      <Panel id={partId(run.id, 'checkpoints')} title="Checkpoints" note="none">
+        <p className="muted">
+          The run’s folder holds no checkpoint: the first is still to be written, or their files were deleted.
+        </p>
+      </Panel>
+    );
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
   const best = checkpoints.reduce<number | null>((top, { success }) => higher(top, meanOf(success)), null);
   return (

@@ -1,16 +1,23 @@
+import { useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useForks } from '../../views/use-parent.ts';
 import styles from './family.module.css';
 
+/** As many forks as are shown without being asked for. */
+const mostShown = 3;
+
 /** The run that this one went on from, and those that went on from it. */
 export function Family({ run }: { run: RunSummary }) {
   const forks = useForks(run.id);
+  const [all, setAll] = useState(false);
   const origin = run.parent && run.parent.iteration > 0 ? run.parent : null;
   const parent = useApp(({ runs }) => runs?.find(({ id }) => id === origin?.run));
   if (!origin && forks.length === 0) return null;
+  const shown = all ? forks : forks.slice(0, mostShown);
   return (
     <ul className={styles.family} aria-label="Forks">
       {origin && (
@@ -22,7 +29,7 @@ export function Family({ run }: { run: RunSummary }) {
           </span>
         </li>
       )}
-      {forks.map((fork) => (
+      {shown.map((fork) => (
         <li key={fork.id}>
           <Icon name="fork" size={14} />
           <span>
@@ -30,6 +37,13 @@ export function Family({ run }: { run: RunSummary }) {
           </span>
         </li>
       ))}
+      {forks.length > mostShown && (
+        <li>
+          <Button kind="quiet" onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `Show ${forks.length - mostShown} more runs that went on from it`}
+          </Button>
+        </li>
+      )}
     </ul>
   );
 }

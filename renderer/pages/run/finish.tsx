@@ -1,15 +1,17 @@
 import { useId, useMemo, useState, useSyncExternalStore } from 'react';
-import type { RunSummary } from '../../../core/contract/contract.ts';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { TrainMoreDialog } from '../../components/train-more.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { episodeFiles } from '../replay/episode-files.ts';
+import { type EpisodeFile, episodeFiles } from '../replay/episode-files.ts';
+import { ClipPlayer } from '../then-and-now/clip/clip-player.tsx';
+import { useClip } from '../then-and-now/clip/use-clip.ts';
 import { spansOf } from '../then-and-now/learned.ts';
 import styles from './finish.module.css';
-import { factsOf, learnedIn, riseOf, sentence } from './outcome.ts';
+import { factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
 import { showPart } from './show-part.ts';
 import { type Idea, ideasFor } from './what-next.ts';
 
@@ -21,7 +23,8 @@ export function Finish({ run }: { run: RunSummary }) {
   const rollouts = useRun((state) => state.rollouts);
   useSyncExternalStore(series.subscribe, () => series.version);
   const learned = run.status === 'completed' ? learnedIn(series) : [];
-  const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
+  const files = useMemo(() => episodeFiles(rollouts, []), [rollouts]);
+  const compared = useMemo(() => spansOf(files).length > 0, [files]);
   if (learned.length === 0) return null;
   const facts = factsOf(run, levels);
   return (
@@ -50,18 +53,35 @@ export function Finish({ run }: { run: RunSummary }) {
           )}
         </div>
       </div>
-      <div className={styles.next}>
-        <h2>What to try next</h2>
-        <ul>
-          {ideasFor(run, learned).map((idea) => (
-            <li key={idea.words}>
-              <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
-            </li>
-          ))}
-        </ul>
+      {run.id !== sampleRunId && (
+        <div className={styles.next}>
+          <h2>What to try next</h2>
+          <ul>
+            {ideasFor(run, learned).map((idea) => (
+              <li key={idea.words}>
+                <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div className={styles.clip}>
+        <FinishClip run={run} files={files} learned={learned[0]!} />
       </div>
     </section>
   );
+}
+
+interface FinishClipProps {
+  run: RunSummary;
+  files: readonly EpisodeFile[];
+  learned: Learned;
+}
+
+/** One level from before training to the best checkpoint. */
+function FinishClip({ run, files, learned: { label, best } }: FinishClipProps) {
+  const answer = useClip({ runId: run.id, files, set: label, upTo: best.iteration, level: null });
+  return <ClipPlayer runId={run.id} name={run.name} answer={answer} />;
 }
 
 function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea }) {

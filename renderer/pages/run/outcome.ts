@@ -32,13 +32,16 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
 export const riseOf = ({ first, last }: Learned) =>
   `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;
 
-/** `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads` */
+/** `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`; of a run that went on from a checkpoint, its own iterations and time. */
 export function factsOf(run: RunSummary, levels: number | null): string {
   const took = tookSeconds(run, Date.now());
   const machine = machineWords(run);
+  const before = run.parent?.iteration ?? 0;
+  const iterations =
+    before > 0 ? `${run.iterations - before} more iterations` : `${run.iterations} iterations`;
   return [
     levels === null ? 'success' : `success on ${levels} fixed levels`,
-    `, after ${run.iterations} iterations`,
+    `, after ${iterations}`,
     took === null ? '' : ` in ${duration(took)}`,
     machine && ` on ${machine}`,
   ].join('');

@@ -14,7 +14,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   const [draft, setDraft] = useDraft(run.id);
   const opener = useRef<HTMLButtonElement>(null);
   const { starred, archived, tags, note } = run.marks;
-  const unsaved = draft !== null && draft !== note;
+  const unsaved = draft !== null && draft.text !== note;
 
   const annotate = (change: Omit<Input<'runs.annotate'>, 'runId'>) =>
     api.call('runs.annotate', { runId: run.id, ...change });
@@ -33,10 +33,18 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   };
   /** What was written stays in the editor where it can't be kept. */
   const save = (text: string) =>
-    void annotate({ note: text }).then(() => {
+    void annotate({ note: text, noteWas: draft?.over ?? note }).then(() => {
       setDraft(null);
       close(text);
     }, report);
+  const write = () => {
+    setDraft(draft ?? { text: note, over: note });
+    setWriting(true);
+  };
+  const leave = () => {
+    if (draft?.text === draft?.over) setDraft(null);
+    close();
+  };
 
   return (
     <div className="marks">
@@ -62,13 +70,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         ))}
         <NewTag add={(tag) => mark({ addTags: [tag] })} />
         {!note && !writing && (
-          <button
-            ref={opener}
-            type="button"
-            className="button"
-            data-kind="quiet"
-            onClick={() => setWriting(true)}
-          >
+          <button ref={opener} type="button" className="button" data-kind="quiet" onClick={write}>
             <Icon name="note" size={14} />
             {unsaved ? 'Go on with the note' : 'Add a note'}
           </button>
@@ -78,7 +80,13 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         </span>
       </div>
       {writing ? (
-        <NoteEditor text={draft ?? note} change={setDraft} save={save} leave={() => close()} />
+        <NoteEditor
+          draft={draft ?? { text: note, over: note }}
+          note={note}
+          change={setDraft}
+          save={save}
+          leave={leave}
+        />
       ) : (
         note && (
           <button
@@ -86,7 +94,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
             type="button"
             className="mark-note"
             title={unsaved ? 'Go on with the draft' : 'Change the note'}
-            onClick={() => setWriting(true)}
+            onClick={write}
           >
             {note}
           </button>
@@ -96,16 +104,22 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   );
 }
 
-/** Drafts by run: they outlive the page, since nobody meant to throw them away. */
-const drafts = new Map<string, string>();
+/** A note that is being written, and the one that it is written over. */
+interface Draft {
+  text: string;
+  over: string;
+}
 
-function useDraft(runId: string): [string | null, (text: string | null) => void] {
+/** Drafts by run: they outlive the page, since nobody meant to throw them away. */
+const drafts = new Map<string, Draft>();
+
+function useDraft(runId: string): [Draft | null, (draft: Draft | null) => void] {
   const [draft, setDraft] = useState(drafts.get(runId) ?? null);
   useEffect(() => setDraft(drafts.get(runId) ?? null), [runId]);
-  const change = (text: string | null) => {
-    if (text === null) drafts.delete(runId);
-    else drafts.set(runId, text);
-    setDraft(text);
+  const change = (draft: Draft | null) => {
+    if (draft === null) drafts.delete(runId);
+    else drafts.set(runId, draft);
+    setDraft(draft);
   };
   return [draft, change];
 }
@@ -141,20 +155,25 @@ function NewTag({ add }: { add: (tag: string) => void }) {
 const longestNote = 10_000;
 
 interface NoteEditorProps {
-  text: string;
-  change: (text: string | null) => void;
+  draft: Draft;
+  /** As it is at present: another window may have changed it. */
+  note: string;
+  change: (draft: Draft | null) => void;
   save: (text: string) => void;
   /** Closes it and keeps what was written. */
   leave: () => void;
 }
 
-function NoteEditor({ text, change, save, leave }: NoteEditorProps) {
+function NoteEditor({ draft, note, change, save, leave }: NoteEditorProps) {
+  const { text, over } = draft;
+  const overtaken = over !== note;
   const discard = () => {
     change(null);
     leave();
   };
   return (
     <div className="note-editor">
+      {overtaken && <Overtaken draft={draft} note={note} change={change} discard={discard} />}
       <textarea
         value={text}
         maxLength={longestNote}
@@ -164,17 +183,17 @@ function NoteEditor({ text, change, save, leave }: NoteEditorProps) {
         autoFocus
         // One goes on at the end of what is there.
         onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
-        onChange={(event) => change(event.target.value)}
+        onChange={(event) => change({ text: event.target.value, over })}
         onKeyDown={(event) => {
           if (event.key === 'Escape') leave();
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();
-            save(text.trim());
+            if (!overtaken) save(text.trim());
           }
         }}
       />
       <div className="note-actions">
-        <Button kind="primary" onClick={() => save(text.trim())} title="Ctrl Enter">
+        <Button kind="primary" disabled={overtaken} onClick={() => save(text.trim())} title="Ctrl Enter">
           Save
         </Button>
         <Button onClick={discard}>Discard</Button>
@@ -183,6 +202,27 @@ function NoteEditor({ text, change, save, leave }: NoteEditorProps) {
             ? `${longestNote.toLocaleString('en')} characters at most.`
             : 'Ctrl Enter saves, Esc keeps a draft.'}
         </span>
+      </div>
+    </div>
+  );
+}
+
+type OvertakenProps = Pick<NoteEditorProps, 'draft' | 'note' | 'change'> & { discard: () => void };
+
+/** Another window, or the command line, has saved a note in the meantime: neither of the two is lost without a word. */
+function Overtaken({ draft: { text }, note, change, discard }: OvertakenProps) {
+  return (
+    <div className="note note-overtaken" data-kind="warning" role="status">
+      <div className="note-body">
+        <p className="note-title">The note was changed elsewhere meanwhile.</p>
+        {note === '' ? <p>It is empty now.</p> : <blockquote>{note}</blockquote>}
+        <div className="note-actions">
+          <Button onClick={discard}>Take that one</Button>
+          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), over: note })}>
+            Put mine below it
+          </Button>
+          <Button onClick={() => change({ text, over: note })}>Go on with mine</Button>
+        </div>
       </div>
     </div>
   );

@@ -51,6 +51,7 @@ export function RunPage() {
     return (
       <div className="page run-page">
         <SampleHeader run={run} />
+        <Finish run={run} />
         <Wall run={run} />
         <EchoTrapPanel run={run} />
         <ChartsSection run={run} />

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { PresetCard as Card, ModelCard, Settings, SystemInfo } from '../../../core/contract/contract.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
+import foldHead from '../../components/fold-head.module.css';
 import { number } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import type { StartRun } from '../../components/start-run.tsx';
@@ -30,7 +31,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
   const models = [...new Map(cards.map(({ model }) => [model.name, model])).values()];
   return (
     <section aria-labelledby="published-models" className={`panel ${styles.section}`}>
-      <h2 id="published-models" className={styles.head}>
+      <h2 id="published-models" className={`${foldHead.head} ${styles.head}`}>
         <button type="button" aria-expanded={open} onClick={() => fold(open)}>
           <Icon name="chevron" size={12} />
           Qwen2.5 on a GPU

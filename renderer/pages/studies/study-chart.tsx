@@ -1,57 +1,76 @@
 import type { Estimate, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
 import { percent } from '../../components/format.ts';
+import { shortened } from '../../components/run-facts.ts';
+import { useWidth } from '../../components/use-width.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import styles from './study-page.module.css';
 
+/** CSS pixels: the chart is drawn as wide as it is laid out, so that its text has the page's sizes. */
 const rowHeight = 44;
-const width = 720;
-/** Of the axis from 0 to 1. */
-const left = 180;
-const right = width - 28;
-const place = (share: number) => left + share * (right - left);
+const widest = 1100;
+const letter = 7;
+/** Of the width, at most, for the points' names. */
+const namesShare = 0.36;
 const ticks = [0, 0.25, 0.5, 0.75, 1];
 
 /** Success before and after training by point: means with 95 % intervals, and every run. The table below has the same in numbers. */
 export function StudyChart({ rows, environment }: { rows: readonly StudyRow[]; environment: string }) {
+  const { ref, width: room } = useWidth();
+  const width = Math.min(widest, room);
   const height = rows.length * rowHeight + 28;
+  const longest = Math.max(...rows.map(({ name }) => name.length)) * letter;
+  const names = Math.min(longest, namesShare * width);
+  const letters = Math.floor(names / letter);
+  const left = names + 20;
+  const place: Place = (share) => left + share * (width - 28 - left);
   return (
     <figure className={`panel ${styles.chart}`}>
       <figcaption>
-        Success in {environment}: <span className={`${styles.key} ${styles.before}`} aria-hidden="true" />{' '}
-        before and <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training,
-        mean and 95 % interval over seeds; a dot for each run
+        Success in {environmentTitle(environment)}:{' '}
+        <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
+        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 %
+        interval over seeds; a dot for each run
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={chartText(rows)}>
-        {ticks.map((share) => (
-          <g key={share}>
-            <line className={styles.grid} x1={place(share)} x2={place(share)} y1={4} y2={height - 22} />
-            <text className={styles.tick} x={place(share)} y={height - 6} textAnchor="middle">
-              {percent(share, 0)}
-            </text>
-          </g>
-        ))}
-        {rows.map((row, index) => (
-          <g key={row.name} transform={`translate(0 ${index * rowHeight + rowHeight / 2})`}>
-            <text className={styles.point} x={left - 14} y={4} textAnchor="end">
-              {row.name.length > 26 ? `${row.name.slice(0, 25)}…` : row.name}
-              <title>{row.name}</title>
-            </text>
-            <Whisker estimate={row.before} cells={row.cells} y={-8} kind="before" />
-            <Whisker estimate={row.after} cells={row.cells} y={8} kind="after" />
-          </g>
-        ))}
-      </svg>
+      <div ref={ref}>
+        {width > 0 && (
+          <svg width={width} height={height} role="img" aria-label={chartText(rows)}>
+            {ticks.map((share) => (
+              <g key={share}>
+                <line className={styles.grid} x1={place(share)} x2={place(share)} y1={4} y2={height - 22} />
+                <text className={styles.tick} x={place(share)} y={height - 6} textAnchor="middle">
+                  {percent(share, 0)}
+                </text>
+              </g>
+            ))}
+            {rows.map((row, index) => (
+              <g key={row.name} transform={`translate(0 ${index * rowHeight + rowHeight / 2})`}>
+                <text className={styles.point} x={left - 14} y={4} textAnchor="end">
+                  {shortened(row.name, letters)}
+                  <title>{row.name}</title>
+                </text>
+                <Whisker place={place} estimate={row.before} cells={row.cells} y={-8} kind="before" />
+                <Whisker place={place} estimate={row.after} cells={row.cells} y={8} kind="after" />
+              </g>
+            ))}
+          </svg>
+        )}
+      </div>
     </figure>
   );
 }
 
+/** Of a share in [0, 1] on the axis. */
+type Place = (share: number) => number;
+
 interface WhiskerProps {
+  place: Place;
   estimate: Estimate | null;
   cells: readonly StudyCell[];
   y: number;
   kind: 'before' | 'after';
 }
 
-function Whisker({ estimate, cells, y, kind }: WhiskerProps) {
+function Whisker({ place, estimate, cells, y, kind }: WhiskerProps) {
   return (
     <g className={styles[kind]} transform={`translate(0 ${y})`}>
       {cells.map(({ seed, [kind]: share }) =>

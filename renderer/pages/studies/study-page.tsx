@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { reportRefused } from '../../components/refused.ts';
 import { useDoing } from '../../components/use-doing.ts';
 import { formatRoute, navigate } from '../../router.ts';
@@ -75,23 +76,13 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
   async function remove(withRuns: boolean): Promise<void> {
     const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
     reportRefused(refused);
-    if (refused.length > 0) return setAsks(false);
+    setAsks(false);
+    if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);
     tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
-    navigate({ page: 'studies' }, true);
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
-  if (asks)
-    return (
-      <fieldset className={styles.actions} aria-label="Delete the study">
-        <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(false))}>
-          Delete, keep its runs
-        </Button>
-        <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(true))}>
-          Delete with its runs
-        </Button>
-        <Button onClick={() => setAsks(false)}>Keep</Button>
-      </fieldset>
-    );
   return (
     <div className={styles.actions}>
       {state === 'active' ? (
@@ -117,6 +108,28 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
           {state === 'created' ? 'Start' : 'Go on'}
         </Button>
       )}
+      <Dialog
+        open={asks}
+        onClose={() => setAsks(false)}
+        title="Delete the study?"
+        description={
+          <p>
+            {name} goes to the trash for seven days. Its runs can go with it, or stay in the history by
+            themselves.
+          </p>
+        }
+        actions={
+          <>
+            <Button onClick={() => setAsks(false)}>Keep it</Button>
+            <Button disabled={busy} onClick={() => doing(() => remove(false))}>
+              Delete, keep its runs
+            </Button>
+            <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(true))}>
+              Delete with its runs
+            </Button>
+          </>
+        }
+      />
     </div>
   );
 }

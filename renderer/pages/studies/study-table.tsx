@@ -30,7 +30,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
         <tbody>
           {rows.map(({ name, set, cells, before, after, training }) => (
             <tr key={name}>
-              <th scope="row">
+              <th scope="row" className={styles.point}>
                 {name}
                 <span className={styles.changes}>{changesInWords(set, fields)}</span>
               </th>
@@ -57,16 +57,16 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   );
 }
 
-/** `Clip above 0.28`; a key that the form doesn't offer is called as it is. */
+/** `Clip above: 0.28`; a key that the form doesn't offer is called as it is. */
 function changesInWords(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {
       const field = fields.find(
         (each) => each.path === path.replace(/^environments\.[^.]+/, 'environments[]'),
       );
-      return field ? `${field.title} ${inWords(value, field)}` : `${path} ${value}`;
+      return field ? `${field.title}: ${inWords(value, field)}` : `${path}: ${value}`;
     })
-    .join(', ');
+    .join('; ');
 }
 
 /** Runs that went on from a run of the study, as after a roll-back: they aren't the study's, and don't count in its table. */

@@ -27,7 +27,13 @@ export function spansOf(files: readonly EpisodeFile[]): Span[] {
   });
 }
 
-/** The levels that were learned in between: first those that are solved in the fewest turns, and of these the longest. */
+/** Fewer moves may be luck: the goal lay beside the agent. */
+const wayMoves = 3;
+
+/** Whether the late episode went some way to its goal. */
+export const isWay = ({ late }: Pick<Learned, 'late'>) => late.actions >= wayMoves;
+
+/** The levels that were learned in between: first those whose goal is some way off, of these the ones solved in the fewest turns, and of these the longest. */
 export function learnedOf(early: readonly EpisodeSummary[], late: readonly EpisodeSummary[]): Learned[] {
   const failed = new Map(early.filter(({ success }) => !success).map((episode) => [episode.group, episode]));
   return late
@@ -35,5 +41,11 @@ export function learnedOf(early: readonly EpisodeSummary[], late: readonly Episo
       const before = failed.get(episode.group);
       return before && episode.success ? [{ group: episode.group, early: before, late: episode }] : [];
     })
-    .sort((a, b) => a.late.turns - b.late.turns || b.late.actions - a.late.actions || a.group - b.group);
+    .sort(
+      (a, b) =>
+        Number(isWay(b)) - Number(isWay(a)) ||
+        a.late.turns - b.late.turns ||
+        b.late.actions - a.late.actions ||
+        a.group - b.group,
+    );
 }

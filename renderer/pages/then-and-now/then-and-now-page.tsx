@@ -10,8 +10,10 @@ import { useRunSummary } from '../../stores/app-store.ts';
 import { createReplayStore } from '../../views/replay-store.ts';
 import { ReplayView } from '../../views/replay-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
-import { episodeFiles } from '../replay/episode-files.ts';
+import { type EpisodeFile, episodeFiles } from '../replay/episode-files.ts';
 import { useEpisodes } from '../replay/use-episodes.ts';
+import { ClipPlayer } from './clip/clip-player.tsx';
+import { useClip } from './clip/use-clip.ts';
 import { learnedOf, type Span, spansOf } from './learned.ts';
 import { Side } from './side.tsx';
 import styles from './then-and-now.module.css';
@@ -31,7 +33,8 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const loaded = useRun((state) => state.loaded);
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
-  const spans = useMemo(() => spansOf(episodeFiles(rollouts, evaluations)), [rollouts, evaluations]);
+  const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
+  const spans = useMemo(() => spansOf(files), [files]);
   const span = spans.find((each) => each.set === set) ?? spans[0] ?? null;
   const early = useEpisodes(runId, span?.early ?? null);
   const late = useEpisodes(runId, span?.late ?? null);
@@ -72,19 +75,22 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
           next comes after some iterations.
         </Empty>
       )}
-      {span && early && late && <Levels key={span.set} span={span} early={early} late={late} level={level} />}
+      {span && early && late && (
+        <Levels key={span.set} files={files} span={span} early={early} late={late} level={level} />
+      )}
     </div>
   );
 }
 
 interface LevelsProps {
+  files: readonly EpisodeFile[];
   span: Span;
   early: readonly EpisodeSummary[];
   late: readonly EpisodeSummary[];
   level: number | null;
 }
 
-function Levels({ span, early, late, level }: LevelsProps) {
+function Levels({ files, span, early, late, level }: LevelsProps) {
   const runId = useRun((state) => state.runId);
   const learned = useMemo(() => learnedOf(early, late), [early, late]);
   const [stores] = useState(() => [createReplayStore(), createReplayStore()] as const);
@@ -141,8 +147,28 @@ function Levels({ span, early, late, level }: LevelsProps) {
         <ReplayView store={stores[1]}>
           <Side title="Now" file={span.late} episodeId={pair.late.id} />
         </ReplayView>
+        <Between files={files} span={span} level={pair.group + 1} />
       </div>
       <TogetherControls stores={stores} act={act} />
     </>
+  );
+}
+
+interface BetweenProps {
+  files: readonly EpisodeFile[];
+  span: Span;
+  level: number;
+}
+
+/** The same level at the checkpoints in between, one after the other. */
+function Between({ files, span: { set, late }, level }: BetweenProps) {
+  const runId = useRun((state) => state.runId);
+  const name = useRunSummary(runId)?.name ?? runId;
+  const answer = useClip({ runId, files, set, upTo: late.iteration, level });
+  return (
+    <section className={`panel ${styles.between}`}>
+      <h2>From then to now</h2>
+      <ClipPlayer runId={runId} name={name} answer={answer} />
+    </section>
   );
 }

@@ -4,6 +4,7 @@ import { asFailure } from '../../../core/contract/failure.ts';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { useWidth } from '../../components/use-width.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -205,19 +206,4 @@ function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
       </div>
     </dl>
   );
-}
-
-/** Width of an element as it is laid out, in pixels; 0 before. */
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = ref.current!;
-    const look = () => setWidth(element.clientWidth || 1000);
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return { ref, width };
 }

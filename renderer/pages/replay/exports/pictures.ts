@@ -58,22 +58,32 @@ function colours(): { background: string; color: string; font: string } {
   return { background: backgroundColor, color, font: fontFamily };
 }
 
-/** The episode as an animated GIF: its moves as the player shows them, at speed 1. A worker packs it, and the page goes on meanwhile. */
+/** The episode as an animated GIF: its moves as the player shows them, at speed 1. */
 export async function episodeGif(replay: Replay): Promise<Blob> {
   const picture = pictureOf(replay, boardSize, true);
   if (!picture) throw new Error('This browser draws on no canvas.');
-  const { canvas, context, draw } = picture;
-  const { width, height } = canvas;
-  const frames: { data: Uint8ClampedArray<ArrayBuffer>; delay: number }[] = [];
-  const add = (delay: number) => frames.push({ data: context.getImageData(0, 0, width, height).data, delay });
-  for (const [index, frame] of replay.frames.entries()) {
-    for (let step = 1; index > 0 && frame.action !== null && step < between; step++) {
-      draw(index, step / between);
-      add(betweenTime);
+  const { canvas, draw } = picture;
+  return packGif(canvas, (add) => {
+    for (const [index, frame] of replay.frames.entries()) {
+      for (let step = 1; index > 0 && frame.action !== null && step < between; step++) {
+        draw(index, step / between);
+        add(betweenTime);
+      }
+      draw(index, 1);
+      add(index === replay.frames.length - 1 ? endTime : restOf(replay.frames, index));
     }
-    draw(index, 1);
-    add(index === replay.frames.length - 1 ? endTime : restOf(replay.frames, index));
-  }
+  });
+}
+
+/** An animated GIF of what `play` draws on the canvas: `add` takes the picture that stands there, to be shown for so many ms. A worker packs it, and the page goes on meanwhile. */
+export async function packGif(
+  canvas: HTMLCanvasElement,
+  play: (add: (delay: number) => void) => void,
+): Promise<Blob> {
+  const { width, height } = canvas;
+  const context = canvas.getContext('2d')!;
+  const frames: { data: Uint8ClampedArray<ArrayBuffer>; delay: number }[] = [];
+  play((delay) => frames.push({ data: context.getImageData(0, 0, width, height).data, delay }));
   // Only who saves a GIF needs its encoder.
   const [{ encode }, { default: workerUrl }] = await Promise.all([
     import('modern-gif'),

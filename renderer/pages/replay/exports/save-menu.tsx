@@ -1,8 +1,10 @@
-import { useId, useRef, useState } from 'react';
+import { Menu } from '@base-ui/react/menu';
+import { useState } from 'react';
 import type { Replay } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { saveFile } from '../../../api/files.ts';
-import { Icon } from '../../../components/icon.tsx';
+import { Icon, type IconName } from '../../../components/icon.tsx';
+import menu from '../../../components/menu.module.css';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useReplayStore } from '../../../views/replay-view.tsx';
@@ -23,9 +25,6 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const stage = useReplayStore();
-  const menuId = useId();
-  const menu = useRef<HTMLDivElement>(null);
-  const trigger = useRef<HTMLButtonElement>(null);
   const [said, setSaid] = useState('');
   const { id } = replay.summary;
 
@@ -54,60 +53,59 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
   };
 
-  const ways: { title: string; note: string; choose: () => void }[] = [
+  const ways: { icon: IconName; title: string; note: string; choose: () => void }[] = [
     {
+      icon: 'replay',
       title: 'Animated GIF',
-      note: 'the board, move by move',
+      note: 'The board, move by move',
       choose: () => doing('GIF saved', gif),
     },
     {
+      icon: 'note',
       title: 'Web page',
-      note: 'boards, thoughts and answers in one file',
+      note: 'Boards, thoughts and answers in one file',
       choose: () => doing('Page saved', page),
     },
-    { title: 'JSON', note: 'all that was recorded, tokens too', choose: () => doing('JSON saved', json) },
-    { title: 'Copy link', note: 'to this episode and turn', choose: () => doing('Link copied', link) },
+    {
+      icon: 'download',
+      title: 'JSON',
+      note: 'All that was recorded, tokens too',
+      choose: () => doing('JSON saved', json),
+    },
+    {
+      icon: 'copy',
+      title: 'Copy link',
+      note: 'To this episode and turn',
+      choose: () => doing('Link copied', link),
+    },
   ];
 
   return (
     <>
-      <button ref={trigger} type="button" className="button" popoverTarget={menuId}>
-        <Icon name="down" size={14} />
-        Save
-      </button>
-      <div
-        ref={menu}
-        id={menuId}
-        popover="auto"
-        className={styles.menu}
-        onBeforeToggle={() => place(menu.current!, trigger.current!)}
-      >
-        {ways.map(({ title, note, choose }) => (
-          <button
-            key={title}
-            type="button"
-            className={styles.item}
-            onClick={() => {
-              menu.current?.hidePopover();
-              choose();
-            }}
-          >
-            {title} <span>{note}</span>
-          </button>
-        ))}
-      </div>
+      <Menu.Root>
+        <Menu.Trigger className="button">
+          <Icon name="down" size={14} />
+          Save
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
+            <Menu.Popup className={menu.popup}>
+              {ways.map(({ icon, title, note, choose }) => (
+                <Menu.Item key={title} className={menu.item} onClick={choose}>
+                  <Icon name={icon} size={14} />
+                  {title}
+                  <span className={menu.note}>{note}</span>
+                </Menu.Item>
+              ))}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
       <span className={styles.said} role="status">
         {said}
       </span>
     </>
   );
-}
-
-/** Below the button, ending where it ends, and within the window. */
-function place(menu: HTMLElement, trigger: HTMLElement): void {
-  const { bottom, right } = trigger.getBoundingClientRect();
-  menu.style.top = `${bottom + 4}px`;
-  menu.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
 }
 
 /** `lake-4d31 000010-train-0003.gif`, without what a file's name can't have. */

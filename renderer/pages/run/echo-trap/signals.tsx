@@ -55,6 +55,7 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
             {threshold !== null && <span>comes on at {number(threshold)}</span>}
           </>
         )}
+        <Means signal={signal} series={series} />
         <span className={styles.since}>{on ? `on since ${since}` : 'off'}</span>
       </p>
       <p className="visually-hidden">
@@ -62,6 +63,14 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
       </p>
     </li>
   );
+}
+
+/** Says it where the line is of means: a long run's series comes in stretches of iterations. */
+function Means({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const counts = series.get(signal.series)?.counts();
+  const most = counts?.reduce((high, count) => Math.max(high, count), 1) ?? 1;
+  return most > 1 ? <span>line: means of up to {most.toLocaleString('en')} iterations</span> : null;
 }
 
 /** The series as a line, dashed where the signal would come on. */

@@ -16,7 +16,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
 
   if (!choices || !environment) return null;
   if (choices.checkpoints.length === 0)
-    return <p className="evaluation-form faint">The run has no checkpoint yet.</p>;
+    return <p className="evaluation-form faint">The run has no checkpoint to evaluate.</p>;
 
   async function start(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();

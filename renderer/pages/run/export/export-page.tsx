@@ -56,7 +56,7 @@ export function ExportPage() {
                   format={format}
                   of={ofCheckpoint}
                   exporting={exporting}
-                  nothing={checkpoints?.length === 0 ? 'There is no checkpoint yet.' : null}
+                  nothing={checkpoints?.length === 0 ? 'There is no checkpoint to export.' : null}
                 >
                   {checkpoints && checkpoints.length > 0 && (
                     <label className={styles.choice}>

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readHost } from '../../core/host/host-file.ts';
+import { newTinyRun } from '../integration/tiny-run.ts';
+import { chromiumPath, hearComplaints, type Studio, startStudio } from './studio.ts';
+
+/** What sleep does to processes: core stands still, or the page, or all of it, while a real trainer goes on or stands still with them. */
+
+let studio: Studio;
+let browser: Browser;
+let pages: Page[];
+let complaints: string[];
+
+beforeAll(async () => {
+  studio = await startStudio();
+  browser = await chromium.launch({ executablePath: chromiumPath() });
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  pages = [await context.newPage(), await context.newPage()];
+  for (const page of pages) page.setDefaultTimeout(120_000);
+  complaints = pages.flatMap((page) => hearComplaints(page));
+});
+afterAll(async () => {
+  await browser?.close();
+  await studio?.close();
+});
+
+const eventsOf = (folder: string): { seq: number; type: string; iteration?: number }[] =>
+  readFileSync(join(folder, 'events.jsonl'), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+const lastIteration = (folder: string) =>
+  eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
+
+/** Settles once the trainer has written some iterations more; gives the last one. */
+async function goesOn(folder: string): Promise<number> {
+  const before = lastIteration(folder);
+  await expect.poll(() => lastIteration(folder), { timeout: 120_000 }).toBeGreaterThan(before + 3);
+  return lastIteration(folder);
+}
+
+const shownIteration = async (page: Page) =>
+  Number(/Iteration\s*(\d+) of/.exec((await page.locator('.run-facts').textContent()) ?? '')?.[1]);
+
+/** Settles once the page shows the iteration, or a later one. */
+const catchesUp = (page: Page, iteration: number) =>
+  expect.poll(() => shownIteration(page), { timeout: 120_000 }).toBeGreaterThanOrEqual(iteration);
+
+/** Halts all that the page does until the returned function is called; headless Chromium freezes none by itself. */
+async function freeze(page: Page): Promise<() => Promise<unknown>> {
+  const control = await page.context().newCDPSession(page);
+  const halted = new Promise((resolve) => control.once('Debugger.paused', resolve));
+  await control.send('Debugger.enable');
+  await control.send('Debugger.pause');
+  await halted;
+  return () => control.detach();
+}
+
+test('what sleeps catches up, nothing starts twice, and training is undisturbed', async () => {
+  const folder = await newTinyRun(studio.home, {
+    iterations: 50_000,
+    'evaluation.every': 0,
+    'checkpoint.every': 50_000,
+  });
+  const [first, second] = pages as [Page, Page];
+  const core = readHost(studio.home)!.pid;
+  for (const page of pages) {
+    await page.goto(studio.address);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `/run/${basename(folder)}`,
+    );
+  }
+
+  // Two windows press Start while nobody can answer.
+  const starts = pages.map((page) =>
+    page.locator('#main').getByRole('button', { name: 'Start', exact: true }),
+  );
+  for (const start of starts) await start.waitFor();
+  process.kill(core, 'SIGSTOP');
+  for (const start of starts) await start.click();
+  process.kill(core, 'SIGCONT');
+  for (const page of pages) await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+  await goesOn(folder);
+
+  // core sleeps; its trainer doesn't need it.
+  process.kill(core, 'SIGSTOP');
+  await first.getByRole('button', { name: 'Mark with a star' }).click();
+  const without = await goesOn(folder);
+  process.kill(core, 'SIGCONT');
+  await catchesUp(first, without);
+  for (const page of pages) await page.getByRole('button', { name: 'Take the star away' }).waitFor();
+
+  // A window's page stands still, as browsers do with those that nobody sees.
+  const thaw = await freeze(second);
+  const unseen = await goesOn(folder);
+  await thaw();
+  await catchesUp(second, unseen);
+
+  // The whole machine sleeps.
+  const { pid: trainer } = JSON.parse(readFileSync(join(folder, 'trainer.lock'), 'utf8'));
+  for (const process_ of [core, trainer]) process.kill(process_, 'SIGSTOP');
+  await pause(1500);
+  for (const process_ of [core, trainer]) process.kill(process_, 'SIGCONT');
+  const awake = await goesOn(folder);
+  for (const page of pages) {
+    await catchesUp(page, awake);
+    expect(await page.getByText('Hangs').count()).toBe(0);
+  }
+
+  await first.getByRole('button', { name: /^Stop/ }).click();
+  await first.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  for (const page of pages) await page.locator('#main').getByText('Stopped').first().waitFor();
+  const events = eventsOf(folder);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at));
+  expect(events.filter(({ type }) => type === 'started')).toHaveLength(1);
+  const iterations = events.flatMap(({ type, iteration }) => (type === 'iteration' ? [iteration] : []));
+  expect(iterations).toEqual(iterations.map((_, at) => at + 1));
+  for (const page of pages) expect(await shownIteration(page)).toBe(iterations.length);
+  expect(complaints).toEqual([]);
+});
