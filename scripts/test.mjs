@@ -9,25 +9,30 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
 /**
- * The long ones side by side: vitest's tests often wait for other processes, whose time the others use. The unit tests print as they go, the others at their end.
+ * The long ones side by side: vitest's tests often wait for other processes, whose time the others use. The native stage waits for nothing, so that it steps back
+ * and fills what they leave. The unit tests print as they go, the others at their end.
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
 const stages = [
-  { name: 'unit', run: () => runVitest(['node', 'renderer'], true) },
+  { name: 'unit', run: () => runVitest(['node', 'shell', 'renderer'], true) },
   { name: 'end to end', run: () => runVitest(['e2e'], false) },
   { name: 'native', run: runNativeTests },
   { name: 'check', run: runChecks },
 ];
 
-/** Built here, beside tests that need only the trainer. */
+/** Built here, beside tests that need only the trainer. The CUDA engine's and all others: two halves, for each of which one core is enough. */
 async function runNativeTests() {
+  const niceness = 10;
   try {
-    await setupNativeTests();
+    await setupNativeTests({ niceness });
   } catch (error) {
     return { passed: 0, failed: 1, output: describe(error) };
   }
-  const { status, output } = await run(join(root, 'native/build/starpo-tests'), []);
-  return { ...doctestCounts(output, status), output };
+  const program = join(root, 'native/build/starpo-tests');
+  const halves = ['-sf=*/cuda_*', '-sfe=*/cuda_*'].map((files) => run(program, [files], { niceness }));
+  const ended = await Promise.all(halves);
+  const counts = sum(ended.map(({ output, status }) => doctestCounts(output, status)));
+  return { ...counts, output: ended.map(({ output }) => output).join('\n') };
 }
 
 /** @param {string[]} projects @param {boolean} show as it goes @returns {Promise<Counts & { output: string }>} */

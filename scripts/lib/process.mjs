@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { delimiter, join, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -51,8 +52,9 @@ export function findProgram(name, path = process.env.PATH ?? '') {
 }
 
 /**
- * show: also print it as it comes; onLine: hears each line of its standard output; timeout: milliseconds; signal: ends it
- * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, onLine?: (line: string) => void, timeout?: number, signal?: AbortSignal | undefined }} RunOptions
+ * show: also print it as it comes; onLine: hears each line of its standard output; timeout: milliseconds; signal: ends it;
+ * niceness: 19 gets a core only where nobody else wants it
+ * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, onLine?: (line: string) => void, timeout?: number, signal?: AbortSignal | undefined, niceness?: number }} RunOptions
  */
 
 /**
@@ -63,10 +65,11 @@ export function findProgram(name, path = process.env.PATH ?? '') {
 export function run(
   program,
   args,
-  { env = process.env, cwd = root, show = false, onLine, timeout, signal } = {},
+  { env = process.env, cwd = root, show = false, onLine, timeout, signal, niceness = 0 } = {},
 ) {
   return new Promise((done) => {
     const child = spawn(program, args, { cwd, env, timeout, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (niceness > 0 && child.pid) setPriority(child.pid, niceness);
     let output = '';
     if (onLine) createInterface(child.stdout).on('line', onLine);
     child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -35,11 +35,11 @@ export async function setup({ forTests = false, log = toTerminal } = {}) {
   await step('trainer (native)', log, () => buildTrainer({ everyGpu: forTests, compiled }));
 }
 
-/** The trainer's own tests, which most tests needn't wait for. */
-export async function setupNativeTests() {
+/** The trainer's own tests, which most tests needn't wait for. @param {{ niceness?: number }} [options] */
+export async function setupNativeTests(options) {
   const inputs = trainerInputs();
   if (existsSync(testsProgram) && stamps.matches('native-tests', inputs)) return;
-  await buildNative(['starpo-tests'], { everyGpu: true });
+  await buildNative(['starpo-tests'], { everyGpu: true, ...options });
   stamps.write('native-tests', inputs);
 }
 

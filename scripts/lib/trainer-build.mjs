@@ -61,11 +61,11 @@ export async function configureOptions(everyGpu, folder = buildFolder) {
 /**
  * Builds the trainer, for the GPUs that are there unless all are wanted, and says how far it is to `onProgress` and to an app that is open.
  * @param {string[]} targets
- * @param {{ everyGpu?: boolean, folder?: string, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal }} [options]
+ * @param {{ everyGpu?: boolean, folder?: string, onProgress?: (progress: { done: number, total: number }) => void, signal?: AbortSignal, niceness?: number }} [options]
  */
 export async function buildNative(
   targets,
-  { everyGpu = false, folder = buildFolder, onProgress = () => {}, signal } = {},
+  { everyGpu = false, folder = buildFolder, onProgress = () => {}, signal, niceness = 0 } = {},
 ) {
   const reportFile = join(folder, targets.includes('starpo-trainer') ? trainerReport : testsReport);
   mkdirSync(folder, { recursive: true });
@@ -81,6 +81,7 @@ export async function buildNative(
       'If the messages above look stale, delete native/build and try again.',
       {
         signal,
+        niceness,
         onLine: (line) => {
           const progress = parseProgress(line);
           if (!progress) return;

@@ -79,12 +79,15 @@ test('threads, slots, micro-batches and the scalar kernels change no bit of what
     iterations: 1,
     'rollout.groups': 2,
     'rollout.group_size': 4,
-    'evaluation.levels': 2,
+    'environments.0.max_turns': 2,
+    'evaluation.levels': 1,
   };
   const trained = async (changes: Record<string, string | number>, environment = {}) => {
     const folder = await newRun(home, 'starter-frozen-lake-grpo-s', { ...small, ...changes });
     expect(await train(folder, environment)).toBe(0);
-    return [keptMetrics(readJournal(folder)), sha256(join(folder, 'checkpoints/000001/model.safetensors'))];
+    const metrics = keptMetrics(readJournal(folder));
+    expect(metrics['iteration 1']?.['actor/grad_norm']).toBeGreaterThan(0);
+    return [metrics, sha256(join(folder, 'checkpoints/000001/model.safetensors'))];
   };
   const reference = await trained({ threads: 1 });
   expect(await trained({ threads: 3, 'rollout.slots': 7, 'optimizer.micro_batch_tokens': 700 })).toEqual(

@@ -16,6 +16,8 @@ namespace starpo {
 using Metrics = std::map<std::string, double>;                // by the names of metric_names.h
 using Updates = std::map<std::string, std::vector<double>>;   // one number an optimiser step
 
+inline double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
+
 // What episodes think alike.
 struct ThoughtTemplate {
   std::string text;

@@ -8,7 +8,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::array<std::string_view, 4> action_names{"Left", "Down", "Right", "Up"};
+constexpr std::array<std::string_view, 4> frozen_lake_actions{"Left", "Down", "Right", "Up"};
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void FrozenLake::reset(std::uint64_t seed, const NoiseStream* noise) {
 
 StepResult FrozenLake::step(std::string_view action) {
   if (!active_) throw no_episode();
-  const auto index = find_action(action, action_names);
+  const auto index = find_action(action, frozen_lake_actions);
   if (!index) return {.reward_is_integer = true};
 
   const auto outcomes = frozen_lake_outcomes(level_, player_, static_cast<Direction>(*index), config_.is_slippery, config_.success_rate);
@@ -88,6 +88,6 @@ std::string FrozenLake::observation() const {
   return "";
 }
 
-std::vector<std::string> FrozenLake::actions() const { return {action_names.begin(), action_names.end()}; }
+std::vector<std::string> FrozenLake::actions() const { return {frozen_lake_actions.begin(), frozen_lake_actions.end()}; }
 
 }  // namespace starpo

@@ -11,7 +11,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::array<std::string_view, sokoban_directions> action_names{"Up", "Down", "Left", "Right"};
+constexpr std::array<std::string_view, sokoban_directions> sokoban_actions{"Up", "Down", "Left", "Right"};
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void Sokoban::reset(std::uint64_t seed, const NoiseStream*) {
 
 StepResult Sokoban::step(std::string_view action) {
   if (!active_) throw no_episode();
-  const auto index = find_action(action, action_names);
+  const auto index = find_action(action, sokoban_actions);
   if (!index) return {.reward_is_integer = true};
 
   const bool moved = push(level_, static_cast<SokobanDirection>(*index)).player;
@@ -74,6 +74,6 @@ std::string Sokoban::observation() const { return sokoban_text(level_, config_.g
 
 std::optional<std::string> Sokoban::board() const { return sokoban_text(level_, {"#", "_", "O", "√", "X", "P", "S"}); }
 
-std::vector<std::string> Sokoban::actions() const { return {action_names.begin(), action_names.end()}; }
+std::vector<std::string> Sokoban::actions() const { return {sokoban_actions.begin(), sokoban_actions.end()}; }
 
 }  // namespace starpo

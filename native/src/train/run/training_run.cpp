@@ -42,8 +42,6 @@ struct TrainedValues {
   std::vector<float> values;
 };
 
-double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
-
 }  // namespace
 
 TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)

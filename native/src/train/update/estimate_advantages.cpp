@@ -11,8 +11,6 @@
 namespace starpo {
 namespace {
 
-double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
-
 // Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
 template <class Forward>
 void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
