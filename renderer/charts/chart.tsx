@@ -125,6 +125,12 @@ function PlotArea({
       const zoom = store.getState().zoom ?? extent();
       return { zoom, smoothing, log: log.includes(spec.id), ignoreOutliers };
     };
+    let pointer: { place: number; at: { x: number; y: number } } | null = null;
+    const tell = () => {
+      if (!pointer) return;
+      const { place, at } = pointer;
+      showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+    };
     const plot = createPlot(element, {
       spec,
       traces,
@@ -138,8 +144,9 @@ function PlotArea({
       onZoom: store.getState().setZoom,
       onCursor: (place, at) => {
         store.getState().setCursor(place, spec.id);
-        if (place === null || !at) hideTip();
-        else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+        pointer = place === null || !at ? null : { place, at };
+        if (pointer) frames.schedule(tell);
+        else hideTip();
       },
     });
     drawn.current = plot;
@@ -171,6 +178,7 @@ function PlotArea({
       observer.disconnect();
       frames.cancel(plot.update);
       frames.cancel(follow);
+      frames.cancel(tell);
       hideTip();
       plot.destroy();
       drawn.current = null;
