@@ -16,7 +16,7 @@ import type { ChartSpec } from './chart-specs.ts';
 import { describeChart, describeMarks, describeReferences } from './chart-text.ts';
 import { frames } from './frame-scheduler.ts';
 import type { Zoom } from './layout.ts';
-import type { ChartMark } from './marks.ts';
+import { type ChartMark, isOnMark } from './marks.ts';
 import { createPlot, type Plot, type View } from './plot.ts';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
 import type { Reference } from './references.ts';
@@ -129,7 +129,8 @@ function PlotArea({
     const tell = () => {
       if (!pointer) return;
       const { place, at } = pointer;
-      showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+      if (isOnMark(element)) hideTip();
+      else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
     };
     const plot = createPlot(element, {
       spec,

@@ -28,6 +28,9 @@ const near = 9;
 /** More in one place are counted. */
 const named = 4;
 
+/** Whether the pointer is on a mark of this plot, which tells of itself. */
+export const isOnMark = (plot: Element): boolean => plot.querySelector(`.${styles.head}:hover`) !== null;
+
 /** Puts the marks over a plot, as its scale stands now: a line with a shape at its head, whose words show under the pointer. */
 export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   const layer = layerOf(plot);
@@ -40,7 +43,7 @@ export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
     known.delete(first.id);
     fill(element, first, titles);
     element.style.color = first.color ? `var(--${first.color})` : '';
-    element.style.transform = `translateX(${left}px)`;
+    element.style.left = `${left}px`;
     element.toggleAttribute('data-flipped', left > width / 2);
   }
   for (const gone of known.values()) gone.remove();
