@@ -37,7 +37,10 @@ import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
 /** `resources/` of a checkout. */
-export const defaultResources = join(import.meta.dirname, '../resources');
+export const defaultResources = join(
+  import.meta.dirname,
+  import.meta.filename.endsWith('.ts') ? '../resources' : '../../resources',
+);
 
 export interface CoreOptions {
   /** Data folder; see `dataFolder` in home.ts. */

@@ -17,7 +17,7 @@ try {
   } else {
     if (front === 'electron')
       console.log('Electron could not be fetched; the app opens in your browser instead.');
-    become(pinnedNode(), ['core/host/cli.ts', 'serve', ...args]);
+    become(pinnedNode(), ['out/main/cli.cjs', 'serve', ...args]);
   }
   // The app is open while this goes on, and ends with us.
   const ending = new AbortController();

@@ -36,7 +36,7 @@ const ids = Array.from(
   { length: Number(values.runs) },
   (_, index) => `run-${String(index).padStart(2, '0')}`,
 );
-for (const id of ids) writeRun(home, id, plan);
+for (const [index, id] of ids.entries()) writeRun(home, id, { ...plan, shift: index });
 writeLongRun(home, 'long', Number(values.points));
 
 const core = spawn(
@@ -113,7 +113,6 @@ async function open(page: Page, hash: string, runs: number): Promise<number> {
 
 async function measureAll(page: Page) {
   const plot = page.locator('[data-chart] .u-over').first();
-  await plot.evaluate((element) => element.scrollIntoView({ block: 'center' }));
   await stands(page);
   const { x, y, width, height } = (await plot.boundingBox())!;
   const middle = y + height / 2;
@@ -137,18 +136,20 @@ async function measureAll(page: Page) {
   const scrolled = await watchFrames(browser, page, async () => {
     for (let step = 0; step < 60; step++) await page.mouse.wheel(0, step < 30 ? 90 : -90);
   });
-  return { cross_hair: moved, zoom: zoomed, smoothing: smoothed, scroll: scrolled };
+  const charts = await page.locator('[data-chart] canvas').count();
+  return { charts_drawn: charts, cross_hair: moved, zoom: zoomed, smoothing: smoothed, scroll: scrolled };
 }
 
-/** Waits until the first plot has been the same one, at the same place, for thirty frames: runs that come last make it anew. */
+/** Brings the first plot to the middle and waits until all has been the same, at the same place, for thirty frames: runs that come last make it anew. */
 async function stands(page: Page): Promise<void> {
   await page.waitForFunction(
     () => {
-      const seen = globalThis as unknown as { plot?: Element | null; height?: number; frames: number };
+      const seen = globalThis as unknown as { shown?: string; plot?: Element | null; frames: number };
       const plot = document.querySelector('[data-chart] .u-over');
-      const height = plot?.getBoundingClientRect().top;
-      seen.frames = plot && plot === seen.plot && height === seen.height ? seen.frames + 1 : 0;
-      Object.assign(seen, { plot, height });
+      plot?.scrollIntoView({ block: 'center' });
+      const shown = `${plot?.getBoundingClientRect().top} ${document.querySelectorAll('canvas').length}`;
+      seen.frames = plot && plot === seen.plot && shown === seen.shown ? seen.frames + 1 : 0;
+      Object.assign(seen, { plot, shown });
       return seen.frames > 30;
     },
     undefined,

@@ -27,15 +27,15 @@ const judged = {
 };
 
 /** About as many as a run of the starter has, where it isn't said how many. */
-const metrics = (iteration: number, count = 40) => ({
+const metrics = (iteration: number, count = 40, shift = 0) => ({
   ...Object.fromEntries(
     Array.from({ length: count - Object.keys(judged).length }, (_, index) => [
       `group${index % 5}/metric_${index}`,
-      Math.sin(iteration + index),
+      Math.sin(iteration + index + shift),
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries(judged).map(([name, mean]) => [name, mean * (1 + 0.02 * Math.sin(iteration))]),
+    Object.entries(judged).map(([name, mean]) => [name, mean * (1 + 0.02 * Math.sin(iteration + shift))]),
   ),
 });
 
@@ -46,6 +46,8 @@ export interface RunPlan {
   /** Milliseconds from one event to the next. */
   pace: number;
   metrics?: number;
+  /** What makes its values others than those of other runs. */
+  shift?: number;
 }
 
 /** Ten hours of four phases a second: 144,601 events. */
@@ -56,7 +58,7 @@ export const brief: RunPlan = { iterations: 10, phases: 8, pace: 250 };
 export function writeRun(
   home: string,
   runId: string,
-  { iterations, phases, pace, metrics: count }: RunPlan,
+  { iterations, phases, pace, metrics: count, shift }: RunPlan,
 ): number {
   const folder = join(home, 'runs', runId);
   mkdirSync(folder, { recursive: true });
@@ -79,7 +81,7 @@ export function writeRun(
   for (let iteration = 1; iteration <= iterations; iteration++) {
     for (let done = 1; done <= phases; done++)
       pieces.push(add('phase', { name: 'rollout', iteration, done, total: phases }));
-    pieces.push(add('iteration', { iteration, metrics: metrics(iteration, count), updates: {} }));
+    pieces.push(add('iteration', { iteration, metrics: metrics(iteration, count, shift), updates: {} }));
   }
   pieces.push(add('stopped', { reason: 'completed', iteration: iterations }));
   writeFileSync(join(folder, 'events.jsonl'), pieces.join(''));

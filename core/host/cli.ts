@@ -386,9 +386,9 @@ function usageFailure(error: CommanderError): Failure {
 // Whoever reads our output may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-try {
-  await program().parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) reportFailure(error);
-  else if (error.exitCode !== 0) reportFailure(usageFailure(error));
-}
+program()
+  .parseAsync()
+  .catch((error) => {
+    if (!(error instanceof CommanderError)) reportFailure(error);
+    else if (error.exitCode !== 0) reportFailure(usageFailure(error));
+  });

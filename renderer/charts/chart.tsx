@@ -16,7 +16,7 @@ import type { ChartSpec } from './chart-specs.ts';
 import { describeChart, describeMarks, describeReferences } from './chart-text.ts';
 import { frames } from './frame-scheduler.ts';
 import type { Zoom } from './layout.ts';
-import type { ChartMark } from './marks.ts';
+import { type ChartMark, isOnMark } from './marks.ts';
 import { createPlot, type Plot, type View } from './plot.ts';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
 import type { Reference } from './references.ts';
@@ -125,6 +125,13 @@ function PlotArea({
       const zoom = store.getState().zoom ?? extent();
       return { zoom, smoothing, log: log.includes(spec.id), ignoreOutliers };
     };
+    let pointer: { place: number; at: { x: number; y: number } } | null = null;
+    const tell = () => {
+      if (!pointer) return;
+      const { place, at } = pointer;
+      if (isOnMark(element)) hideTip();
+      else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+    };
     const plot = createPlot(element, {
       spec,
       traces,
@@ -138,8 +145,9 @@ function PlotArea({
       onZoom: store.getState().setZoom,
       onCursor: (place, at) => {
         store.getState().setCursor(place, spec.id);
-        if (place === null || !at) hideTip();
-        else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+        pointer = place === null || !at ? null : { place, at };
+        if (pointer) frames.schedule(tell);
+        else hideTip();
       },
     });
     drawn.current = plot;
@@ -171,6 +179,7 @@ function PlotArea({
       observer.disconnect();
       frames.cancel(plot.update);
       frames.cancel(follow);
+      frames.cancel(tell);
       hideTip();
       plot.destroy();
       drawn.current = null;

@@ -1,4 +1,4 @@
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
 import { byIteration, type Places } from './axes.ts';
 import styles from './marks.module.css';
 
@@ -16,23 +16,57 @@ export interface ChartMark {
   places?: Places;
 }
 
+/** Of one kind, so near to one another that they can't be told apart: drawn as one, where the first of them stands. */
+interface Cluster {
+  left: number;
+  first: ChartMark;
+  titles: string[];
+}
+
+/** Pixels within which shapes hide one another. */
+const near = 9;
+/** More in one place are counted. */
+const named = 4;
+
+/** Whether the pointer is on a mark of this plot, which tells of itself. */
+export const isOnMark = (plot: Element): boolean => plot.querySelector(`.${styles.head}:hover`) !== null;
+
 /** Puts the marks over a plot, as its scale stands now: a line with a shape at its head, whose words show under the pointer. */
 export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   const layer = layerOf(plot);
   const known = new Map([...layer.children].map((child) => [(child as HTMLElement).dataset.id, child]));
-  const width = plot.over.clientWidth;
-  for (const mark of marks) {
+  const width = plot.bbox.width / uPlot.pxRatio;
+  const lefts = marks.map(({ places = byIteration, iteration }) => plot.valToPos(places.at(iteration), 'x'));
+  for (const { left, first, titles } of clustersOf(marks, lefts, width)) {
     const element =
-      (known.get(mark.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));
-    known.delete(mark.id);
-    fill(element, mark);
-    const left = plot.valToPos((mark.places ?? byIteration).at(mark.iteration), 'x');
-    element.style.color = mark.color ? `var(--${mark.color})` : '';
-    element.hidden = !(left >= 0 && left <= width);
+      (known.get(first.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));
+    known.delete(first.id);
+    fill(element, first, titles);
+    element.style.color = first.color ? `var(--${first.color})` : '';
     element.style.left = `${left}px`;
     element.toggleAttribute('data-flipped', left > width / 2);
   }
   for (const gone of known.values()) gone.remove();
+}
+
+/** Those in view, from left to right. */
+function clustersOf(marks: readonly ChartMark[], lefts: readonly number[], width: number): Cluster[] {
+  const clusters: Cluster[] = [];
+  const open = new Map<string, Cluster>();
+  const order = [...marks.keys()].sort((a, b) => lefts[a]! - lefts[b]!);
+  for (const index of order) {
+    const [mark, left] = [marks[index]!, lefts[index]!];
+    if (!(left >= 0 && left <= width)) continue;
+    const kind = `${mark.tone} ${mark.color ?? ''}`;
+    const before = open.get(kind);
+    if (before && left - before.left < near) before.titles.push(mark.title);
+    else {
+      const cluster = { left, first: mark, titles: [mark.title] };
+      clusters.push(cluster);
+      open.set(kind, cluster);
+    }
+  }
+  return clusters;
 }
 
 function layerOf({ over }: uPlot): HTMLElement {
@@ -43,8 +77,13 @@ function layerOf({ over }: uPlot): HTMLElement {
   return over.appendChild(layer);
 }
 
-function fill(element: HTMLElement, { id, tone, title, text }: ChartMark): void {
-  const words = `${title}\n${text}`;
+function fill(element: HTMLElement, { id, tone, text }: ChartMark, titles: readonly string[]): void {
+  const more = titles.length - named;
+  const lines =
+    titles.length === 1
+      ? [text]
+      : [...titles.slice(1, named), ...(more > 0 ? [`and ${more} more; zoom in to tell them apart`] : [])];
+  const words = [titles[0]!, ...lines].join('\n');
   if (element.dataset.words === words && element.dataset.tone === tone) return;
   Object.assign(element.dataset, { id, tone, words });
   element.className = styles.mark!;
@@ -53,7 +92,7 @@ function fill(element: HTMLElement, { id, tone, title, text }: ChartMark): void 
   const tip = document.createElement('span');
   tip.className = styles.tip!;
   const strong = document.createElement('strong');
-  strong.textContent = title;
-  tip.append(strong, text);
+  strong.textContent = titles[0]!;
+  tip.append(strong, lines.join('\n'));
   element.replaceChildren(head, tip);
 }

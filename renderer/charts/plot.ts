@@ -60,7 +60,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
   const first = data();
-  /** Set while the cross-hair follows another chart's. */
+  /** Whether the cross-hair follows another chart's: it does until the pointer moves on this one. */
   let following = false;
 
   const plot = new uPlot(
@@ -84,9 +84,14 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
         move: (self, left, top) => {
           const place = following || left < 0 ? null : nearestPlace(traces, self.posToVal(left, 'x'));
           const snapped = place === null ? left : self.valToPos(place, 'x');
-          return [snapped >= 0 && snapped <= self.over.clientWidth ? snapped : left, top];
+          return [snapped >= 0 && snapped <= widthOf(self) ? snapped : left, top];
         },
         bind: {
+          mousemove: (_self, _target, handle) => (event) => {
+            following = false;
+            handle(event);
+            return null;
+          },
           dblclick: () => () => {
             options.onZoom(null);
             return null;
@@ -130,10 +135,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
             const { left = -1, top = -1 } = self.cursor;
             if (following) return;
             if (left < 0) options.onCursor(null, null);
-            else {
-              const { x, y } = self.over.getBoundingClientRect();
-              options.onCursor(self.posToVal(left, 'x'), { x: x + left, y: y + top });
-            }
+            else options.onCursor(self.posToVal(left, 'x'), { x: self.rect.x + left, y: self.rect.y + top });
           },
         ],
       },
@@ -143,27 +145,31 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   );
 
   return {
-    update: () => plot.setData(data(), true),
+    update: () => plot.batch(() => plot.setData(data(), true)),
     mark: () => placeMarks(plot, options.marks()),
     point(place) {
       following = true;
       const left = place === null ? -10 : plot.valToPos(place, 'x');
-      const inside = left >= 0 && left <= plot.over.clientWidth;
+      const inside = left >= 0 && left <= widthOf(plot);
       plot.setCursor({ left: inside ? left : -10, top: inside ? 0 : -10 }, false);
-      following = false;
     },
     valueAt(clientY) {
-      const value = plot.posToVal(clientY - plot.over.getBoundingClientRect().top, 'y');
+      const value = plot.posToVal(clientY - plot.rect.top, 'y');
       return options.view().log ? 10 ** value : value;
     },
     resize(newWidth, newHeight) {
       width = newWidth;
-      plot.setSize({ width: newWidth, height: newHeight });
-      plot.setData(data(), true);
+      plot.batch(() => {
+        plot.setSize({ width: newWidth, height: newHeight });
+        plot.setData(data(), true);
+      });
     },
     destroy: () => plot.destroy(),
   };
 }
+
+/** Of the plot without its axes, in pixels of the page; the element itself may not be laid out yet. */
+const widthOf = ({ bbox }: uPlot) => bbox.width / uPlot.pxRatio;
 
 const rangeOf = ({ min, max }: Zoom): [number, number] => [min, max > min ? max : min + 1];
 
@@ -181,6 +187,8 @@ export function nearestPlace(traces: readonly Trace[], place: number): number | 
 }
 
 const dashes = { dashed: [6, 4], dotted: [2, 3] };
+/** Of one line among many: with fewer pieces, which take their time where no GPU draws them. */
+const longDashes = { dashed: [10, 6], dotted: [3, 6] };
 
 function drawn(
   { trace, role }: Column,
@@ -201,7 +209,7 @@ function drawn(
     stroke: strokeOf[role],
     // Thin ones are told apart more easily, and take a fraction of the time where no GPU draws them.
     width: role === 'line' && !isOneOfMany ? 1.75 : 1,
-    ...(trace.dash && role === 'line' ? { dash: dashes[trace.dash] } : {}),
+    ...(trace.dash && role === 'line' ? { dash: (isOneOfMany ? longDashes : dashes)[trace.dash] } : {}),
     spanGaps: true,
     points: {
       // A single value makes no line, so it is shown as a point.
@@ -246,7 +254,7 @@ const placeAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis 
   border: { show: true, stroke: color('line'), width: 1 },
   size: 24,
   gap: 5,
-  splits: (self, _axis, low, high) => placeTicks(kind, low, high, self.over.clientWidth / 72),
+  splits: (self, _axis, low, high) => placeTicks(kind, low, high, widthOf(self) / 72),
   values: (_self, splits) => splits.map(axisWords[kind].tick),
 });
 
@@ -256,7 +264,7 @@ const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () =
   size: axisSize,
   gap: 6,
   splits: (self, _axis, low, high) =>
-    valueTicks(low, high, Math.min(10, self.over.clientHeight / 26), isLog()),
+    valueTicks(low, high, Math.min(10, self.bbox.height / uPlot.pxRatio / 26), isLog()),
   values: (_self, splits) => splits.map((value) => tickText(spec, value, isLog())),
 });
 

@@ -120,8 +120,8 @@ export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: n
   box.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = box;
   const left = x + 16 + width > innerWidth - 8 ? x - 16 - width : x + 16;
-  box.style.left = `${Math.max(8, left)}px`;
-  box.style.top = `${Math.max(8, Math.min(y - height / 2, innerHeight - height - 8))}px`;
+  const top = Math.min(y - height / 2, innerHeight - height - 8);
+  box.style.transform = `translate(${Math.round(Math.max(8, left))}px, ${Math.round(Math.max(8, top))}px)`;
 }
 
 export function hideTip(): void {

@@ -10,6 +10,7 @@ import {
 import { asFailure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
+import { createGathering } from './gather.ts';
 
 interface AppState {
   connection: ConnectionState;
@@ -99,10 +100,15 @@ export function useListedRuns(): { runs: RunSummary[] | null; archived: number }
   return { runs: showArchived ? runs : (runs?.filter(({ marks }) => !marks.archived) ?? null), archived };
 }
 
-/** Puts a summary into the list, newest run first. */
-export function withRun(runs: RunSummary[] | null, summary: RunSummary): RunSummary[] {
-  const others = (runs ?? []).filter(({ id }) => id !== summary.id);
-  return [...others, summary].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+/** Puts summaries into the list, newest run first; null takes a run out of it. */
+export function withRuns(
+  runs: readonly RunSummary[],
+  changes: ReadonlyMap<string, RunSummary | null>,
+): RunSummary[] {
+  const changed = [...changes.values()].filter((summary) => summary !== null);
+  return [...runs.filter(({ id }) => !changes.has(id)), ...changed].sort(
+    (a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1),
+  );
 }
 
 /** Keeps the store in step with core; after every reconnection all is asked for again, since notices may have been missed. */
@@ -111,11 +117,20 @@ export function followCore(api: Api): () => void {
     if (!isConnectionLost(cause)) useApp.getState().report(cause);
   };
   const catchUp = createCatchUp();
+  /** Null: removed. */
+  const changes = createGathering<RunSummary | null>((changed) =>
+    useApp.setState(({ runs }) => ({ runs: withRuns(runs ?? [], changed) })),
+  );
   // Each by itself: what the machine has takes longer to find out than which runs there are.
   function refresh(): void {
     const askRuns = () => api.call('runs.list', {});
+    changes.flush();
     catchUp
-      .snapshot(askRuns, (runs) => useApp.setState({ runs: runs.reduce<RunSummary[]>(withRun, []) }))
+      .snapshot(askRuns, (runs) => {
+        const all = new Map(runs.map((summary) => [summary.id, summary]));
+        useApp.setState({ runs: withRuns([], all) });
+      })
+      .then(changes.flush)
       .catch(fail);
     api
       .call('presets.list', {})
@@ -136,14 +151,8 @@ export function followCore(api: Api): () => void {
       .catch(fail);
   }
   const stops = [
-    api.on('run', (summary) =>
-      catchUp.notice(() => useApp.setState(({ runs }) => ({ runs: withRun(runs, summary) }))),
-    ),
-    api.on('removed', ({ runId }) =>
-      catchUp.notice(() =>
-        useApp.setState(({ runs }) => ({ runs: runs?.filter(({ id }) => id !== runId) ?? null })),
-      ),
-    ),
+    api.on('run', (summary) => catchUp.notice(() => changes.add(summary.id, summary))),
+    api.on('removed', ({ runId }) => catchUp.notice(() => changes.add(runId, null))),
     api.onState((connection) => {
       useApp.setState({ connection });
       if (connection !== 'open') return;

@@ -16,8 +16,9 @@ export interface Served {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** From what was built, as `npm start` does. */
 export async function serve(home: string, port = '0'): Promise<Served> {
-  const core = spawn(pinnedNode(), ['core/host/cli.ts', 'serve', '--port', port], {
+  const core = spawn(pinnedNode(), ['out/main/cli.cjs', 'serve', '--port', port], {
     cwd: root,
     env: { ...process.env, STARPO_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,9 +2,17 @@
 import { expect, test } from 'vitest';
 import { createFrameScheduler } from '../../renderer/charts/frame-scheduler.ts';
 
+/** Frames that come when the test says so, by a clock that it sets. */
 function schedulerByHand() {
   const requested: (() => void)[] = [];
-  return { requested, scheduler: createFrameScheduler((callback) => requested.push(callback)) };
+  const painted: (() => void)[] = [];
+  const clock = { time: 0 };
+  const scheduler = createFrameScheduler({
+    requestFrame: (callback) => requested.push(callback),
+    afterFrame: (callback) => painted.push(callback),
+    now: () => clock.time,
+  });
+  return { requested, painted, clock, scheduler };
 }
 
 test('tasks of one frame run once each, in one frame', () => {
@@ -35,24 +43,48 @@ test('a task that asks again runs in the next frame, and an idle page asks for n
   expect(requested).toHaveLength(2);
 });
 
-test('a frame that is full leaves the rest to the next one, and always does something', () => {
-  const requested: (() => void)[] = [];
-  let time = 0;
-  const scheduler = createFrameScheduler(
-    (callback) => requested.push(callback),
-    () => time,
-  );
+test('a frame that is full leaves the rest to the next one, where it comes first, and always does something', () => {
+  const { requested, clock, scheduler } = schedulerByHand();
   const ran: string[] = [];
-  for (const name of ['a', 'b', 'c'])
-    scheduler.schedule(() => {
-      ran.push(name);
-      time += 4;
-    });
+  const taking = (name: string, milliseconds: number) => () => {
+    ran.push(name);
+    clock.time += milliseconds;
+  };
+  const again = () => {
+    taking('a', 6)();
+    scheduler.schedule(again);
+  };
+  scheduler.schedule(again);
+  for (const name of ['b', 'c']) scheduler.schedule(taking(name, 20));
   requested[0]!();
   expect(ran).toEqual(['a', 'b']);
   requested[1]!();
   expect(ran).toEqual(['a', 'b', 'c']);
-  expect(requested).toHaveLength(2);
+  requested[2]!();
+  expect(ran).toEqual(['a', 'b', 'c', 'a']);
+});
+
+test('where painting takes long, fewer tasks are begun in a frame', () => {
+  const { requested, painted, clock, scheduler } = schedulerByHand();
+  let drawn = 0;
+  const scheduleAll = () => {
+    for (let count = 0; count < 8; count++)
+      scheduler.schedule(() => {
+        drawn += 1;
+        clock.time += 2;
+      });
+  };
+  scheduleAll();
+  requested[0]!();
+  expect(drawn).toBe(6);
+  // Three milliseconds of painting for each of drawing.
+  clock.time += 36;
+  painted[0]!();
+  requested[1]!();
+  expect(drawn).toBe(8);
+  scheduleAll();
+  requested[2]!();
+  expect(drawn).toBe(10);
 });
 
 test('a cancelled task does not run', () => {

@@ -1,13 +1,13 @@
 // @vitest-environment node
 import { describe, expect, test } from 'vitest';
-import type { EpisodeSummary, LogLine, RolloutFile } from '../../core/contract/contract.ts';
+import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
 import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
 import { filterOf, filterWords, ranked } from '../../renderer/pages/replay/filter-words.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { groupsOf } from '../../renderer/player/groups.ts';
-import { withRun } from '../../renderer/stores/app-store.ts';
+import { withRuns } from '../../renderer/stores/app-store.ts';
 import { withEvaluation, withFile, withLine } from '../../renderer/views/run-store.ts';
 import { evaluationOf, runOf } from './summaries.ts';
 
@@ -122,7 +122,11 @@ test('log lines: in order, none twice', () => {
 test('runs: newest first, a newer summary in the place of the old', () => {
   const newest = runOf({ id: 'newest', createdAt: 2 });
   const older = runOf({ id: 'older', createdAt: 1 });
-  const runs = [older, newest, { ...older, iteration: 99 }].reduce(withRun, []);
+  const told = (summary: RunSummary) => new Map([[summary.id, summary]]);
+  const runs = [older, newest, { ...older, iteration: 99 }].reduce<RunSummary[]>(
+    (before, each) => withRuns(before, told(each)),
+    [],
+  );
   expect(runs.map(({ id, iteration }) => [id, iteration])).toEqual([
     ['newest', newest.iteration],
     ['older', 99],

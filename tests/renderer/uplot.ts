@@ -4,7 +4,7 @@ type Hook = (plot: StillPlot) => void;
 export default class StillPlot {
   static readonly pxRatio = 1;
   readonly over = document.createElement('div');
-  readonly bbox = { left: 0, top: 0, width: 0, height: 0 };
+  readonly bbox = { left: 0, top: 0, width: 1000, height: 100 };
   readonly ctx = new Proxy({}, { get: () => () => ({ width: 0 }), set: () => true });
   constructor({ hooks }: { hooks: { draw: Hook[] } }, _data: unknown, target: HTMLElement) {
     target.append(this.over);
@@ -12,6 +12,9 @@ export default class StillPlot {
   }
   valToPos(iteration: number): number {
     return iteration;
+  }
+  batch(change: () => void) {
+    change();
   }
   setData() {}
   setSize() {}

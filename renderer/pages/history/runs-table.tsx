@@ -1,10 +1,18 @@
 import { observeElementRect, type Rect, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState } from 'react';
+import {
+  type Dispatch,
+  memo,
+  type SetStateAction,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
-import { ago, duration, percent } from '../../components/format.ts';
+import { ago, dayAndClock, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineWords, shareDone, shortParts, successOf, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu } from '../../components/run-menu.tsx';
@@ -45,7 +53,7 @@ interface TableProps {
   runs: readonly RunSummary[];
   sizes: Sizes;
   chosen: ReadonlySet<string>;
-  choose: (chosen: ReadonlySet<string>) => void;
+  choose: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
 /** As many rows as there are runs, of which those in view are drawn; the page scrolls. */
@@ -64,14 +72,18 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
     scrollMargin: margin,
     observeElementRect: observeWithFallback,
   });
-  const now = Date.now();
+  const minute = Math.floor(Date.now() / 60_000);
   const all = runs.every(({ id }) => chosen.has(id));
   const some = runs.some(({ id }) => chosen.has(id));
-  const toggle = (id: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    choose(next);
-  };
+  const toggle = useCallback(
+    (id: string) =>
+      choose((before) => {
+        const next = new Set(before);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [choose],
+  );
   return (
     <div className={`panel ${styles.panel}`}>
       {/* biome-ignore lint/a11y/useSemanticElements: rows that aren't drawn leave a gap, which a table element can't have. */}
@@ -106,8 +118,8 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
                 top={start - margin}
                 disk={sizes.runs.get(run.id)?.total}
                 chosen={chosen.has(run.id)}
-                toggle={() => toggle(run.id)}
-                now={now}
+                toggle={toggle}
+                minute={minute}
               />
             );
           })}
@@ -196,11 +208,14 @@ interface RowProps {
   top: number;
   disk: number | undefined;
   chosen: boolean;
-  toggle: () => void;
-  now: number;
+  toggle: (id: string) => void;
+  /** Of the clock: ages are told anew. */
+  minute: number;
 }
 
-function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
+/** Runs are told of several times a second, each of which changes one row. */
+const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProps) {
+  const now = Date.now();
   const took = tookSeconds(run, now);
   const success = successOf(run).evaluation;
   const environments = run.environments.map(environmentTitle).join(', ');
@@ -212,7 +227,12 @@ function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
       style={{ transform: `translateY(${top}px)` }}
     >
       <Cell name="choose">
-        <input type="checkbox" aria-label={`Choose ${run.name}`} checked={chosen} onChange={toggle} />
+        <input
+          type="checkbox"
+          aria-label={`Choose ${run.name}`}
+          checked={chosen}
+          onChange={() => toggle(run.id)}
+        />
       </Cell>
       <Cell name="name">
         <RunName run={run} />
@@ -253,10 +273,10 @@ function Row({ run, index, top, disk, chosen, toggle, now }: RowProps) {
       </Cell>
     </TableRow>
   );
-}
+});
 
 const startWords = ({ startedAt, createdAt }: RunSummary) =>
-  startedAt === null ? `Made ${new Date(createdAt).toLocaleString()}` : new Date(startedAt).toLocaleString();
+  startedAt === null ? `Made ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
 
 const shownTags = 2;
 

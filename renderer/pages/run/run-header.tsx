@@ -1,7 +1,7 @@
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
-import { ago, duration } from '../../components/format.ts';
+import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, isLive, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
@@ -98,7 +98,7 @@ function Facts({ run }: { run: RunSummary }) {
         </div>
       )}
       {run.startedAt !== null && (
-        <div title={new Date(run.startedAt).toLocaleString()}>
+        <div title={dayAndClock(run.startedAt)}>
           <dt>Started</dt>
           <dd>{ago(run.startedAt, now)}</dd>
         </div>
