@@ -8,7 +8,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::size_t most_states = 4096;
+constexpr std::size_t most_states_of_level = 4096;
 
 struct State {
   std::unique_ptr<Environment> environment;
@@ -61,7 +61,7 @@ std::optional<double> level_ease(const Environment& start, int actions) {
     for (std::size_t state = 0; state < chances.size(); ++state) {
       if (chances[state] == 0) continue;
       const std::vector<int>& next = graph.next(static_cast<int>(state));
-      if (graph.size() > most_states) return std::nullopt;
+      if (graph.size() > most_states_of_level) return std::nullopt;
       after.resize(graph.size());
       const double share = chances[state] / static_cast<double>(next.size());
       for (const int to : next) {
