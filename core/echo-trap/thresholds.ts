@@ -137,7 +137,7 @@ export const shippedThresholds: Thresholds = {
     replies_grow: 0.3,
     gradient_grows: 0.6,
     gradient_spikes: 0.2,
-    success_falls: 0.25,
+    success_falls: 0.35,
   },
   fades_after: 80,
   calm_for: 15,

@@ -68,8 +68,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const run = await untilRun(core, runId, (each) => each.status === status);
     expect(run).toMatchObject({ iteration: warning, trap: { state: 'warning', since: warning } });
     expect(run.reaction).toEqual(done);
-    expect(core.annotations.alerts(runId).map(({ level }) => level)).toEqual(['watch', 'warning']);
-    expect(core.annotations.alerts(runId)[0]!.reaction).toBeNull();
+    expect(core.annotations.alerts(runId).map(({ level }) => level)).toEqual(['warning']);
     if (status === 'paused') await core.runs.command(runId, 'stop');
   });
 
@@ -282,7 +281,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(alerts).not.toContain('  pause');
     expect(alerts).not.toMatch(/(rollout|actor|diagnostics)\//);
     expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
-      alerts: [{ level: 'watch' }, { level: 'warning', reaction: { fork } }],
+      alerts: [{ level: 'warning', reaction: { fork } }],
       echoTrap: { state: 'warning' },
     });
     expect((await run('show', fork!)).output).toMatch(
