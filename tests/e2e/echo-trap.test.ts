@@ -95,6 +95,8 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   expect(note!.title).toBe('Echo Trap: warning');
   expect(note!.body).toContain(`iteration ${alarm}. `);
   const mark = page.locator(`[data-chart] [data-words*="at iteration ${alarm}"]`).first();
+  // Charts are drawn where they are seen.
+  await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
   await mark.waitFor({ state: 'attached' });
   await picture(page, 'echo-trap-warning');
 

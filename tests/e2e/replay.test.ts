@@ -187,7 +187,10 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Groups' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('menu').waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'Then and now' }).click();
     await page.getByRole('button', { name: 'The next level' }).click();
     await page.getByRole('region', { name: /^Now/ }).getByRole('img').waitFor();

@@ -13,6 +13,7 @@ import { Page, small } from './page.tsx';
 const plots = vi.hoisted(
   () => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[],
 );
+vi.mock('uplot', () => import('./uplot.ts'));
 vi.mock('../../renderer/charts/plot.ts', () => ({
   createPlot: (target: Element, { onZoom }: { onZoom: never }) => {
     plots.push({ target, zoom: onZoom });
