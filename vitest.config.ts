@@ -4,9 +4,6 @@ import { defineConfig } from 'vitest/config';
 // Has whatever the tests start compiled once.
 import './scripts/lib/process.mjs';
 
-/** A module in another's place is seen by who read it: these have a worker each. */
-const mocksElectron = ['electron/**/*.test.ts', 'tests/core/api.test.ts'];
-
 export default defineConfig({
   test: {
     // By itself vitest leaves a core free, which on two cores halves its speed; most tests wait for other processes anyway.
@@ -16,21 +13,10 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
-          include: ['tests/**/*.test.ts'],
-          exclude: ['tests/e2e/**', 'tests/renderer/**', ...mocksElectron],
+          include: ['electron/**/*.test.ts', 'tests/**/*.test.ts'],
+          exclude: ['tests/e2e/**', 'tests/renderer/**'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each worker reads core once, not for each file anew: a tenth of their time.
-          isolate: false,
-          setupFiles: 'tests/leaves-no-trace.ts',
-        },
-      },
-      {
-        test: {
-          name: 'shell',
-          environment: 'node',
-          include: mocksElectron,
-          testTimeout: 60_000,
         },
       },
       {
