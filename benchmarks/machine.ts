@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 
 /** What a result must carry to be read later: where and of which source it was measured. */
 export function machine() {
@@ -21,4 +23,11 @@ export function commandArguments(): string {
   const out = given.indexOf('--out');
   const kept = given.filter((_, index) => out < 0 || (index !== out && index !== out + 1));
   return ['', ...(kept.length > 0 ? ['--'] : []), ...kept].join(' ');
+}
+
+/** Into a file where one is named, else onto the screen. */
+export function writeResult(result: object, file: string | undefined): void {
+  const text = `${JSON.stringify(result, null, 2)}\n`;
+  if (file) writeFileSync(resolve(file), text);
+  else console.log(text);
 }

@@ -3,20 +3,15 @@
  * they are there, and how long the page's main thread works in a frame while one moves the cross-hair, zooms, changes the smoothing and scrolls.
  * Usage: npm run benchmark:charts -- [--runs 30] [--points 1000000] [--out FILE]. `npm run build` must have made the page.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium, type Page } from 'playwright-core';
-import { createClient } from '../../core/contract/client.ts';
-import { keyFromToken } from '../../core/contract/handshake.ts';
-import { openWebSocket } from '../../core/contract/web-socket.ts';
-import { commandArguments, machine } from '../machine.ts';
+import type { Page } from 'playwright-core';
+import { commandArguments, machine, writeResult } from '../machine.ts';
 import { writeLongRun, writeRun } from './data-folder.ts';
 import { watchFrames } from './main-thread.ts';
+import { clientOf, end, launchBrowser, load, printedAddress, serve } from './served.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,11 +20,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-const root = join(import.meta.dirname, '../..');
-if (!existsSync(join(root, 'out/renderer/index.html')))
-  throw new Error('The page is not built: run `npm run build` first.');
 const plan = { iterations: 200, phases: 0, pace: 60_000, metrics: 60 };
-const load = () => Number(loadavg()[0]!.toFixed(1));
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 const ids = Array.from(
@@ -39,21 +30,13 @@ const ids = Array.from(
 for (const [index, id] of ids.entries()) writeRun(home, id, { ...plan, shift: index });
 writeLongRun(home, 'long', Number(values.points));
 
-const core = spawn(
-  process.execPath,
-  [join(root, 'core/host/cli.ts'), 'serve', '--port', '0', '--home', home],
-  {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  },
-);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const core = serve(home);
+const browser = await launchBrowser();
 try {
   const before = load();
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  const address = await printedAddress();
-  const { origin } = new URL(address);
-  const key = await keyFromToken(readFileSync(join(home, 'token'), 'utf8').trim(), origin);
-  await createClient(await openWebSocket(origin, key)).call('history.ready', {});
+  const address = await printedAddress(core);
+  await clientOf(home, address);
   await page.goto(address);
   await page.locator('h1').waitFor();
 
@@ -70,22 +53,11 @@ try {
     compare: { runs: ids.length, ...plan, shown_after_milliseconds: compared, ...compare },
     long_run: { points: Number(values.points), shown_after_milliseconds: alone, ...long },
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   await browser.close();
-  core.kill('SIGTERM');
-  await once(core, 'exit');
+  await end(core);
   rmSync(home, { recursive: true, force: true });
-}
-
-async function printedAddress(): Promise<string> {
-  for await (const text of createInterface(core.stdout!)) {
-    const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(text);
-    if (found) return found[1]!;
-  }
-  throw new Error('starpo serve ended.');
 }
 
 /** Goes to a page and waits until a chart has the values of so many runs; gives the milliseconds that took. */

@@ -3,19 +3,13 @@
  * with a new data folder and once with years of use, five starts each.
  * Usage: npm run benchmark:first-paint -- [--starts 5] [--runs 1000] [--out FILE]. `npm run build` must have made the app.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
-import { createClient } from '../../core/contract/client.ts';
-import { keyFromToken } from '../../core/contract/handshake.ts';
-import { openWebSocket } from '../../core/contract/web-socket.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, machine, writeResult } from '../machine.ts';
 import { brief, tenHours, writeRun } from './data-folder.ts';
+import { clientOf, end, launchBrowser, load, printedAddress, serve } from './served.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,11 +18,6 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-const root = join(import.meta.dirname, '../..');
-const program = join(root, 'out/main/cli.cjs');
-if (!existsSync(program)) throw new Error('The app is not built: run `npm run build` first.');
-const load = () => Number(loadavg()[0]!.toFixed(1));
-
 /** Milliseconds since the process was started. */
 interface Start {
   address_printed: number;
@@ -43,7 +32,7 @@ interface Start {
 const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 // Compiled code is kept between starts, as `npm start` has it.
 const environment = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const browser = await launchBrowser();
 try {
   const before = load();
   const [empty, years] = [join(folder, 'new'), join(folder, 'years')];
@@ -63,27 +52,10 @@ try {
     },
     load: { before, after: load() },
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-}
-
-function serve(home: string): ChildProcess {
-  return spawn(process.execPath, [program, 'serve', '--port', '0', '--home', home], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-}
-
-async function printedAddress(core: ChildProcess): Promise<string> {
-  for await (const text of createInterface(core.stdout!)) {
-    const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(text);
-    if (found) return found[1]!;
-  }
-  throw new Error('starpo serve ended.');
 }
 
 /** Milliseconds that a process has had, by the kernel's count in hundredths of a second. */
@@ -92,17 +64,10 @@ function processorTime(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-async function end(core: ChildProcess): Promise<void> {
-  core.kill('SIGTERM');
-  await once(core, 'exit');
-}
-
 /** What happens once in the life of a data folder is none of a start. */
 async function takeIn(home: string): Promise<void> {
-  const core = serve(home);
-  const { origin } = new URL(await printedAddress(core));
-  const key = await keyFromToken(readFileSync(join(home, 'token'), 'utf8').trim(), origin);
-  await createClient(await openWebSocket(origin, key)).call('history.ready', {});
+  const core = serve(home, environment);
+  await clientOf(home, await printedAddress(core));
   await end(core);
 }
 
@@ -134,7 +99,7 @@ async function start(home: string): Promise<Start> {
   });
   const page = await context.newPage();
   const begun = Date.now();
-  const core = serve(home);
+  const core = serve(home, environment);
   try {
     const address = await printedAddress(core);
     const printed = Date.now();

@@ -14,13 +14,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type CDPSession, chromium } from 'playwright-core';
-import { createClient } from '../../core/contract/client.ts';
-import { Studio } from '../../core/host/studio.ts';
-import { commandArguments, machine } from '../machine.ts';
+import type { CDPSession } from 'playwright-core';
+import { commandArguments, machine, writeResult } from '../machine.ts';
+import { launchBrowser, load, openStudio } from './served.ts';
 
 const { values } = parseArgs({
   options: { events: { type: 'string', default: '36000' }, out: { type: 'string' } },
@@ -30,7 +29,6 @@ const wanted = Number(values.events);
 const atOnce = 5;
 /** Before this many the page still loads what it keeps: fonts, pictures of pieces, code that was not compiled yet. */
 const warmUp = 1000;
-const load = () => Number(loadavg()[0]!.toFixed(1));
 
 interface JournalEvent {
   seq: number;
@@ -42,20 +40,12 @@ interface JournalEvent {
   index?: string;
 }
 
-const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 // What core sees as the run's trainer: a process that lives.
 const trainer = spawn('sleep', ['3600'], { stdio: 'ignore' });
 process.env.STARPO_TRAINER = join(home, 'none');
-const studio = new Studio({
-  home,
-  resources: join(root, 'resources'),
-  log: console.error,
-  endpoint: { port: 0, webFolder: join(root, 'out/renderer') },
-});
-await studio.stay();
-const client = createClient(await studio.open());
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const { studio, client } = await openStudio(home);
+const browser = await launchBrowser();
 
 try {
   const before = load();
@@ -106,9 +96,7 @@ try {
     after: last,
     heap_grew_by_megabytes: Number((last.heap_megabytes - first.heap_megabytes).toFixed(2)),
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   await browser.close();
   await studio.close();

@@ -3,38 +3,18 @@
  * thread works in each frame, and how long it is blocked at most, until all of them are taken in and listed.
  * Usage: npm run benchmark:ingestion -- [--runs 1000] [--out FILE]. `npm run build` must have made the app.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
-import { createClient } from '../../core/contract/client.ts';
-import { keyFromToken } from '../../core/contract/handshake.ts';
-import { openWebSocket } from '../../core/contract/web-socket.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, machine, writeResult } from '../machine.ts';
 import { brief, tenHours, writeRun } from './data-folder.ts';
 import { watchFrames } from './main-thread.ts';
+import { clientOf, end, launchBrowser, load, printedAddress, serve } from './served.ts';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '1000' }, out: { type: 'string' } },
 });
-const root = join(import.meta.dirname, '../..');
-const program = join(root, 'out/main/cli.cjs');
-if (!existsSync(program)) throw new Error('The app is not built: run `npm run build` first.');
-const load = () => Number(loadavg()[0]!.toFixed(1));
-
 const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 const [home, elsewhere] = [join(folder, 'home'), join(folder, 'elsewhere')];
 const count = Number(values.runs) + 1;
@@ -43,31 +23,22 @@ for (let index = 1; index < count; index++)
   writeRun(elsewhere, `run-${String(index).padStart(4, '0')}`, brief);
 mkdirSync(join(home, 'runs'), { recursive: true });
 
-const core = spawn(process.execPath, [program, 'serve', '--port', '0', '--home', home], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const core = serve(home);
+const browser = await launchBrowser();
 try {
   const before = load();
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   page.setDefaultTimeout(300_000);
-  const address = await printedAddress();
-  const { origin } = new URL(address);
-  const key = await keyFromToken(readFileSync(join(home, 'token'), 'utf8').trim(), origin);
-  const client = createClient(await openWebSocket(origin, key));
-  await client.call('history.ready', {});
+  const address = await printedAddress(core);
+  await clientOf(home, address);
   await page.goto(address);
   await page.getByText('Connected').waitFor();
 
   const measured: Record<string, object> = {};
-  for (const [name, hash] of [
-    ['start', '#/start'],
-    ['history', '#/history'],
-  ] as const) {
-    // biome-ignore format: pairs
+  for (const name of ['start', 'history']) {
     await page.evaluate((to) => {
       location.hash = to;
-    }, hash);
+    }, `#/${name}`);
     await page.locator('h1').waitFor();
     const from = join(elsewhere, 'runs');
     let milliseconds = 0;
@@ -99,20 +70,9 @@ try {
     runs: count,
     pages: measured,
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   await browser.close();
-  core.kill('SIGTERM');
-  await once(core, 'exit');
+  await end(core);
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-}
-
-async function printedAddress(): Promise<string> {
-  for await (const text of createInterface(core.stdout!)) {
-    const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(text);
-    if (found) return found[1]!;
-  }
-  throw new Error('starpo serve ended.');
 }

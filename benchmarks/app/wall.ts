@@ -2,15 +2,13 @@
  * What does the wall cost? 256 boards play on the page of a run that trains meanwhile, in headless Chromium; the browser's own trace says how long its main thread works
  * in each frame. Usage: npm run benchmark:wall -- [--preset starter-sokoban] [--seconds 30] [--out FILE]. `npm run build` must have made the page and the trainer.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
-import { createClient } from '../../core/contract/client.ts';
-import { Studio } from '../../core/host/studio.ts';
-import { commandArguments, machine } from '../machine.ts';
-import { rounded, watchFrames } from './main-thread.ts';
+import { commandArguments, machine, writeResult } from '../machine.ts';
+import { watchFrames } from './main-thread.ts';
+import { launchBrowser, load, openStudio } from './served.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,17 +17,9 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
-const studio = new Studio({
-  home,
-  resources: join(root, 'resources'),
-  log: console.error,
-  endpoint: { port: 0, webFolder: join(root, 'out/renderer') },
-});
-await studio.stay();
-const client = createClient(await studio.open());
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const { studio, client } = await openStudio(home);
+const browser = await launchBrowser();
 
 try {
   const set = { 'rollout.groups': 16, 'rollout.group_size': 16, iterations: 1000 };
@@ -41,7 +31,7 @@ try {
   await page.evaluate(`location.hash = '/run/${runId}'`);
   await page.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
   const first = await iteration(runId);
-  const loadBefore = loadavg()[0]!;
+  const before = load();
   // No event ends the measurement: it lasts as long as it was asked to.
   const frames = await watchFrames(browser, page, () => page.waitForTimeout(1000 * Number(values.seconds)));
   const last = await iteration(runId);
@@ -50,14 +40,12 @@ try {
   const result = {
     command: `npm run benchmark:wall${commandArguments()}`,
     machine: machine(),
-    load: { before: rounded(loadBefore), after: rounded(loadavg()[0]!) },
+    load: { before, after: load() },
     boards: 256,
     iterations_meanwhile: last - first,
     ...frames,
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
   await ended(runId);
 } finally {
   await browser.close();
