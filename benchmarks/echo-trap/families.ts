@@ -5,6 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
 import { type LabelledRun, readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { wilson } from '../../core/echo-trap/score.ts';
 import { mean, median } from '../../core/echo-trap/track.ts';
@@ -20,15 +21,12 @@ const lastIterations = 20;
 
 function endOf({ points }: LabelledRun): number {
   const last = points.at(-1)!.iteration - lastIterations;
-  const evaluated = (metrics: object) =>
-    Object.entries<number>(metrics as Record<string, number>).filter(([name]) =>
-      /^evaluation\/[^/]+\/success_rate$/.test(name),
-    );
-  const onTheWay = points.filter(({ iteration, metrics }) => iteration > 0 && evaluated(metrics).length > 0);
-  const values = (onTheWay.length > 2 ? onTheWay : points).flatMap(({ iteration, metrics }) => {
+  const isEvaluated =
+    points.filter(({ iteration, metrics }) => iteration > 0 && evaluatedSuccess(metrics) !== undefined)
+      .length > 2;
+  const values = points.flatMap(({ iteration, metrics }) => {
     if (iteration <= last) return [];
-    const own = onTheWay.length > 2 ? evaluated(metrics).map(([, value]) => value) : [];
-    return own.length > 0 ? mean(own) : (metrics['rollout/success_rate'] ?? []);
+    return (isEvaluated ? evaluatedSuccess(metrics) : metrics['rollout/success_rate']) ?? [];
   });
   return 100 * mean(values);
 }

@@ -1,3 +1,5 @@
+import { evaluatedSuccess } from '../contract/metric-facts.ts';
+
 /** docs/collapse-rule.md as code: what a run's label is. It knows nothing of the detectors, which are measured by it. */
 
 export const kinds = ['template', 'chaos', 'locked', 'healthy', 'solved', 'declining'] as const;
@@ -37,7 +39,7 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   const trained = points.filter(
     ({ iteration, metrics }) => iteration > 0 && Number.isFinite(metrics['rollout/success_rate']),
   );
-  const evaluated = evaluatedSuccess(points);
+  const evaluated = evaluations(points, 1);
   const isPaired =
     evaluated.length >= fewestEvaluations &&
     evaluated.every(({ iteration }, i) => i === 0 || iteration - evaluated[i - 1]!.iteration <= widestGap);
@@ -47,16 +49,13 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   const last = trained.at(-1)!.iteration;
   /** Known values of a metric in iterations `from` to `to`. */
   const series: Series = (name, from, to) =>
-    trained.flatMap(({ iteration, metrics }) =>
-      iteration >= from && iteration <= to ? (metrics[name] ?? []) : [],
-    );
+    within(trained, from, to).flatMap(({ metrics }) => metrics[name] ?? []);
   const success = isPaired
     ? evaluated
     : trained.map(({ iteration, metrics }) => ({ iteration, value: metrics['rollout/success_rate']! }));
-  const successIn = (from: number, to: number) =>
-    mean(success.flatMap(({ iteration, value }) => (iteration >= from && iteration <= to ? value : [])));
+  const successIn = (from: number, to: number) => mean(within(success, from, to).map(({ value }) => value));
 
-  const before = evaluatedSuccess(points, 0).find(({ iteration }) => iteration < first)?.value ?? 0;
+  const before = evaluations(points, 0).find(({ iteration }) => iteration < first)?.value ?? 0;
   if (before >= least && successIn(first, first + window - 1) < lost * before)
     return { collapsed: first, kind: wayOfDying(series, window, first, first, first + window - 1) };
   let peak = 0;
@@ -82,15 +81,27 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   return { collapsed: null, kind: oneThought && moved < 0.05 ? 'locked' : 'healthy' };
 }
 
-/** Mean over environments of the success on their fixed levels, of each evaluation from an iteration on: of those on the way, or with the one before training. */
-function evaluatedSuccess(points: readonly Point[], from = 1): { iteration: number; value: number }[] {
-  return points.flatMap(({ iteration, metrics }) => {
-    const values = Object.entries(metrics)
-      .filter(([name, value]) => /^evaluation\/[^/]+\/success_rate$/.test(name) && Number.isFinite(value))
-      .map(([, value]) => value);
-    return iteration >= from && values.length > 0 ? { iteration, value: mean(values) } : [];
-  });
+/** Those of iterations `from` to `to`, of some that ascend. */
+const within = <Item extends { iteration: number }>(items: readonly Item[], from: number, to: number) =>
+  items.slice(firstFrom(items, from), firstFrom(items, to + 1));
+
+/** Index of the first from an iteration on: bisection, for runs of thousands. */
+function firstFrom(items: readonly { iteration: number }[], from: number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle]!.iteration < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
+
+/** Success on the fixed levels, of each evaluation from an iteration on. */
+const evaluations = (points: readonly Point[], from: number): { iteration: number; value: number }[] =>
+  points.flatMap(({ iteration, metrics }) => {
+    const value = iteration >= from ? evaluatedSuccess(metrics) : undefined;
+    return value === undefined ? [] : { iteration, value };
+  });
 
 type Series = (name: string, from: number, to: number) => number[];
 

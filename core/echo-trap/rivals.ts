@@ -1,3 +1,4 @@
+import { evaluatedLabel } from '../contract/metric-facts.ts';
 import { mean, type Point } from './track.ts';
 
 /**
@@ -32,9 +33,7 @@ export function ragen2Alarms(points: readonly Point[]): number[] {
   const spread = seriesOf(points, 'rollout/reward_std_in_group');
   const baseline = mean(spread.slice(0, 10).map(({ value }) => value));
   const labels = new Set(
-    points
-      .flatMap(({ metrics }) => Object.keys(metrics))
-      .filter((name) => /^evaluation\/[^/]+\/success_rate$/.test(name)),
+    points.flatMap(({ metrics }) => Object.keys(metrics)).filter((name) => evaluatedLabel(name)),
   );
   const stops = [
     firstStretch(spread.slice(10), 10, (value) => value < 0.1 * baseline),

@@ -1,3 +1,5 @@
+import { evaluatedSuccess } from '../contract/metric-facts.ts';
+
 /** A run's metrics after one iteration; those of an evaluation may come by themselves. */
 export interface Point {
   iteration: number;
@@ -141,10 +143,8 @@ function columnsOf(metrics: Point['metrics']): Map<Column, number> {
     if (Number.isFinite(value)) found.set(name, value);
     found.set(broken, Number.isFinite(value) ? (found.get(broken) ?? 0) : 1);
   }
-  const successes = Object.entries(metrics)
-    .filter(([name, value]) => /^evaluation\/[^/]+\/success_rate$/.test(name) && Number.isFinite(value))
-    .map(([, value]) => value);
-  if (successes.length > 0) found.set(evaluated, mean(successes));
+  const success = evaluatedSuccess(metrics);
+  if (success !== undefined) found.set(evaluated, success);
   return found;
 }
 

@@ -1,4 +1,5 @@
 import type { Estimate, Study } from '../contract/contract.ts';
+import { evaluatedLabel } from '../contract/metric-facts.ts';
 import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 
@@ -51,7 +52,7 @@ export function runTable(name: string, points: readonly Point[], levels: number)
 
 /** Labels of the environments that an iteration's metrics have evaluations of. */
 export const evaluatedLabels = (values: Record<string, number>): string[] =>
-  Object.keys(values).flatMap((name) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1] ?? []);
+  Object.keys(values).flatMap((name) => evaluatedLabel(name) ?? []);
 
 /** `74.2 % (68.5 % to 79.2 %)`: success and its interval, where there is one. */
 export function successText(values: Record<string, number>, label: string): string {

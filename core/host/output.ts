@@ -1,5 +1,6 @@
 import type { RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
+import { evaluatedLabel } from '../contract/metric-facts.ts';
 
 /** Codes that say the input can't be right, whatever the state of the world. */
 const inputCodes = new Set([
@@ -68,8 +69,7 @@ export function durationText(seconds: number): string {
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {
   return Object.entries(metrics)
-    .filter(([name]) => /^evaluation\/.+\/success_rate$/.test(name))
-    .map(([name, value]) => `${name.split('/')[1]} ${percent(value)}`)
+    .flatMap(([name, value]) => (evaluatedLabel(name) ? `${evaluatedLabel(name)} ${percent(value)}` : []))
     .join(', ');
 }
 

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
-import type { ApiError, RunStatus } from '../../core/contract/contract.ts';
+import type { ApiError, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { named } from './named.ts';
 
 export const statusWords: Record<RunStatus, string> = {
   created: 'Not started',
@@ -103,6 +102,10 @@ export function Progress({ value, label, status }: { value: number; label: strin
     </div>
   );
 }
+
+/** Says runs by the names that people know them by: core calls them by their ids, as the command line does. */
+const named = (text: string, runs: readonly RunSummary[] | null): string =>
+  text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
 /** `kind`: a warning is about what may go wrong, and announced with less haste. */
 export function ErrorNote({

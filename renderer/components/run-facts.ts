@@ -1,17 +1,12 @@
 import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
+import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
 
 /** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
 export function successOf({ latest }: RunSummary): {
   evaluation: number | undefined;
   rollout: number | undefined;
 } {
-  const rates = Object.entries(latest).flatMap(([name, value]) =>
-    /^evaluation\/.+\/success_rate$/.test(name) ? [value] : [],
-  );
-  return {
-    evaluation: rates.length > 0 ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length : undefined,
-    rollout: latest['rollout/success_rate'],
-  };
+  return { evaluation: evaluatedSuccess(latest), rollout: latest['rollout/success_rate'] };
 }
 
 const phaseWords: Record<string, { doing: string; unit: string }> = {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commandLine } from '../command-line.ts';
 import * as journal from './fixtures/journal.ts';
-import { dump, root, World } from './fixtures/world.ts';
+import { dump, World } from './fixtures/world.ts';
 
 let world: World;
 beforeEach(() => {
@@ -13,7 +13,7 @@ afterEach(() => world.close());
 
 /** Runs a command where no file may grow beyond so many bytes: each further write fails as it would on a full disk. */
 async function starpoWithin(bytes: number, ...args: string[]) {
-  const command = [process.execPath, join(root, 'core/host/cli.ts'), ...args];
+  const command = [process.execPath, commandLine, ...args];
   const child = spawn('/bin/sh', ['-c', `ulimit -f ${bytes / 512}; exec "$@"`, 'sh', ...command], {
     env: world.environment(),
     stdio: ['ignore', 'ignore', 'pipe'],

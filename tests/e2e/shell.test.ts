@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pinnedNode, run } from '../../scripts/lib/process.mjs';
+import { commandLine } from '../command-line.ts';
 import {
   expectSameAsAlone,
   expectUndisturbed,
@@ -78,7 +79,7 @@ async function closeWindow({ page, ended }: Shell): Promise<void> {
 /** What a command of the command line prints. */
 async function said(...args: string[]): Promise<string> {
   const env = { ...process.env, STARPO_HOME: home };
-  const { status, output } = await run(pinnedNode(), ['core/host/cli.ts', ...args], { env });
+  const { status, output } = await run(pinnedNode(), [commandLine, ...args], { env });
   expect(status, output).toBe(0);
   return output.trim();
 }

@@ -15,6 +15,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configVersion } from '../../core/run-config/upgrade.ts';
+import { commandLine } from '../command-line.ts';
 import {
   journalReaches,
   newRun,
@@ -63,7 +64,7 @@ async function refusal(program: string, ...args: string[]): Promise<Refusal> {
   };
 }
 
-const cli = (...args: string[]) => refusal(process.execPath, 'core/host/cli.ts', ...args, '--home', home);
+const cli = (...args: string[]) => refusal(process.execPath, commandLine, ...args, '--home', home);
 
 function expectRefusal(seen: Refusal, status: number, code: string) {
   expect(seen).toMatchObject({ status, code });

@@ -8,6 +8,7 @@ import { upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
+import { commandLine } from '../command-line.ts';
 import { root, temporaryHome, trainer } from './trainer-process.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -82,7 +83,7 @@ test.each([
 test('a run that breaks a rule between keys is not made', async () => {
   const { home, dispose } = await temporaryHome();
   const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
-  const { status, stderr } = spawnSync(process.execPath, ['core/host/cli.ts', ...args], {
+  const { status, stderr } = spawnSync(process.execPath, [commandLine, ...args], {
     cwd: root,
     encoding: 'utf8',
   });

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandLine } from '../command-line.ts';
 import { newTinyRun } from './tiny-run.ts';
 import {
   keptMetrics,
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => dispose());
 
 async function make(...args: string[]): Promise<string> {
-  const command = ['core/host/cli.ts', 'new', ...args, '--home', home];
+  const command = [commandLine, 'new', ...args, '--home', home];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
   return stdout.trim();
 }

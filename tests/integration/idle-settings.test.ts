@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { commandLine } from '../command-line.ts';
 import { newRun, root, sha256, temporaryHome, train } from './trainer-process.ts';
 
 const small = {
@@ -73,7 +74,7 @@ test('a configuration is checked from a preset, a run and a whole file, and noth
   await core.dispose();
 
   const cli = (...args: string[]) =>
-    spawnSync(process.execPath, ['core/host/cli.ts', 'check', ...args, '--home', home], {
+    spawnSync(process.execPath, [commandLine, 'check', ...args, '--home', home], {
       cwd: root,
       encoding: 'utf8',
     });

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { isMachineMetric } from '../../core/run-directory/metrics.ts';
+import { commandLine } from '../command-line.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const trainer = join(root, 'native/build/starpo-trainer');
@@ -36,11 +37,9 @@ export async function newRun(
   settings: Record<string, string | number>,
 ): Promise<string> {
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const { stdout } = await run(
-    process.execPath,
-    ['core/host/cli.ts', 'new', preset, '--home', home, ...set],
-    { cwd: root },
-  );
+  const { stdout } = await run(process.execPath, [commandLine, 'new', preset, '--home', home, ...set], {
+    cwd: root,
+  });
   return stdout.trim();
 }
 

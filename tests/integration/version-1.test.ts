@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configVersion } from '../../core/run-config/upgrade.ts';
+import { commandLine } from '../command-line.ts';
 import { keptMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
 
 const fixtures = join(root, 'tests/fixtures/version-1');
@@ -69,7 +70,7 @@ describe('a run of version 1', () => {
     cpSync(join(fixtures, 'frozen-lake/checkpoints'), join(home, 'runs/frozen-lake/checkpoints'), {
       recursive: true,
     });
-    const fork = execFileSync(process.execPath, ['core/host/cli.ts', ...args], {
+    const fork = execFileSync(process.execPath, [commandLine, ...args], {
       cwd: root,
       encoding: 'utf8',
     }).trim();

@@ -79,6 +79,7 @@ void rate_levels(const RunConfig& config, std::span<const std::unique_ptr<Enviro
     const EpisodeSpec& spec = episode.spec;
     if (spec.group == rated) continue;
     rated = spec.group;
+    if (prototypes[spec.environment]->leaves_to_chance()) continue;
     const EnvironmentConfig& rules = config.environments[spec.environment];
     const auto level = prototypes[spec.environment]->clone();
     level->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);

@@ -297,14 +297,15 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   };
   control_.poll_discardable(checkpoint_of_last);
   auto episodes = run_rollout(*state_->replica.generator, request);
+  const double seconds = watch.seconds();
   rate_levels(state_->config, state_->playground.prototypes, episodes);
 
   metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
-  at(metrics, metric::time_rollout) = watch.seconds();
-  at(metrics, metric::throughput_generated_tokens_per_second) = tokens / watch.seconds();
+  at(metrics, metric::time_rollout) = seconds;
+  at(metrics, metric::throughput_generated_tokens_per_second) = tokens / seconds;
   return episodes;
 }
 
