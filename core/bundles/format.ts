@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bundleChoice } from '../contract/contract.ts';
+import { bundleChoice } from '../contract/library.ts';
 import { Failure } from '../contract/failure.ts';
 import { runFiles } from '../run-directory/names.ts';
 

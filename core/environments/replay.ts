@@ -1,4 +1,5 @@
-import { episodeSummary, type Frame, type Replay, type ReplayTurn } from '../contract/contract.ts';
+import type { Frame, Replay, ReplayTurn } from '../contract/contract.ts';
+import { episodeSummary } from '../contract/episodes.ts';
 import type { Episode, EpisodeStep } from '../run-directory/episode.ts';
 import { float16Array, float32Array, mean } from '../run-directory/token-arrays.ts';
 import { actionFrames } from './frames.ts';

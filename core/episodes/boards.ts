@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { episodeSummary, type Frame, type RolloutBoards } from '../contract/contract.ts';
+import type { Frame, RolloutBoards } from '../contract/contract.ts';
+import { episodeSummary } from '../contract/episodes.ts';
 import { toFrames } from '../environments/replay.ts';
 import { type Episode, episode } from '../run-directory/episode.ts';
 import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from '../run-directory/rollouts.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { episodeSummary, type FoundEpisode, type Input } from '../contract/contract.ts';
+import type { FoundEpisode, Input } from '../contract/contract.ts';
+import { episodeSummary } from '../contract/episodes.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { inside, unpack } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';

@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import {
-  alertEvidence,
-  apiError,
-  humanSuccess,
-  noteText,
-  runName,
-  tagText,
-  trapReaction,
-} from '../contract/contract.ts';
+import { trapReaction } from '../contract/echo-trap.ts';
+import { humanSuccess } from '../contract/play.ts';
+import { alertEvidence, apiError, noteText, runName, tagText } from '../contract/runs.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';

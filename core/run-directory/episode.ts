@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { episodeSummary } from '../contract/contract.ts';
+import { episodeSummary } from '../contract/episodes.ts';
 
 /** One episode of a rollout file, as docs/formats/rollouts.md describes it; unknown keys are ignored. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoryPlan, phase } from '../contract/contract.ts';
+import { memoryPlan, phase } from '../contract/runs.ts';
 import { parseLine } from './parse-line.ts';
 
 /** The journal's events, as docs/formats/journal.md describes them. Keys, types, phases, reasons and levels that this version doesn't know are let through as they are. */

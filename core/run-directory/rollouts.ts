@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { type EpisodeSummary, episodeSummary } from '../contract/contract.ts';
+import { type EpisodeSummary, episodeSummary } from '../contract/episodes.ts';
 import { Failure } from '../contract/failure.ts';
 import { type Episode, episode } from './episode.ts';
 
