@@ -1,4 +1,4 @@
-// Takes the pictures of docs/screenshots anew: the main pages of this checkout in both themes, with the fake trainer and the sample run. Needs Chromium (CHROMIUM_PATH, else
+// Takes the pictures of docs/screenshots anew: the pages of this checkout in both themes, with the fake trainer and the sample run. Needs Chromium (CHROMIUM_PATH, else
 // /usr/bin/chromium).
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

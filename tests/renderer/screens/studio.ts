@@ -172,6 +172,19 @@ export async function busyStudio(): Promise<Served> {
   return served;
 }
 
+/** The same after somebody has tidied up: names, tags, a note, and a run in the trash. */
+export async function libraryStudio(): Promise<Served> {
+  const served = await busyStudio();
+  const { runs, call } = served;
+  await call('runs.annotate', {
+    ...{ runId: runs.sokoban!, name: 'Boxes, twice the learning rate, and a name that goes on for a while' },
+    addTags: ['boxes', 'lr 2e-4', 'second try', 'for the report'],
+    note: 'Learned to push along the wall first.',
+  });
+  await call('runs.delete', { runIds: [runs.created!] });
+  return served;
+}
+
 /** A trainer that hangs on a disk that is full, and an alert. */
 export async function warnedStudio(): Promise<Served> {
   const served = await Served.start();

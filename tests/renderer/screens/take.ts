@@ -7,7 +7,7 @@ import { fakeTrainer, root } from '../../core/fixtures/world.ts';
 import { violations } from '../../e2e/axe.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
 import { drawn, watch } from './still.ts';
-import { busyStudio, equippedStudio, Served, warnedStudio } from './studio.ts';
+import { busyStudio, equippedStudio, libraryStudio, Served, warnedStudio } from './studio.ts';
 import { trappedStudio } from './trap.ts';
 
 type Steps = (page: Page) => Promise<unknown>;
@@ -27,8 +27,16 @@ const documented: Record<string, string> = {
   'sample-then-and-now': 'then-and-now',
   'sample-thoughts': 'thoughts',
   'sample-new': 'new',
+  'sample-export': 'export',
   'trap-collapsing': 'echo-trap',
+  history: 'history',
+  'history-episodes': 'episodes',
+  'history-trash': 'trash',
+  compare: 'compare',
+  studies: 'studies',
   study: 'study',
+  'play-models-found': 'models',
+  system: 'system',
   'play-going': 'play',
 };
 const only = process.argv[4];
@@ -42,7 +50,12 @@ const narrow = [
   ['light', 1024, 700],
   ['dark', 1024, 700],
 ] as const;
-const kinds = documenting ? wide : [...wide, ...narrow];
+/** The second is 1440 at a zoom of 200 %. */
+const others = [
+  ['dark', 1920, 1080],
+  ['light', 720, 450],
+] as const;
+const kinds = documenting ? wide : [...wide, ...narrow, ...others];
 
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
@@ -75,7 +88,6 @@ await takeAll(busyStudio, (runs) => [
   ['page-unknown', '/nothing'],
   ['export', `/run/${runs.lake}/export`, showMethods],
   ['export-created', `/run/${runs.created}/export`],
-  ['system', '/system'],
   ['replay', `/run/${runs.lake}/replay`, stepped(4)],
   ['replay-level', `/run/${runs.lake}/replay/000060-frozen-lake-0004`, stepped(1)],
   ['replay-slip', `/run/${runs.paused}/replay/000041-train-0003`, stepped(2)],
@@ -87,6 +99,43 @@ await takeAll(busyStudio, (runs) => [
   ['replay-groups', `/run/${runs.lake}/replay/000080-train-0003`, showGroups],
   ['then-and-now', `/run/${runs.lake}/then-and-now`],
   ['replay-unknown', `/run/${runs.lake}/replay/000087-train-9999`],
+]);
+
+await takeAll(libraryStudio, (runs) => [
+  ['history', '/history'],
+  ['history-chosen', '/history', choose],
+  ['history-filtered', '/history', (page) => page.getByLabel('Search runs').fill('bandit')],
+  ['history-none', '/history', (page) => page.getByLabel('Search runs').fill('nothing is called this')],
+  [
+    'history-menu',
+    '/history',
+    (page) =>
+      page
+        .getByLabel(/^More for/)
+        .nth(2)
+        .click(),
+  ],
+  ['history-delete', '/history', askToDelete],
+  ['history-clean', '/history', (page) => page.getByRole('button', { name: 'Free disk space…' }).click()],
+  ['history-import', '/history', (page) => page.getByRole('button', { name: 'Import a run…' }).click()],
+  ['history-trash', '/history/trash'],
+  ['history-episodes', '/history/episodes', (page) => page.getByLabel('Search what episodes say').fill('go')],
+  ['palette', `/run/${runs.lake}`, (page) => page.keyboard.press('Control+k')],
+  ['palette-typed', '/start', typeInPalette],
+  ['keys', '/start', (page) => page.keyboard.press('Shift+?')],
+  ['run-head', `/run/${runs.lake}`],
+  ['run-head-paused', `/run/${runs.paused}`, askForCheckpoint],
+  ['run-head-completed', `/run/${runs.sokoban}`, (page) => page.getByLabel(/^More for/).click()],
+  [
+    'run-head-checkpoints',
+    `/run/${runs.bandit}`,
+    (page) => page.getByRole('button', { name: 'Fork from a checkpoint' }).click(),
+  ],
+  ['run-head-stop', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Stop…' }).click()],
+  ['run-head-rename', `/run/${runs.lake}`, rename],
+  ['run-head-export', `/run/${runs.bandit}`, (page) => page.getByRole('button', { name: 'Export…' }).click()],
+  ['run-head-note', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Add a note' }).click()],
+  ['system', '/system'],
 ]);
 
 await takeAll(trappedStudio, (runs) => [
@@ -131,6 +180,7 @@ await takeAll(
     ['sample-charts', '/run/sample-run', scrollToCharts],
     ['sample-replay', '/run/sample-run/replay/000120-train-0183', colourTokens],
     ['sample-thoughts', '/run/sample-run/thoughts'],
+    ['sample-export', '/run/sample-run/export', showMethods],
     ['sample-new', '/new/starter-mixed-starpo-s?rollout.groups=24'],
   ],
 );
@@ -351,4 +401,28 @@ async function writeNote(page: Page): Promise<void> {
 
 async function scrollToQueue(page: Page): Promise<void> {
   await page.locator('#queue').evaluate((heading) => heading.scrollIntoView());
+}
+
+async function choose(page: Page): Promise<void> {
+  const boxes = page.getByRole('checkbox', { name: /^Choose / });
+  for (const place of [2, 3, 4]) await boxes.nth(place).check();
+}
+
+async function askToDelete(page: Page): Promise<void> {
+  await choose(page);
+  await page.getByRole('button', { name: 'Delete…' }).click();
+}
+
+async function typeInPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('froz');
+}
+
+async function askForCheckpoint(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Checkpoint', exact: true }).click();
+}
+
+async function rename(page: Page): Promise<void> {
+  await page.getByLabel(/^More for/).click();
+  await page.getByRole('menuitem', { name: 'Rename…' }).click();
 }
