@@ -89,6 +89,9 @@ export function Sidebar({ route }: { route: Route }) {
         <span className="wide">Runs</span>
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}
       </h2>
+      {runs?.length === 0 && archived === 0 && (
+        <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>
+      )}
       <ul className="run-list">
         {listed.map((run) => (
           <li key={run.id}>
@@ -112,9 +115,6 @@ export function Sidebar({ route }: { route: Route }) {
         >
           {showArchived ? 'Hide' : 'Show'} {archived} archived
         </button>
-      )}
-      {runs?.length === 0 && archived === 0 && (
-        <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>
       )}
       <a
         className="nav-link"
