@@ -22,7 +22,7 @@ const windowClock: FrameClock = {
 };
 
 /** Milliseconds of a frame that tasks and the painting of what they drew may take; the rest is for the pointer and the keyboard. */
-const budget = 10;
+const budget = 8;
 /** Tasks shorter than this, in milliseconds, say nothing about what painting takes: a frame has its own cost. */
 const telling = 1;
 
@@ -42,12 +42,13 @@ export function createFrameScheduler({ requestFrame, afterFrame, now } = windowC
     tasks = new Set();
     requested = false;
     const begin = now();
-    let ran = false;
+    let ran = 0;
     for (const task of due) {
-      if (ran && (now() - begin) * stretch > budget) break;
+      // One more like those before it.
+      if (ran > 0 && (now() - begin) * (1 + 1 / ran) * stretch > budget) break;
       due.delete(task);
       task();
-      ran = true;
+      ran++;
     }
     const drawn = now() - begin;
     if (drawn >= telling)

@@ -51,7 +51,7 @@ test('a frame that is full leaves the rest to the next one, where it comes first
     clock.time += milliseconds;
   };
   const again = () => {
-    taking('a', 6)();
+    taking('a', 4)();
     scheduler.schedule(again);
   };
   scheduler.schedule(again);
@@ -62,6 +62,20 @@ test('a frame that is full leaves the rest to the next one, where it comes first
   expect(ran).toEqual(['a', 'b', 'c']);
   requested[2]!();
   expect(ran).toEqual(['a', 'b', 'c', 'a']);
+});
+
+test('a task is left to the next frame where one as long as those before it would not fit', () => {
+  const { requested, clock, scheduler } = schedulerByHand();
+  let ran = 0;
+  for (let count = 0; count < 3; count++)
+    scheduler.schedule(() => {
+      ran += 1;
+      clock.time += 6;
+    });
+  requested[0]!();
+  expect(ran).toBe(1);
+  requested[1]!();
+  expect(ran).toBe(2);
 });
 
 test('where painting takes long, fewer tasks are begun in a frame', () => {
@@ -76,15 +90,15 @@ test('where painting takes long, fewer tasks are begun in a frame', () => {
   };
   scheduleAll();
   requested[0]!();
-  expect(drawn).toBe(6);
-  // Three milliseconds of painting for each of drawing.
-  clock.time += 36;
+  expect(drawn).toBe(4);
+  // A millisecond of painting for each of drawing.
+  clock.time += 8;
   painted[0]!();
   requested[1]!();
-  expect(drawn).toBe(8);
+  expect(drawn).toBe(6);
   scheduleAll();
   requested[2]!();
-  expect(drawn).toBe(10);
+  expect(drawn).toBe(8);
 });
 
 test('a cancelled task does not run', () => {
