@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bundleChoice } from '../contract/library.ts';
 import { Failure } from '../contract/failure.ts';
+import { bundleChoice } from '../contract/library.ts';
 import { runFiles } from '../run-directory/names.ts';
 
 /** A run in one file, as docs/formats/bundle.md describes it. */

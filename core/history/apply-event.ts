@@ -20,6 +20,7 @@ export type JournalState = Pick<
   | 'journal_problem'
   | 'gap'
   | 'gap_before'
+  | 'taken'
 >;
 
 /** Of a run whose journal hasn't been read. */
@@ -37,6 +38,7 @@ export const unread: JournalState = {
   journal_problem: null,
   gap: 0,
   gap_before: 0,
+  taken: 0,
 };
 
 /** Events whose longest silences are kept together. */
@@ -61,8 +63,8 @@ export function applyEvent(
 }
 
 /**
- * The longest silence of the last events, in two windows of which the older one is let go: pauses and the time between two trainers aren't the run's
- * own pace.
+ * The time since the event before: part of what the run has taken, and perhaps the longest silence of the last events, in two windows of which the older one is let go.
+ * Pauses and the time between two trainers aren't the run's own.
  */
 function measureSilence(state: JournalState, { seq, time }: JournalEvent, { begins }: Meaning): void {
   const windows = Math.floor(seq / gapWindow) - Math.floor(Math.max(0, state.last_seq) / gapWindow);
@@ -71,7 +73,9 @@ function measureSilence(state: JournalState, { seq, time }: JournalEvent, { begi
     state.gap = 0;
   }
   if (begins || state.status === 'paused' || state.last_time === null) return;
-  state.gap = Math.max(state.gap, time - state.last_time);
+  const silence = time - state.last_time;
+  state.gap = Math.max(state.gap, silence);
+  if (state.taken !== null) state.taken += Math.max(0, silence);
 }
 
 function applyToState(state: JournalState, { time }: JournalEvent, meaning: Meaning): void {

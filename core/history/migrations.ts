@@ -6,9 +6,18 @@ import { sql as phases } from './migrations/0003-phases.ts';
 import { sql as alertEvidence } from './migrations/0004-alert-evidence.ts';
 import { sql as echoTrap } from './migrations/0005-echo-trap.ts';
 import { sql as library } from './migrations/0006-library.ts';
+import { sql as timeTaken } from './migrations/0007-time-taken.ts';
 
 /** Each lifts the database by one version (`user_version`). None is changed once it was released. */
-const migrations: readonly string[] = [runs, annotations, phases, alertEvidence, echoTrap, library];
+const migrations: readonly string[] = [
+  runs,
+  annotations,
+  phases,
+  alertEvidence,
+  echoTrap,
+  library,
+  timeTaken,
+];
 
 /** The version that this StarPO Studio writes. */
 export const historyVersion = migrations.length;

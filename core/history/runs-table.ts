@@ -45,6 +45,8 @@ export interface RunRow {
   given_name: string;
   /** As in `StarPO-S (PPO)`; NULL where an earlier version took the run in. */
   algorithm: string | null;
+  /** Milliseconds that trainers worked at it; NULL where an earlier version took the run in. */
+  taken: number | null;
 }
 
 /** What the history needs of run.json; a newer version's other keys don't matter here. */
@@ -89,7 +91,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   }
   prepared(
     database,
-    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
      ON CONFLICT DO NOTHING`,
   ).run(
     runId,

@@ -44,6 +44,7 @@ export function toSummary(
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: own === 'interrupted' ? row.last_time : row.ended_at,
+    takenSeconds: row.taken === null ? null : row.taken / 1000,
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(database, row) : null,
     latest: latestMetrics(database, row.id),

@@ -70,9 +70,10 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
-/** Seconds from a run's first start to its end, or until now; null before it. */
-export function tookSeconds({ startedAt, endedAt }: RunSummary, now: number): number | null {
-  return startedAt === null ? null : ((endedAt ?? now) - startedAt) / 1000;
+/** Seconds that a run has been trained for, or where that isn't known from its first start to its end or until now; null before it. */
+export function tookSeconds({ startedAt, endedAt, takenSeconds }: RunSummary, now: number): number | null {
+  if (startedAt === null) return null;
+  return takenSeconds ?? ((endedAt ?? now) - startedAt) / 1000;
 }
 
 /** `cpu, 2 threads` or a GPU's name; as configured where no trainer has begun. */

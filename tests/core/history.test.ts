@@ -147,6 +147,22 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({ endedAt: null });
   });
 
+  test('a run has taken what trainers worked at it: pauses and the time between two of them are none of it', async () => {
+    world.run(id, [
+      journal.started(0),
+      journal.iteration(10, 1),
+      journal.paused(11, 1),
+      journal.resumed(1011, 1),
+      journal.iteration(1020, 2),
+      // Killed, and begun again the next day.
+      journal.started(90_000, { checkpoint: 'checkpoints/000001', iteration: 1 }),
+      journal.iteration(90_010, 2),
+      journal.stopped(90_012, 2),
+    ]);
+    const core = await world.core();
+    expect(core.runs.get(id).takenSeconds).toBe(11 + 9 + 12);
+  });
+
   test("a run that begins from another's checkpoint is there from its first event on", async () => {
     const folder = world.run(id, [journal.started(0, null, 50)]);
     const core = await world.core();

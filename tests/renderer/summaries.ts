@@ -15,6 +15,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   createdAt: 7,
   startedAt: 7,
   endedAt: null,
+  takenSeconds: null,
   phase: null,
   etaSeconds: null,
   latest: {},

@@ -2,7 +2,7 @@ import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { successOf } from '../../components/run-facts.ts';
+import { successOf, tookSeconds } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp, useListedRuns } from '../../stores/app-store.ts';
 import styles from './recent-runs.module.css';
@@ -65,6 +65,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
 function Row({ run, now }: { run: RunSummary; now: number }) {
   const algorithm = useApp(({ presets }) => presets?.find(({ id }) => id === run.preset)?.algorithm);
   const { evaluation, rollout } = successOf(run);
+  const took = tookSeconds(run, now);
   return (
     <tr>
       <th scope="row" className={styles.run}>
@@ -101,9 +102,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
       </td>
       <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
       <td className="numeric">{rollout === undefined ? '–' : percent(rollout)}</td>
-      <td className="numeric">
-        {run.startedAt === null ? '–' : duration(((run.endedAt ?? now) - run.startedAt) / 1000)}
-      </td>
+      <td className="numeric">{took === null ? '–' : duration(took)}</td>
       <td className="faint">{ago(run.createdAt, now)}</td>
     </tr>
   );
