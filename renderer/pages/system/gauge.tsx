@@ -20,6 +20,8 @@ const height = 56;
 export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
   const known = shares.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / Math.max(1, known.length);
+  // One sample is a line too.
+  const drawn = shares.length === 1 ? [...shares, ...shares] : shares;
   const said = `${title}: ${value} now, on average ${Math.round(mean * 100)} % since it was first looked at`;
   return (
     <figure className={`panel ${styles.gauge}`} aria-label={said}>
@@ -28,9 +30,9 @@ export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         <path
           className={styles.area}
-          d={`${lineOf(shares, room)} L${width} ${height} L${startOf(shares, room)} ${height} Z`}
+          d={`${lineOf(drawn, room)} L${width} ${height} L${startOf(drawn, room)} ${height} Z`}
         />
-        <path className={styles.line} d={lineOf(shares, room)} />
+        <path className={styles.line} d={lineOf(drawn, room)} />
       </svg>
       <span className={styles.scale} aria-hidden="true">
         <span>{span} ago</span>
@@ -51,8 +53,5 @@ function lineOf(shares: readonly (number | null)[], room: number): string {
     const y = height - 1 - (share ?? 0) * (height - 2);
     return `${place(index, shares.length, room).toFixed(1)} ${y.toFixed(1)}`;
   });
-  // One sample is a line too.
-  return points.length === 0
-    ? `M0 ${height}`
-    : `M${points.join(' L')} L${width} ${points.at(-1)!.split(' ')[1]}`;
+  return points.length === 0 ? `M0 ${height}` : `M${points.join(' L')}`;
 }
