@@ -3,10 +3,9 @@
  * Usage: npm run benchmark:engine -- [--repeats 5] [--threads 2] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandArguments, machine } from './machine.ts';
+import { commandArguments, machine, writeResult } from './machine.ts';
 
 const { values } = parseArgs({
   options: {
@@ -49,6 +48,4 @@ const result = {
   machine: machine(),
   results: ['avx512', 'avx2'].map(measure),
 };
-const text = `${JSON.stringify(result, null, 2)}\n`;
-if (values.out) writeFileSync(resolve(values.out), text);
-else console.log(text);
+writeResult(result, values.out);

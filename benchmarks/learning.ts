@@ -3,12 +3,12 @@
  * sampling keys). Usage: npm run benchmark:learning -- PRESET [--seeds 1,2,3] [--set key=value ...] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bootstrapMean } from './bootstrap.ts';
-import { commandArguments, machine } from './machine.ts';
+import { commandArguments, machine, writeResult } from './machine.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const { values, positionals } = parseArgs({
@@ -94,6 +94,4 @@ const result = {
   pooled,
   runs: runs.map(({ differences, ...rest }) => rest),
 };
-const text = `${JSON.stringify(result, null, 2)}\n`;
-if (values.out) writeFileSync(resolve(values.out), text);
-else console.log(text);
+writeResult(result, values.out);

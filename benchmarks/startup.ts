@@ -4,10 +4,9 @@
  * Usage: npm run benchmark:startup -- [--runs 50] [--out FILE]
  */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandArguments, machine } from './machine.ts';
+import { commandArguments, machine, writeResult } from './machine.ts';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '50' }, out: { type: 'string' } },
@@ -53,6 +52,4 @@ const result = {
   runs: Number(values.runs),
   milliseconds: results,
 };
-const text = `${JSON.stringify(result, null, 2)}\n`;
-if (values.out) writeFileSync(resolve(values.out), text);
-else console.log(text);
+writeResult(result, values.out);

@@ -5,9 +5,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ import { WebSocket } from 'ws';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket, type SocketConstructor } from '../../core/contract/web-socket.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, machine, writeResult } from '../machine.ts';
 import { brief, logLine, tenHours, writeRun } from './data-folder.ts';
 
 const { values } = parseArgs({
@@ -114,9 +114,7 @@ try {
     },
     stalled_client: { notices, megabytes: round(stalled / 1e6) },
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   for (const child of started) child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });

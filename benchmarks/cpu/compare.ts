@@ -5,11 +5,11 @@
  * Usage: npm run benchmark:cpu -- [--repeats 5] [--threads 2] [--clock wall|processor] [--python FILE] [--fresh] [--mirror URL] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, machine, writeResult } from '../machine.ts';
 import { inPeers, preparePeers } from '../peers.ts';
 
 interface Measured {
@@ -166,9 +166,7 @@ try {
     },
     engine_seconds_of_a_training_step: engine.training.seconds,
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  if (values.out) writeFileSync(resolve(values.out), text);
-  else console.log(text);
+  writeResult(result, values.out);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

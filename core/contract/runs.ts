@@ -142,7 +142,7 @@ export const runSummary = z.object({
   createdAt: z.number().describe('ms since the epoch'),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
-  /** How long trainers worked at it up to the newest event, without pauses; null where an earlier version took the run in. */
+  /** How long trainers worked at it up to the newest event, without pauses; null where an earlier version took its events in. */
   takenSeconds: z.number().nullable(),
   phase: phase.nullable(),
   /** Seconds to the end at the pace of the last iterations; null while unknown or not running. */

@@ -45,7 +45,7 @@ export interface RunRow {
   given_name: string;
   /** As in `StarPO-S (PPO)`; NULL where an earlier version took the run in. */
   algorithm: string | null;
-  /** Milliseconds that trainers worked at it; NULL where an earlier version took the run in. */
+  /** Milliseconds that trainers worked at it; NULL where an earlier version took its events in. */
   taken: number | null;
 }
 

@@ -69,7 +69,10 @@ export function durationText(seconds: number): string {
 /** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
 export function successLine(metrics: Record<string, number>): string {
   return Object.entries(metrics)
-    .flatMap(([name, value]) => (evaluatedLabel(name) ? `${evaluatedLabel(name)} ${percent(value)}` : []))
+    .flatMap(([name, value]) => {
+      const label = evaluatedLabel(name);
+      return label ? `${label} ${percent(value)}` : [];
+    })
     .join(', ');
 }
 

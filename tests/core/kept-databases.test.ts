@@ -73,6 +73,18 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     expect(dump(core).events).toHaveLength(8);
   });
 
+  test('a run that an earlier version had read nothing of counts its time from its first event on', async () => {
+    const database = new Database(databaseFile(world.home));
+    database.exec(readFileSync(join(import.meta.dirname, 'fixtures/databases/version-6.sql'), 'utf8'));
+    database.exec(`INSERT INTO runs (id, name, preset, task, environments, iterations, created_at)
+      VALUES ('new-run', 'new-run', 'custom', 'reinforce', '["frozen-lake"]', 120, 0)`);
+    database.close();
+    world.run('new-run', lines);
+    const core = await world.core();
+    expect(core.runs.get('new-run')).toMatchObject({ status: 'completed', takenSeconds: 8 });
+    expect(core.runs.get(id).takenSeconds).toBeNull();
+  });
+
   test('a newer history is shown and nothing of it changed; whatever would write says why it does not', async () => {
     await (await world.core()).dispose();
     const database = new Database(databaseFile(world.home));
