@@ -4,12 +4,12 @@ import type { Outcome } from './outcome.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** From signals to a state, with hysteresis: upwards at once, since every signal has waited already; downwards only after some calm. */
+/** From signals to a state, with hysteresis: upwards at once, since every signal has waited already; downwards, or to another state of the same rank, only after some calm. */
 
 export interface Standing {
   state: TrapState;
   since: number;
-  /** Iterations in a row that asked for something lower than the state. */
+  /** Iterations in a row that asked for another state, and for no higher one. */
   calm: number;
   /** The highest level that was told and hasn't been left since. */
   told: TrapLevel | null;
@@ -17,7 +17,7 @@ export interface Standing {
 
 export const newStanding = (): Standing => ({ state: 'healthy', since: 0, calm: 0, told: null });
 
-/** How bad a state is; those of one rank replace each other at once. */
+/** How bad a state is. */
 const ranks: Record<TrapState, number> = {
   healthy: 0,
   solved: 0,
@@ -40,8 +40,8 @@ export function moveOn(
   calmFor: number,
 ): TrapLevel | null {
   const rise = ranks[target] - ranks[standing.state];
-  standing.calm = rise < 0 ? standing.calm + 1 : 0;
-  if (target !== standing.state && (rise >= 0 || standing.calm >= calmFor)) {
+  standing.calm = target !== standing.state && rise <= 0 ? standing.calm + 1 : 0;
+  if (rise > 0 || standing.calm >= calmFor) {
     standing.state = target;
     standing.since = iteration;
     standing.calm = 0;

@@ -69,8 +69,8 @@ export function Recovery({ here }: { here: string | null }) {
             {run.iteration} of {run.iterations}
           </span>
         ))}
-        {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}. Everything up to the last
-        checkpoint is kept.
+        {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}.{' '}
+        {several ? 'Their last checkpoints are' : 'Its last checkpoint is'} kept.
       </p>
       <div className={styles.actions}>
         <Button kind="primary" icon="play" onClick={() => void goOn()}>

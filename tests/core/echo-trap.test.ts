@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { echoTrap } from '../../core/contract/contract.ts';
+import type { TrapState } from '../../core/contract/echo-trap.ts';
 import { metricTitles } from '../../core/contract/metric-titles.ts';
 import { adviceFor } from '../../core/echo-trap/advice.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
+import { moveOn, newStanding } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { type Point, watched } from '../../core/echo-trap/track.ts';
@@ -76,6 +78,27 @@ describe("what the Echo Trap's monitor says of a run", () => {
     expect(monitor.alarms).toEqual([]);
     expect(monitor.view()!.state).toBe('locked');
     expect(monitor.alerts.map(({ level }) => level)).toContain('watch');
+  });
+
+  test('a state gives way to a higher one at once, to another only when that is asked for again and again', () => {
+    const standing = newStanding();
+    const asked: [target: TrapState, state: TrapState][] = [
+      ['watch', 'watch'],
+      ['locked', 'watch'],
+      ['watch', 'watch'],
+      ['locked', 'watch'],
+      ['locked', 'watch'],
+      ['locked', 'locked'],
+      ['healthy', 'locked'],
+      ['warning', 'warning'],
+      ['locked', 'warning'],
+      ['healthy', 'warning'],
+      ['healthy', 'healthy'],
+    ];
+    for (const [i, [target, state]] of asked.entries()) {
+      moveOn(standing, target, i, 3);
+      expect(standing.state, `after ${i + 1}`).toBe(state);
+    }
   });
 
   test('a run that dies in its first iterations is its own baseline in nothing', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { factsOf, learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
-import { ideasFor } from '../../renderer/pages/run/what-next.ts';
+import { ideasFor, sightsOf } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
 const run = (change: Partial<RunSummary> = {}) => runOf({ status: 'completed', ...change });
@@ -30,6 +30,12 @@ describe('what to try next', () => {
     const trap = (state: TrapState) => run({ trap: { state } as RunSummary['trap'] });
     expect(wordsOf([0.3, 0.5, 0.7], trap('collapsing'))[0]).toBe('See what helps');
     expect(wordsOf([0.3, 0.5, 0.7], trap('healthy'))[0]).toBe('Train more');
+  });
+
+  test('in the sample run there is something to look at, and nothing to go on with', () => {
+    const words = (trap: RunSummary['trap']) => sightsOf(run({ trap })).map(({ words }) => words);
+    expect(words(null)).toEqual(['Replay them', 'See its thoughts grow']);
+    expect(words({ state: 'watch' } as RunSummary['trap'])).toContain('See why');
   });
 
   test('the result stands by itself, with each environment that was evaluated twice', () => {

@@ -13,7 +13,7 @@ import { spansOf } from '../then-and-now/learned.ts';
 import styles from './finish.module.css';
 import { factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
 import { showPart } from './show-part.ts';
-import { type Idea, ideasFor } from './what-next.ts';
+import { type Idea, ideasFor, sightsOf } from './what-next.ts';
 
 /** What came of a run that is through, to be shared, and what to try next. */
 export function Finish({ run }: { run: RunSummary }) {
@@ -27,6 +27,7 @@ export function Finish({ run }: { run: RunSummary }) {
   const compared = useMemo(() => spansOf(files).length > 0, [files]);
   if (learned.length === 0) return null;
   const facts = factsOf(run, levels);
+  const isSample = run.id === sampleRunId;
   return (
     <section className={`panel ${styles.finish}`} aria-labelledby={title}>
       <div className={styles.result}>
@@ -53,18 +54,16 @@ export function Finish({ run }: { run: RunSummary }) {
           )}
         </div>
       </div>
-      {run.id !== sampleRunId && (
-        <div className={styles.next}>
-          <h2>What to try next</h2>
-          <ul>
-            {ideasFor(run, learned).map((idea) => (
-              <li key={idea.words}>
-                <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <div className={styles.next}>
+        <h2>{isSample ? 'What to look at' : 'What to try next'}</h2>
+        <ul>
+          {(isSample ? sightsOf(run) : ideasFor(run, learned)).map((idea) => (
+            <li key={idea.words}>
+              <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
+            </li>
+          ))}
+        </ul>
+      </div>
       <div className={styles.clip}>
         <FinishClip run={run} files={files} learned={learned[0]!} />
       </div>

@@ -58,5 +58,28 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
   return ideas.slice(0, 3);
 }
 
+/** What there is to see in the run that comes with the app, which nobody goes on from. */
+export function sightsOf(run: RunSummary): Idea[] {
+  const sights: Idea[] = [
+    {
+      why: 'Every board and every word of its last episodes is here.',
+      words: 'Replay them',
+      to: { href: formatRoute({ page: 'replay', runId: run.id, episodeId: null }) },
+    },
+    {
+      why: 'What did it think, and how did that change?',
+      words: 'See its thoughts grow',
+      to: { href: formatRoute({ page: 'thoughts', runId: run.id, iteration: null }) },
+    },
+  ];
+  if (run.trap?.state === 'watch')
+    sights.push({
+      why: 'The Echo Trap’s monitor began to watch it, and it held.',
+      words: 'See why',
+      to: { part: 'echo-trap' },
+    });
+  return sights;
+}
+
 /** The newest evaluation is the best one, and clearly better than the one before. */
 const isRising = ({ last, best, step }: Learned) => best.iteration === last.iteration && step >= clear;

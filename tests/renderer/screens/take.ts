@@ -135,7 +135,6 @@ await takeAll(libraryStudio, (runs) => [
   ['run-head-rename', `/run/${runs.lake}`, rename],
   ['run-head-export', `/run/${runs.bandit}`, (page) => page.getByRole('button', { name: 'Export…' }).click()],
   ['run-head-note', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Add a note' }).click()],
-  ['system', '/system'],
 ]);
 
 await takeAll(trappedStudio, (runs) => [
@@ -164,6 +163,7 @@ await takeAll(playStudio, (runs) => [
   ['play-models', '/models'],
   ['play-models-found', '/models', lookUp(false)],
   ['play-models-stopped', '/models', lookUp(true)],
+  ['system', '/system', measuredFor(8)],
 ]);
 
 await takeAll(warnedStudio, (runs) => [['run-warned', `/run/${runs.lake}`]]);
@@ -282,6 +282,18 @@ async function stepTogether(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
   for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+}
+
+/** Until the gauges have so many samples. */
+function measuredFor(samples: number): Steps {
+  return async (page) => {
+    const gauge = page.getByRole('region', { name: 'Gauges' }).locator('path').last();
+    await page.waitForFunction(
+      ([path, least]) => path!.getAttribute('d')!.split('L').length >= least,
+      [await gauge.elementHandle(), samples] as const,
+      { timeout: 120_000 },
+    );
+  };
 }
 
 async function colourTokens(page: Page): Promise<void> {

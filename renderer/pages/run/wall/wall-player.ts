@@ -12,6 +12,8 @@ const endTime = 700;
 /** In which all boards show their end, before something newer may come, or they begin again. */
 export const restTime = 1200;
 const holdTime = 5000;
+/** Of a wall of more boards each frame draws a part, in turns: small boards move well enough at half the frames. */
+const mostAFrame = 128;
 
 /** A board on the wall. `level` is the same for boards whose ground looks the same. */
 export interface WallBoard {
@@ -34,7 +36,7 @@ interface Drawn {
 }
 
 /**
- * Plays all boards of a rollout at once on one canvas, past React: in every animation frame it draws those boards anew that have moved since the last one. `over` is told once of
+ * Plays all boards of a rollout at once on one canvas, past React: in an animation frame it draws those boards anew that have moved since they were drawn. `over` is told once of
  * each rollout, when all of its boards have shown their end for a while.
  */
 export class WallPlayer {
@@ -49,6 +51,7 @@ export class WallPlayer {
   private time = 0;
   private last = 0;
   private told = false;
+  private turn = 0;
   private playing = false;
   private pixels = 1;
   private colours: { gold: string; deep: string } = { gold: '', deep: '' };
@@ -90,7 +93,7 @@ export class WallPlayer {
         state: Number.NaN,
       };
     });
-    this.draw();
+    this.draw(1);
   }
 
   play(): void {
@@ -108,7 +111,7 @@ export class WallPlayer {
   /** Shows how all of them ended, as who wants no motion sees them. */
   finish(): void {
     this.time = this.length + endTime;
-    this.draw();
+    this.draw(1);
   }
 
   /** How long the longest episode plays, however late it begins. */
@@ -129,14 +132,17 @@ export class WallPlayer {
       this.over();
     }
     if (this.time > end + holdTime) this.time = 0;
-    this.draw();
+    this.draw(Math.max(1, Math.ceil(this.boards.length / mostAFrame)));
     frames.schedule(this.tick);
   };
 
-  private draw(): void {
+  /** `turns`: of so many boards only the one whose turn it is. */
+  private draw(turns: number): void {
     const context = this.canvas.getContext('2d');
     if (!context || !this.layout) return;
+    this.turn = (this.turn + 1) % turns;
     for (const [at, board] of this.boards.entries()) {
+      if (at % turns !== this.turn) continue;
       const drawn = this.drawn[at]!;
       const last = board.painting.count - 1;
       const time = Math.max(0, this.time - delayOf(board));
