@@ -90,7 +90,8 @@ async function answer(core: Core, handlers: Handlers, name: unknown, input: unkn
     return { ok: true, value: await perform(core, handlers, name, input) };
   } catch (error) {
     const failure = asFailure(error);
-    if (failure.code === 'internal')
+    // What is asked while core lets go of everything fails, and is no fault to be told of.
+    if (failure.code === 'internal' && core.database.open)
       core.log(`${String(name)}: ${error instanceof Error ? error.stack : String(error)}`);
     return { ok: false, error: failure.toApiError() };
   }

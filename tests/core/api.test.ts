@@ -1,9 +1,10 @@
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ClosableChannel, messageLimit } from '../../core/contract/channel.ts';
+import { type ClosableChannel, channelPair, messageLimit } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Notice, ProcedureName } from '../../core/contract/contract.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
 import { type Transport, transports } from './fixtures/transports.ts';
 import { World } from './fixtures/world.ts';
 
@@ -277,4 +278,16 @@ describe("Electron's IPC", () => {
     channel.close();
     await world.close();
   });
+});
+
+test('what is asked of a core that has ended fails, and is no fault that it tells of', async () => {
+  const world = new World();
+  const core = await world.core();
+  const { left, right } = channelPair();
+  serveChannel(core, right);
+  const client = createClient(left);
+  await core.dispose();
+  await expect(client.call('episodes.search', { text: '' })).rejects.toMatchObject({ code: 'internal' });
+  expect(world.logged).toEqual([]);
+  await world.close();
 });

@@ -120,7 +120,12 @@ const common = {
 test('without a run every page says what it would show', async () => {
   await begin('/start');
   const run = '/run/sample-run';
-  const sample = { sample: run, 'replay of the sample': `${run}/replay`, mixed: '/new/starter-mixed' };
+  const sample = {
+    sample: run,
+    'replay of the sample': `${run}/replay`,
+    'export of the sample': `${run}/export`,
+    mixed: '/new/starter-mixed',
+  };
   const unknown = { unknown: '/nothing', 'unknown run': '/run/nothing' };
   expect(await walk({ ...common, ...sample, ...unknown })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { ExportSource } from '../../../../core/contract/contract.ts';
+import { type ExportSource, sampleRunId } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
@@ -25,11 +25,18 @@ export function ExportPage() {
   useEffect(() => {
     if (name) document.title = `Export · ${name} · StarPO Studio`;
   }, [name]);
-  if (!run)
+  if (!run || runId === sampleRunId)
     return (
       <div className="page">
         <h1>Export</h1>
-        <Empty title="Loading the run…" />
+        {run ? (
+          <Empty title="The sample run isn't exported.">
+            <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>Train one like it</a>, and
+            export that.
+          </Empty>
+        ) : (
+          <Empty title="Loading the run…" />
+        )}
       </div>
     );
   return (
