@@ -79,7 +79,7 @@ function Page({ route }: { route: Route }) {
     );
   if (route.page === 'history') return <HistoryPage part={route.part} />;
   if (route.page === 'system') return <SystemPage />;
-  if (route.page === 'models') return <ModelsPage />;
+  if (route.page === 'models') return <ModelsPage repository={route.repository ?? null} />;
   if (route.page === 'play')
     return route.runId === undefined ? (
       <ChooseRunToPlay />

@@ -11,7 +11,8 @@ export type Route =
   | { page: 'history'; part: HistoryPart }
   /** Runs over one another; none: to be chosen there. */
   | { page: 'compare'; runIds: readonly string[] }
-  | { page: 'models' }
+  /** `repository`: a model of the hub that is looked up there, as OWNER/NAME. */
+  | { page: 'models'; repository?: string }
   /** Whose checkpoint plays is chosen there. */
   | { page: 'play'; runId?: undefined }
   /** Null: the newest checkpoint. */
@@ -53,7 +54,7 @@ const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies 
  * - `#/studies`, `#/study/ID`
  * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
- * - `#/models`, `#/play[/RUN[/CHECKPOINT]]`, `#/system`
+ * - `#/models[/OWNER/NAME]`, `#/play[/RUN[/CHECKPOINT]]`, `#/system`
  * - `#/run/ID`, `#/run/ID/export`, `#/run/ID/thoughts[/ITERATION]`
  * - `#/run/ID/replay[/EPISODE[/thought/WORDS]]`, or `/opening/WORDS`; `#/run/ID/evaluation/NAME[/EPISODE]`; an episode also with `/turn/NUMBER`
  * - `#/run/ID/then-and-now[/SET[/LEVEL]]`
@@ -73,6 +74,8 @@ export function parseRoute(hash: string): Route {
   if (page === 'compare' && view === undefined)
     return { page: 'compare', runIds: [...new Set((runId ?? '').split(',').filter(Boolean))] };
   if (page === 'models' && runId === undefined) return { page: 'models' };
+  if (page === 'models' && runId && view && rest.length === 0)
+    return { page: 'models', repository: `${runId}/${view}` };
   if (page === 'play' && rest.length === 0) return playRoute(runId, view, hash);
   if (page !== 'run' || !runId) return { page: 'unknown', hash };
   if (view === 'replay') {
@@ -154,7 +157,8 @@ export function formatRoute(route: Route): string {
   if (route.page === 'compare')
     return ['#/compare', route.runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/');
   if (route.page === 'unknown') return route.hash;
-  if (route.page === 'models') return '#/models';
+  if (route.page === 'models')
+    return ['#/models', ...(route.repository?.split('/') ?? []).map(encodeURIComponent)].join('/');
   if (route.page === 'play') {
     if (route.runId === undefined) return '#/play';
     const played = `#/play/${encodeURIComponent(route.runId)}`;

@@ -238,8 +238,6 @@ export const modelState = z.object({
   folder: z.string().nullable(),
   parameters: z.number().nullable(),
   problem: apiError.nullable(),
-  /** A command that would put the model where it is looked for first. */
-  download: z.string(),
 });
 export type ModelState = z.infer<typeof modelState>;
 

@@ -26,7 +26,7 @@ export function findPublishedModel(
   throw new Failure(
     'model_missing',
     `${model.name} isn't on this machine: neither in ${own} nor in Hugging Face's cache ${cache}.`,
-    `Download it with \`${downloadCommand(home, model)}\`, or set start.model to where it is.`,
+    `Download it on the Models page or with \`${downloadCommand(home, model)}\`, or set start.model to where it is.`,
   );
 }
 

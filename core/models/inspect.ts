@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ModelState } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { downloadCommand, findPublishedModel } from './find.ts';
+import { findPublishedModel } from './find.ts';
 import { publishedModel } from './published.ts';
 
 /** Whether a run could begin from a published model's folder: the named one, or wherever it is found. Throws `model_unknown`. */
@@ -13,14 +13,13 @@ export async function inspectModel(
   chosen?: string,
 ): Promise<ModelState> {
   const model = publishedModel(name);
-  const download = downloadCommand(home, model);
   let folder: string | null = null;
   try {
     folder = chosen ? existing(resolve(chosen)) : findPublishedModel(home, model);
     const { parameters } = await trainer.inspect(folder);
-    return { folder, parameters, problem: null, download };
+    return { folder, parameters, problem: null };
   } catch (error) {
-    return { folder, parameters: null, problem: asFailure(error).toApiError(), download };
+    return { folder, parameters: null, problem: asFailure(error).toApiError() };
   }
 }
 

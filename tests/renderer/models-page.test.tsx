@@ -49,6 +49,16 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.shown(() => !page.find('main')!.textContent!.includes('Tiny-Qwen') && true);
   });
 
+  test('looks up at once what its address names, and begins a run from what is here', async () => {
+    page.open(`#/models/${hub.repository}`);
+    await page.shown(page.saying('article', /Download4\.0 MB in 3 files/));
+    page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
+    await page.click(button('Add'));
+    const row = await page.shown(page.saying('tr', /your folder/));
+    const link = row.querySelector('a[href^="#/new/"]')!.getAttribute('href');
+    expect(link).toBe(`#/new/starter-frozen-lake?start.model=${encodeURIComponent(starter)}`);
+  });
+
   test('says what is wrong with a name, and adds and removes folders', async () => {
     await lookUp('tiny');
     await page.shown(page.saying('[role=alert]', /no model's name.*OWNER\/NAME/));

@@ -24,6 +24,7 @@ const routes: [string, Route][] = [
   ['#/compare', { page: 'compare', runIds: [] }],
   ['#/compare/frozen-lake-1,bandit-2', { page: 'compare', runIds: ['frozen-lake-1', 'bandit-2'] }],
   ['#/models', { page: 'models' }],
+  ['#/models/Qwen/Qwen2.5-0.5B', { page: 'models', repository: 'Qwen/Qwen2.5-0.5B' }],
   ['#/play', { page: 'play' }],
   ['#/play/frozen-lake-1', { page: 'play', runId: 'frozen-lake-1', checkpoint: null }],
   ['#/play/frozen-lake-1/40', { page: 'play', runId: 'frozen-lake-1', checkpoint: 40 }],

@@ -94,6 +94,21 @@ test('the time is told with what it rests on', async () => {
   );
 });
 
+test('what is typed into the first settings is checked, and the time follows it', async () => {
+  page = await Page.on();
+  page.open('#/start');
+  const minutes = () => Number(page.find('form')?.textContent?.match(/about (\d+) min on this machine/)?.[1]);
+  const usual = await page.shown(() => minutes() || null);
+  const field = page.all<HTMLInputElement>('form label input').find(({ value }) => value === '120')!;
+  page.write(field, '-5');
+  await page.shown(page.saying('form [role="status"]', /Iterations must be/));
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+  expect(page.find('form')!.textContent).not.toContain('on this machine');
+  page.write(field, '480');
+  await page.shown(() => minutes() > 3 * usual);
+  expect(field.getAttribute('aria-invalid')).toBeNull();
+});
+
 test('a trainer that cannot be started says why and blocks the presets', async () => {
   page = await Page.on(undefined, '/nowhere/starpo-trainer');
   page.open('#/start');
@@ -110,7 +125,10 @@ test('the presets of a published model are one row where there is no GPU; opened
   expect(page.find(`${section} article`)).toBeNull();
   await page.click(`${section} button[aria-expanded]`);
   await page.shown(page.saying(`${section} [role="status"]`, /can’t start here: the trainer finds no GPU/));
-  await page.shown(page.saying(section, /isn't on this machine.*model_missing.*hf download/s));
+  await page.shown(page.saying(section, /isn't on this machine/));
+  expect(page.find(`${section} a[href="#/models/Qwen/Qwen2.5-0.5B-Instruct"]`)?.textContent).toBe(
+    'Download it…',
+  );
   const start = page.find<HTMLButtonElement>(
     `${section} button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]`,
   );

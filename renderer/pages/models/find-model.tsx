@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { ApiError, HubModel } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
@@ -12,10 +12,11 @@ import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 
 /** A model's name, what the hub says of it, licence first, and the button that downloads it. */
-export function FindModel() {
+export function FindModel({ repository }: { repository: string | null }) {
   const api = useApi();
+  const open = useApp((state) => state.connection === 'open');
   const presets = useApp((state) => state.presets);
-  const [name, setName] = useState('');
+  const [name, setName] = useState(repository ?? '');
   const [found, setFound] = useState<HubModel | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [asking, setAsking] = useState(false);
@@ -40,6 +41,12 @@ export function FindModel() {
     setName(repository);
     void look(repository);
   };
+  const waiting = useRef(repository);
+  useEffect(() => {
+    if (!open || waiting.current === null) return;
+    void look(waiting.current);
+    waiting.current = null;
+  });
   return (
     <>
       <form

@@ -6,6 +6,7 @@ import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { useDoing } from '../../components/use-doing.ts';
+import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
@@ -65,7 +66,10 @@ function Row({ model }: { model: ModelEntry }) {
         <Fit model={model} />
       </td>
       <td>
-        <Actions model={model} />
+        <div className={styles.foundActions}>
+          <TrainFrom model={model} />
+          <Actions model={model} />
+        </div>
       </td>
     </tr>
   );
@@ -107,6 +111,20 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
       {gpu ? '' : 'There is no GPU here; '}
       {needs} of {gigabytes(memory)} of {gpu ? 'GPU memory' : 'memory'}
     </>
+  );
+}
+
+/** To the form of a run that begins from it: with the settings of its own presets, or of models of its size. */
+function TrainFrom({ model: { name, folder, source, parameters, problem } }: { model: ModelEntry }) {
+  const presets = useApp((state) => state.presets) ?? [];
+  const published = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
+  const preset = (parameters ?? 0) < small ? 'starter-frozen-lake' : published?.id;
+  if (problem || preset === undefined) return null;
+  const set: Record<string, string> = source === 'starter' ? {} : { 'start.model': folder };
+  return (
+    <a className="button" href={formatRoute({ page: 'new', from: { preset }, set })}>
+      Train from it
+    </a>
   );
 }
 

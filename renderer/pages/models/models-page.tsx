@@ -6,8 +6,8 @@ import styles from './models-page.module.css';
 import { RunCheckpointTable } from './run-checkpoints.tsx';
 import { useModels } from './use-models.ts';
 
-/** What runs can begin from: folders of this machine, what a hub has, and the checkpoints of runs. */
-export function ModelsPage() {
+/** What runs can begin from: folders of this machine, what a hub has, and the checkpoints of runs. `repository`: what to look up there at once. */
+export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
   return (
     <div className="page">
@@ -17,7 +17,7 @@ export function ModelsPage() {
       </header>
       <section className={styles.section} aria-labelledby="models-get">
         <h2 id="models-get">Get a model</h2>
-        <FindModel />
+        <FindModel key={repository} repository={repository} />
         {list && <DownloadList downloads={list.downloads} tasks={tasks} />}
         <HubForm />
       </section>

@@ -1,5 +1,6 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import type { PresetCard, Settings } from '../../../core/contract/contract.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -39,6 +40,11 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
   const wish = { source: { preset: card.id }, set: { ...set, ...changed }, title: card.title };
   const busy = run.busy?.title === card.title ? run.busy.how : null;
   const place = { from: { preset: card.id }, set: texts(wish.set) };
+  const asked = Object.keys(wish.set).length > 0 ? { ...wish.source, set: wish.set, titles: true } : null;
+  const check = useAnswer('configs.check', asked, 250);
+  const said = useId();
+  const problem = (check.fresh && check.value?.problems[0]) || null;
+  const time = asked === null ? card.time : (check.value?.time ?? null);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -70,6 +76,8 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
                 autoComplete="off"
                 value={typed[path] ?? String(card.first[path] ?? '')}
                 data-changed={path in changed || undefined}
+                aria-invalid={problem?.path === path || undefined}
+                aria-describedby={problem?.path === path ? said : undefined}
                 onChange={({ target }) => setTyped({ ...typed, [path]: target.value.trim() })}
               />
             </label>
@@ -94,6 +102,9 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
             </label>
           )}
         </div>
+        <p id={said} className={styles.problem} role="status">
+          {problem?.message}
+        </p>
         <div className={styles.foot}>
           <button
             type="submit"
@@ -121,9 +132,7 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
           <a className="button" href={formatRoute({ page: 'new', ...place, study: true })}>
             <Icon name="study" size={14} /> Make a study
           </a>
-          <span className={styles.time}>
-            <AboutTime time={card.time} />
-          </span>
+          <span className={styles.time}>{problem === null && <AboutTime time={time} />}</span>
         </div>
       </form>
     </article>

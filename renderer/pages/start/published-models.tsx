@@ -5,6 +5,7 @@ import foldHead from '../../components/fold-head.module.css';
 import { number } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import type { StartRun } from '../../components/start-run.tsx';
+import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { PresetCard } from './preset-card.tsx';
 import { groupByTask, presetOf } from './preset-groups.ts';
@@ -159,13 +160,13 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         {state?.problem && (
           <>
             <p>
-              <span className="status-dot" data-status="paused" aria-hidden="true" /> {state.problem.message}{' '}
-              <code className="faint">{state.problem.code}</code>
+              <span className="status-dot" data-status="paused" aria-hidden="true" /> {state.problem.message}
             </p>
             {state.problem.code === 'model_missing' ? (
-              <p className="muted">
-                Download it ({card.licence}) with <code>{state.download}</code>
-              </p>
+              <a className="button" href={formatRoute({ page: 'models', repository: card.repository })}>
+                <Icon name="down" size={14} />
+                Download it…
+              </a>
             ) : (
               <p className="muted">{state.problem.hint}</p>
             )}

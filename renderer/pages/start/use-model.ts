@@ -29,7 +29,7 @@ export function useModel(model: string): ChosenModel {
       (state) => wanted && setLooked({ at, state }),
       (cause) => {
         const problem = asFailure(cause).toApiError();
-        if (wanted) setLooked({ at, state: { folder: null, parameters: null, problem, download: '' } });
+        if (wanted) setLooked({ at, state: { folder: null, parameters: null, problem } });
       },
     );
     return () => {
