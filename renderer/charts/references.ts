@@ -25,13 +25,13 @@ const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
  */
 export function successReferences(
   config: unknown,
-  source: SeriesSource,
+  source?: SeriesSource,
   people: readonly HumanSuccess[] = [],
 ): Reference[] {
   const environments = (config as { environments?: Environment[] } | null)?.environments ?? [];
   const [environment] = environments;
   if (environments.length !== 1 || !environment) return [];
-  const evaluations = source.get(`evaluation/${environment.label}/success_rate`);
+  const evaluations = source?.get(`evaluation/${environment.label}/success_rate`);
   const untrained = evaluations?.at(0);
   const { type = '', config: settings = {}, max_actions: moves = 0 } = environment;
   const view = environmentOf(type);

@@ -45,6 +45,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(cells()[2]).toBe('40.0 %40 % to 40 %, n 2');
   expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
   expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
+  await page.shown(() => /random \d+ %/.test(page.find('figure')!.textContent!));
   // Before and after, each with two runs and a mean, by two points.
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];

@@ -21,7 +21,7 @@ int quota(double keep, std::size_t groups) {
 std::string keep_fraction(const std::vector<int>& order, double keep, FilterResult& result) {
   const int wanted = quota(keep, order.size());
   for (int rank = 0; rank < wanted; ++rank) result.kept[order[rank]] = true;
-  return result.spread[order[wanted - 1]] > 0 ? "" : "fewer groups with reward spread than the filter keeps: groups without spread fill its quota";
+  return result.spread[order[wanted - 1]] > 0 ? "" : "fewer groups had differing rewards than the filter keeps: groups that ended alike were trained on too";
 }
 
 std::string keep_top_p(const std::vector<int>& order, double keep, FilterResult& result) {

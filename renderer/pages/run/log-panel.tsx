@@ -1,8 +1,29 @@
 import { useEffect, useRef } from 'react';
+import type { LogLine } from '../../../core/contract/contract.ts';
 import { Panel } from '../../components/basics.tsx';
 import { clock } from '../../components/format.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { useRun } from '../../views/run-view.tsx';
+
+const ofIteration = /^iteration (\d+): (.*)$/s;
+
+/** What the trainer says of one iteration after the other is one line: `9 iterations since 83: ...`. */
+export function withoutRepeats(log: readonly LogLine[]): LogLine[] {
+  const told: LogLine[] = [];
+  let repeated = { said: '', since: 0, times: 0 };
+  for (const line of log) {
+    const [, iteration, said = ''] = line.message.match(ofIteration) ?? [];
+    const again = said !== '' && said === repeated.said && told.at(-1)?.level === line.level;
+    repeated = again
+      ? { ...repeated, times: repeated.times + 1 }
+      : { said, since: Number(iteration), times: 1 };
+    if (again) told.pop();
+    told.push(
+      again ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${said}` } : line,
+    );
+  }
+  return told;
+}
 
 export function LogPanel() {
   const log = useRun((state) => state.log);
@@ -27,7 +48,7 @@ export function LogPanel() {
           following.current = at.scrollHeight - at.scrollTop - at.clientHeight < 24;
         }}
       >
-        {log.map(({ seq, time, level, message }) => (
+        {withoutRepeats(log).map(({ seq, time, level, message }) => (
           <p key={seq} data-level={level}>
             <time>{clock(time)}</time>
             {level !== 'info' && <strong>{level}</strong>}

@@ -1,4 +1,5 @@
 import type { Estimate, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
+import type { Reference } from '../../charts/references.ts';
 import { percent } from '../../components/format.ts';
 import { shortened } from '../../components/run-facts.ts';
 import { useWidth } from '../../components/use-width.ts';
@@ -12,12 +13,22 @@ const letter = 7;
 /** Of the width, at most, for the points' names. */
 const namesShare = 0.36;
 const ticks = [0, 0.25, 0.5, 0.75, 1];
+/** Above the rows, for what reference lines are called. */
+const referenceHeight = 16;
+
+interface StudyChartProps {
+  rows: readonly StudyRow[];
+  environment: string;
+  /** What success is to be held against. */
+  references: readonly Reference[];
+}
 
 /** Success before and after training by point: means with 95 % intervals, and every run. The table below has the same in numbers. */
-export function StudyChart({ rows, environment }: { rows: readonly StudyRow[]; environment: string }) {
+export function StudyChart({ rows, environment, references }: StudyChartProps) {
   const { ref, width: room } = useWidth();
   const width = Math.min(widest, room);
-  const height = rows.length * rowHeight + 28;
+  const top = references.length > 0 ? referenceHeight : 0;
+  const height = rows.length * rowHeight + 28 + top;
   const longest = Math.max(...rows.map(({ name }) => name.length)) * letter;
   const names = Math.min(longest, namesShare * width);
   const letters = Math.floor(names / letter);
@@ -33,17 +44,37 @@ export function StudyChart({ rows, environment }: { rows: readonly StudyRow[]; e
       </figcaption>
       <div ref={ref}>
         {width > 0 && (
-          <svg width={width} height={height} role="img" aria-label={chartText(rows)}>
+          <svg width={width} height={height} role="img" aria-label={chartText(rows, references)}>
             {ticks.map((share) => (
               <g key={share}>
-                <line className={styles.grid} x1={place(share)} x2={place(share)} y1={4} y2={height - 22} />
+                <line
+                  className={styles.grid}
+                  x1={place(share)}
+                  x2={place(share)}
+                  y1={top + 4}
+                  y2={height - 22}
+                />
                 <text className={styles.tick} x={place(share)} y={height - 6} textAnchor="middle">
                   {percent(share, 0)}
                 </text>
               </g>
             ))}
+            {references.map(({ value, label }) => (
+              <g key={label}>
+                <line
+                  className={styles.reference}
+                  x1={place(value)}
+                  x2={place(value)}
+                  y1={top}
+                  y2={height - 22}
+                />
+                <text className={styles.tick} x={place(value)} y={top - 4} textAnchor="middle">
+                  {label}
+                </text>
+              </g>
+            ))}
             {rows.map((row, index) => (
-              <g key={row.name} transform={`translate(0 ${index * rowHeight + rowHeight / 2})`}>
+              <g key={row.name} transform={`translate(0 ${top + index * rowHeight + rowHeight / 2})`}>
                 <text className={styles.point} x={left - 14} y={4} textAnchor="end">
                   {shortened(row.name, letters)}
                   <title>{row.name}</title>
@@ -84,9 +115,12 @@ function Whisker({ place, estimate, cells, y, kind }: WhiskerProps) {
   );
 }
 
-function chartText(rows: readonly StudyRow[]): string {
+function chartText(rows: readonly StudyRow[], references: readonly Reference[]): string {
   const words = (estimate: Estimate | null) => (estimate ? percent(estimate.mean) : 'unknown');
-  return rows
-    .map(({ name, before, after }) => `${name}: ${words(before)} before, ${words(after)} after training`)
-    .join('; ');
+  const results = rows.map(
+    ({ name, before, after }) => `${name}: ${words(before)} before, ${words(after)} after training`,
+  );
+  const compared =
+    references.length > 0 ? [`to compare with: ${references.map(({ label }) => label).join(', ')}`] : [];
+  return [...results, ...compared].join('; ');
 }

@@ -1,6 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { type Reference, successReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { reportRefused } from '../../components/refused.ts';
@@ -31,6 +33,7 @@ export function StudyPage({ studyId }: { studyId: string }) {
 function Known({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
   const words = useBaseWords(base);
+  const references = useReferences(table);
   useEffect(() => {
     document.title = `${name} · StarPO Studio`;
   }, [name]);
@@ -50,11 +53,24 @@ function Known({ study: { summary, table } }: { study: Study }) {
           <Actions summary={summary} />
         </div>
       </header>
-      <StudyChart rows={table} environment={environment} />
+      <StudyChart rows={table} environment={environment} references={references} />
       <StudyTable rows={table} />
       <StudyExports studyId={summary.id} />
     </>
   );
+}
+
+/** Of the configuration that all points share, as far as these lines go by it. */
+const decisive = /^(environments\.|start\.model$)/;
+
+/** Chance, the best that there is to reach and the paper's number, where all points play the same with the same model. */
+function useReferences(table: Study['table']): Reference[] {
+  const differ = table.some(({ set }) => Object.keys(set).some((path) => decisive.test(path)));
+  const made = differ
+    ? undefined
+    : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
+  const run = useAnswer('runs.get', made ? { runId: made.runId } : null, 0);
+  return useMemo(() => (run.value ? successReferences(run.value.config) : []), [run.value]);
 }
 
 /** Its runs over one another, once two have values. */
