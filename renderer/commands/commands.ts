@@ -2,6 +2,7 @@ import type { Commander } from '../../core/contract/bridge.ts';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { Api } from '../api/api.ts';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
+import { partId, type RunPart, showPart } from '../pages/run/show-part.ts';
 import { navigate, type Route } from '../router.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
@@ -23,11 +24,27 @@ export function actionsAt(api: Api, route: Route): Actions {
     'go.episodes': () => navigate({ page: 'history', part: 'episodes' }),
     'go.trash': () => navigate({ page: 'history', part: 'trash' }),
     ...(run && runActions(api, run)),
+    ...(route.page === 'start' && beginning()),
+    ...(route.page === 'run' && {
+      ...leadTo('run.fork', route.runId, 'checkpoints'),
+      ...leadTo('run.evaluate', route.runId, 'evaluations'),
+    }),
     'app.import': () => ask({ kind: 'import' }),
     'app.theme': () => useTheme.getState().toggle(),
     'app.palette': () => ask({ kind: 'palette' }),
     'app.keys': () => ask({ kind: 'keys' }),
   };
+}
+
+/** On Start: what its first preset's button does, where it can be pressed. */
+function beginning(): Actions {
+  const button = document.querySelector<HTMLButtonElement>('form[data-begins] [type="submit"]:enabled');
+  return button ? { 'run.start': () => button.click() } : {};
+}
+
+/** To a part of the run's page, where it has that. */
+function leadTo(command: CommandId, runId: string, part: RunPart): Actions {
+  return document.getElementById(partId(runId, part)) ? { [command]: () => showPart(runId, part) } : {};
 }
 
 const onMac = () => /Mac|iPhone|iPad/.test(navigator.platform);

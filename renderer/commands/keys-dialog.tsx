@@ -11,6 +11,12 @@ const ofPages: [keys: string, title: string][] = [
   ['→', 'Replay: a step on'],
   ['Home', 'Replay: to the start'],
   ['End', 'Replay: to the end'],
+  ['P', 'Play: the agent plays, or stops'],
+  ['N', 'Play: the next level'],
+  ['R', 'Play: the level from its start'],
+  ['/', 'New run: search all settings'],
+  ['Alt ↑', 'Queue: sooner'],
+  ['Alt ↓', 'Queue: later'],
   ['Esc', 'Close a dialog or a menu'],
 ];
 
@@ -19,7 +25,7 @@ export function KeysDialog({ close }: { close: () => void }) {
     const { keys, title } = factsOf(id);
     return keys ? [{ keys: keyWords(keys), title }] : [];
   });
-  const all = [...own, ...ofPages.map(([key, title]) => ({ keys: [key], title }))];
+  const all = [...own, ...ofPages.map(([key, title]) => ({ keys: key.split(' '), title }))];
   return (
     <Dialog open onClose={close} title="Keys" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>

@@ -50,7 +50,12 @@ export function runActions(api: Api, run: RunSummary): Actions {
     'run.star': () => void annotate({ starred: !marks.starred }).catch(report),
     'run.rename': () => ask({ kind: 'rename', run }),
     'run.tag': () => ask({ kind: 'tag', runs: [run] }),
-    ...(run.task !== 'imported' && { 'run.duplicate': () => duplicate(api, runId) }),
+    ...(run.task === 'reinforce' &&
+      status === 'completed' && { 'run.more': () => ask({ kind: 'train-more', run }) }),
+    ...(run.task !== 'imported' && {
+      'run.duplicate': () => duplicate(api, runId),
+      'run.change': () => navigate({ page: 'new', from: { run: runId, checkpoint: null } }),
+    }),
     'run.export': () => ask({ kind: 'export', run }),
     ...(!live && {
       'run.clean': () => ask({ kind: 'clean', runs: [run] }),

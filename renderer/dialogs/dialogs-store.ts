@@ -4,7 +4,7 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 /** What a person is asked before something is done; whoever offers it, the question is the same. */
 export type Question =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
-  | { kind: 'rename' | 'stop' | 'export'; run: RunSummary }
+  | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }
   | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };
 
 interface Dialogs {

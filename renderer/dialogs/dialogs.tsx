@@ -5,6 +5,7 @@ import { ExportRun, ImportRun } from './bundles.tsx';
 import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
 import { useDialogs } from './dialogs-store.ts';
 import { RenameRun, StopRun, TagRuns } from './run-questions.tsx';
+import { TrainMore } from './train-more.tsx';
 
 /** The one question that stands before the page. */
 export function Dialogs({ route }: { route: Route }) {
@@ -25,6 +26,8 @@ export function Dialogs({ route }: { route: Route }) {
       return <StopRun run={question.run} close={close} />;
     case 'export':
       return <ExportRun run={question.run} close={close} />;
+    case 'train-more':
+      return <TrainMore run={question.run} close={close} />;
     case 'import':
       return <ImportRun close={close} />;
     case 'keys':

@@ -34,6 +34,15 @@ test('one click on a preset makes a run and opens its page', async () => {
   await page.shown(page.saying('.status-badge', 'Running'));
 });
 
+test('keys alone start what the page begins with', async () => {
+  page = await Page.on();
+  page.open('#/start');
+  await page.shown(() => page.find('form[data-begins] [type="submit"]:enabled'));
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, cancelable: true }));
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-starpo-s');
+});
+
 test('one choice of the algorithm holds for every preset, and says what it does', async () => {
   page = await Page.on();
   page.open('#/start');

@@ -1,8 +1,8 @@
-import { useId, useMemo, useState, useSyncExternalStore } from 'react';
+import { useId, useMemo, useSyncExternalStore } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { TrainMoreDialog } from '../../components/train-more.tsx';
+import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -84,20 +84,17 @@ function FinishClip({ run, files, learned: { label, best } }: FinishClipProps) {
 }
 
 function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea }) {
-  const [asking, ask] = useState(false);
+  const ask = useDialogs((state) => state.ask);
   if ('href' in to) return <a href={to.href}>{words}</a>;
   const act = () => {
-    if (to.part === 'train-more') ask(true);
+    if (to.part === 'train-more') ask({ kind: 'train-more', run });
     else if (to.part === 'evaluations') showPart(run.id, to.part);
     else document.querySelector('[data-echo-trap]')?.scrollIntoView({ block: 'start' });
   };
   return (
-    <>
-      <button type="button" className={styles.link} onClick={act}>
-        {words}
-      </button>
-      {asking && <TrainMoreDialog run={run} open onClose={() => ask(false)} />}
-    </>
+    <button type="button" className={styles.link} onClick={act}>
+      {words}
+    </button>
   );
 }
 

@@ -5,7 +5,6 @@ import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, isLive, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
-import { TrainMore } from '../../components/train-more.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { formatRoute } from '../../router.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -137,7 +136,11 @@ function Next({ run }: { run: RunSummary }) {
   return (
     <fieldset className={styles.next} aria-label="What next">
       <span className={styles.label}>Next</span>
-      {run.task === 'reinforce' && <TrainMore run={run} />}
+      {run.task === 'reinforce' && run.status === 'completed' && (
+        <Button icon="play" onClick={() => ask({ kind: 'train-more', run })}>
+          Train more…
+        </Button>
+      )}
       {run.task !== 'imported' && (
         <>
           <Button icon="fork" onClick={() => showPart(run.id, 'checkpoints')}>

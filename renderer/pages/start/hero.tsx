@@ -58,7 +58,7 @@ export function Hero({ card, published, run, blocked, building, set, taken }: He
           <Illustration environments={card.environments} />
         </HeroBoards>
       </div>
-      <form className={styles.body} onSubmit={submit}>
+      <form className={styles.body} onSubmit={submit} data-begins>
         <div>
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>

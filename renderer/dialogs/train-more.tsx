@@ -2,37 +2,15 @@ import { useEffect, useId, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { Button } from '../components/basics.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { isDeviceTaken } from '../components/run-facts.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
-import { Button } from './basics.tsx';
-import { Dialog } from './dialog.tsx';
-import { isDeviceTaken } from './run-facts.ts';
 import styles from './train-more.module.css';
 
-/** For a complete run's header: asks how many iterations more, and opens the run that goes on. */
-export function TrainMore({ run }: { run: RunSummary }) {
-  const [open, setOpen] = useState(false);
-  if (run.status !== 'completed') return null;
-  return (
-    <>
-      <Button icon="play" onClick={() => setOpen(true)}>
-        Train more…
-      </Button>
-      <TrainMoreDialog run={run} open={open} onClose={() => setOpen(false)} />
-    </>
-  );
-}
-
-/** The question alone, for a menu. */
-export function TrainMoreDialog({
-  run,
-  open,
-  onClose,
-}: {
-  run: RunSummary;
-  open: boolean;
-  onClose: () => void;
-}) {
+/** Asks how many iterations more, and opens the run that goes on. */
+export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const taken = useApp(({ runs }) => isDeviceTaken(runs));
@@ -41,7 +19,7 @@ export function TrainMoreDialog({
   const [busy, setBusy] = useState(false);
   const more = Number(text);
   const valid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
-  const warnings = useWarnings(run, open && valid ? run.iterations + more : null);
+  const warnings = useWarnings(run, valid ? run.iterations + more : null);
 
   async function go(queue: boolean): Promise<void> {
     setBusy(true);
@@ -52,7 +30,7 @@ export function TrainMoreDialog({
         start: !queue,
         queue,
       });
-      onClose();
+      close();
       navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);
@@ -63,8 +41,8 @@ export function TrainMoreDialog({
 
   return (
     <Dialog
-      open={open}
-      onClose={onClose}
+      open
+      onClose={close}
       title="Train more"
       description={
         <>
@@ -74,7 +52,7 @@ export function TrainMoreDialog({
       }
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={close}>Cancel</Button>
           {taken && (
             <Button icon="play" disabled={busy || !valid} onClick={() => go(false)}>
               Start now
