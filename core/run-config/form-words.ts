@@ -295,7 +295,7 @@ export const sections: readonly SectionWords[] = [
       },
       {
         path: 'optimizer.recompute',
-        title: 'Compute again',
+        title: 'Recompute to save memory',
         help: 'On a GPU: what the backward pass computes again instead of keeping it, memory for time.',
         choices: { none: 'Nothing', elementwise: 'What is cheap', block: 'Whole blocks' },
       },
@@ -366,7 +366,7 @@ export const sections: readonly SectionWords[] = [
       },
       {
         path: 'rollout_files.keep_every',
-        title: 'And of every',
+        title: 'Also keep every n-th',
         unit: 'iterations',
         help: 'Every m-th iteration’s episodes stay too; 0 means none.',
       },

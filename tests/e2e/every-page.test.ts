@@ -9,11 +9,13 @@ import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
 import { Wire } from './wire.ts';
 
-/** Every page in every state: for axe in both themes, for a narrow window and a zoom of 200 %, and by the keyboard. Nothing is trained by it. */
+/** Every page in every state: for axe in both themes, for narrow and wide windows and a zoom of 200 %, and by the keyboard. Nothing is trained by it. */
 
 const narrow = { width: 1024, height: 700 };
 /** 1280 by 800 at a zoom of 200 %. */
 const zoomed = { width: 640, height: 400 };
+const usual = { zoomed, narrow };
+const all = { wide: { width: 2560, height: 1440 }, ...usual };
 
 let served: Served;
 let browser: Browser;
@@ -74,16 +76,13 @@ const overflow = () =>
   });
 
 /** What is wrong with the page as it stands, each with `name` before it. */
-async function faults(name: string): Promise<string[]> {
+async function faults(name: string, sizes: typeof usual = usual): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     for (const violation of await violations(page)) found.push(`${name}, ${colorScheme}: ${violation}`);
   }
-  for (const [words, size] of [
-    ['zoomed', zoomed],
-    ['narrow', narrow],
-  ] as const) {
+  for (const [words, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);
     // What is laid out by its own width has seen it by then.
     await frames();
@@ -94,11 +93,11 @@ async function faults(name: string): Promise<string[]> {
 }
 
 /** Goes from one place to the next and gives all that is wrong. */
-async function walk(places: Readonly<Record<string, string>>): Promise<string[]> {
+async function walk(places: Readonly<Record<string, string>>, sizes = usual): Promise<string[]> {
   const found: string[] = [];
   for (const [name, place] of Object.entries(places)) {
     await go(place);
-    found.push(...(await faults(name)));
+    found.push(...(await faults(name, sizes)));
   }
   return found;
 }
@@ -165,7 +164,7 @@ describe('with runs', () => {
     await begin('/start');
     const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
     for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
-    expect(await walk({ ...common, ...runPages, ...other })).toEqual([]);
+    expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
   });
 
   test('every page says that it is loading', async () => {

@@ -152,7 +152,7 @@ test('what a policy did stands in the panel', async () => {
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[data-echo-trap]', /Done by itself:\s*Paused\./));
+  await page.shown(page.saying('[data-echo-trap]', /Done automatically:\s*Paused\./));
   await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
 });
 

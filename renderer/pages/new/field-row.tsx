@@ -54,7 +54,7 @@ export function FieldRow(props: FieldRowProps) {
             {problem}
           </p>
         )}
-        {changed && <p className={styles.was}>Otherwise {inWords(base, field)}</p>}
+        {changed && <p className={styles.was}>Was {inWords(base, field)}</p>}
         {children}
       </div>
       <div className={styles.actions}>

@@ -5,7 +5,7 @@ import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './reaction-line.module.css';
 
-const byWords: Record<TrapReaction['by'], string> = { policy: 'Done by itself', person: 'Done by hand' };
+const byWords: Record<TrapReaction['by'], string> = { policy: 'Done automatically', person: 'Done by hand' };
 const stateWords: Record<TrapReaction['state'], string> = {
   begun: 'Under way',
   done: '',
