@@ -1,5 +1,8 @@
 import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
+
+export { isLive };
 
 /** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
 export function successOf({ latest }: RunSummary): {
@@ -25,7 +28,6 @@ export function describePhase({ name, done, total }: Phase): string {
   return total > 1 ? `${doing}, ${done} of ${total}${unit && ` ${unit}`}` : doing;
 }
 
-export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 /** A trainer can be started on it: for the first time, or from its last checkpoint. */
 export const isStartable = (status: RunStatus) =>
   ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);
