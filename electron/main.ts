@@ -26,6 +26,7 @@ import { decideClosing } from './closing.ts';
 import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, Notifications } from './notifications.ts';
+import { OutsideLinks } from './outside.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { systemSecrets } from './secrets.ts';
@@ -177,7 +178,11 @@ if (app.requestSingleInstanceLock()) {
   protocol.registerSchemesAsPrivileged([
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
-  guardContents(app, (address) => void shell.openExternal(address));
+  const links = new OutsideLinks({
+    ask: (options) => (window ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options)),
+    open: (address) => void shell.openExternal(address),
+  });
+  guardContents(app, (address) => void links.open(address));
   app.on('before-quit', () => {
     quitting = true;
   });
