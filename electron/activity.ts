@@ -1,17 +1,20 @@
 import type { ClosableChannel } from '../core/contract/channel.ts';
 import { type Client, createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
+import { News, type NotificationText } from '../core/contract/notification.ts';
+import { isLive } from '../core/contract/run-facts.ts';
 
 /** Milliseconds until core is looked for again where it can't be had. */
 const pause = 1000;
 
-export const isActive = ({ status }: Pick<RunSummary, 'status'>) =>
-  status === 'running' || status === 'paused';
+const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
-/** What trains, as the shell shows it; goes on over the next core where one goes. */
+/** What trains and what is news of it, as the shell shows it; goes on over the next core where one goes. */
 export class Activity {
   private readonly open: () => Promise<ClosableChannel>;
   private readonly changed: (active: RunSummary[]) => void;
+  private readonly told: (text: NotificationText) => void;
+  private readonly news = new News();
   private readonly runs = new Map<string, RunSummary>();
   private readonly waiting = new Set<() => void>();
   private client: Client | null = null;
@@ -19,9 +22,14 @@ export class Activity {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
-  constructor(open: () => Promise<ClosableChannel>, changed: (active: RunSummary[]) => void) {
+  constructor(
+    open: () => Promise<ClosableChannel>,
+    changed: (active: RunSummary[]) => void,
+    told: (text: NotificationText) => void,
+  ) {
     this.open = open;
     this.changed = changed;
+    this.told = told;
   }
 
   /** Running and paused ones, newest first. */
@@ -68,6 +76,7 @@ export class Activity {
     this.client = client;
     channel.onClose(() => this.again());
     client.on('run', (run) => this.take(run));
+    client.on('alerts', ({ runId, alerts }) => this.pass(this.news.ofAlerts(this.runs.get(runId), alerts)));
     client.on('removed', ({ runId }) => {
       this.runs.delete(runId);
       this.tell();
@@ -75,7 +84,10 @@ export class Activity {
     const refresh = async () => {
       const runs = await client.call('runs.list', {});
       this.runs.clear();
-      for (const run of runs) this.runs.set(run.id, run);
+      for (const run of runs) {
+        this.runs.set(run.id, run);
+        this.pass(this.news.ofRun(run));
+      }
       this.tell();
     };
     client.on('missed', () => void refresh().catch(() => {}));
@@ -94,6 +106,11 @@ export class Activity {
     this.runs.set(run.id, run);
     // What has long ended is no concern of the shell's.
     if (isActive(run) || (before && isActive(before))) this.tell();
+    this.pass(this.news.ofRun(run));
+  }
+
+  private pass(text: NotificationText | null): void {
+    if (text) this.told(text);
   }
 
   private tell(): void {

@@ -5,6 +5,7 @@ import type { Dialog, IpcMain, Menu, MenuItemConstructorOptions, Tray } from 'el
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { channelPair } from '../core/contract/channel.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
+import type { NotificationText } from '../core/contract/notification.ts';
 import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
 import { World } from '../tests/core/fixtures/world.ts';
@@ -137,7 +138,7 @@ describe('closing while something trains', () => {
   });
 });
 
-test('what trains is followed over core after core, and stopped after a checkpoint', async () => {
+test('what trains is followed and what is news of it told, over core after core; it is stopped after a checkpoint', async () => {
   const world = new World();
   const core = await world.core();
   const open = async () => {
@@ -147,10 +148,19 @@ test('what trains is followed over core after core, and stopped after a checkpoi
   };
   const told: string[][] = [];
   let changed = () => {};
-  const activity = new Activity(open, (active) => {
-    told.push(active.map(({ id }) => id));
-    changed();
-  });
+  const news: NotificationText[] = [];
+  let heard = () => {};
+  const activity = new Activity(
+    open,
+    (active) => {
+      told.push(active.map(({ id }) => id));
+      changed();
+    },
+    (text) => {
+      news.push(text);
+      heard();
+    },
+  );
   const until = (wanted: () => boolean) =>
     new Promise<void>((resolve) => {
       changed = () => wanted() && resolve();
@@ -162,7 +172,26 @@ test('what trains is followed over core after core, and stopped after a checkpoi
   const id = await core.runs.create({ preset, set: small });
   await core.runs.start(id);
   await until(() => activity.active().some((each) => each.id === id && each.iteration === 2));
+  const alarmed = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const alarm = {
+    kind: 'x',
+    severity: 'warning',
+    iteration: 2,
+    message: 'It fades.',
+    level: 'collapsing',
+  } as const;
+  await core.annotations.raise(id, alarm);
+  await alarmed;
   await activity.stopAll();
+  expect(news).toMatchObject([
+    {
+      runId: id,
+      title: 'Echo Trap: the run is collapsing',
+      body: expect.stringContaining('iteration 2. It fades.'),
+    },
+  ]);
   expect(activity.active()).toEqual([]);
   expect(core.runs.get(id)).toMatchObject({ status: 'stopped', iteration: 2 });
   expect(told.at(-1)).toEqual([]);

@@ -25,7 +25,8 @@ import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
 import { installMenu } from './menu.ts';
-import { showNotifications } from './notifications.ts';
+import { keepNotificationChoice, Notifications } from './notifications.ts';
+import { OutsideLinks } from './outside.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { systemSecrets } from './secrets.ts';
@@ -133,9 +134,10 @@ async function start(): Promise<void> {
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   saveExports(ipcMain, dialog, joined.home);
   bringBundles(ipcMain, dialog, joined.home);
-  showNotifications(ipcMain, Notification, {
+  keepNotificationChoice(ipcMain, preferences);
+  const notifications = new Notifications(Notification, preferences, {
     inFront: () => window?.isFocused() ?? false,
-    show: () => show(),
+    show,
   });
   installMenu({
     development: !app.isPackaged,
@@ -147,7 +149,11 @@ async function start(): Promise<void> {
     },
   });
   tray = openTray(resources);
-  activity = new Activity(() => joined.open(), follow);
+  activity = new Activity(
+    () => joined.open(),
+    follow,
+    (text) => notifications.tell(text),
+  );
   activity.follow();
   // Links open the app that is there; a packaged one is what the system starts for them.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
@@ -172,7 +178,11 @@ if (app.requestSingleInstanceLock()) {
   protocol.registerSchemesAsPrivileged([
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
-  guardContents(app, (address) => void shell.openExternal(address));
+  const links = new OutsideLinks({
+    ask: (options) => (window ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options)),
+    open: (address) => void shell.openExternal(address),
+  });
+  guardContents(app, (address) => void links.open(address));
   app.on('before-quit', () => {
     quitting = true;
   });

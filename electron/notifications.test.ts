@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { IpcMain, Notification } from 'electron';
-import { beforeEach, expect, test, vi } from 'vitest';
-import { showNotifications } from './notifications.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { keepNotificationChoice, Notifications } from './notifications.ts';
+import { Preferences } from './preferences.ts';
 
 class Shown extends EventEmitter {
   static all: Shown[] = [];
@@ -15,50 +19,63 @@ class Shown extends EventEmitter {
   }
 }
 
-const text = { runId: 'a-run', title: 'Echo Trap: warning', body: 'The spread falls.' };
+const text = { runId: 'a-run', tag: 'a-run x', title: 'Echo Trap: warning', body: 'The spread falls.' };
 const own = { url: 'app://studio/#/run/a-run', parent: null };
 const desk = { inFront: vi.fn(() => false), show: vi.fn() };
-const page = { isDestroyed: () => false, send: vi.fn() };
-let ipc: EventEmitter;
+const ipc = new EventEmitter();
+let folder: string;
+let file: string;
+let notifications: Notifications;
 
 beforeEach(() => {
   Shown.all = [];
   vi.clearAllMocks();
-  ipc = new EventEmitter();
-  showNotifications(ipc as unknown as IpcMain, Shown as unknown as typeof Notification, desk);
+  ipc.removeAllListeners();
+  folder = mkdtempSync(join(tmpdir(), 'starpo-notifications-'));
+  file = join(folder, 'preferences.json');
+  const preferences = new Preferences(file);
+  notifications = new Notifications(Shown as unknown as typeof Notification, preferences, desk);
+  keepNotificationChoice(ipc as unknown as IpcMain, preferences);
 });
+afterEach(() => rmSync(folder, { recursive: true }));
 
-const ask = (message: unknown, senderFrame: object | null = own) =>
-  ipc.emit('starpo-notify', { senderFrame, sender: page }, message);
+const choose = (choice: unknown, senderFrame: object | null = own) =>
+  ipc.emit('starpo-notifications', { senderFrame }, choice);
 
-test('an alarm is shown, and a click brings its run to the front', () => {
-  ask(JSON.stringify(text));
+test('an alarm is shown, and a click opens its run', () => {
+  notifications.tell(text);
   expect(Shown.all).toHaveLength(1);
   expect(Shown.all[0]!.options).toEqual({ title: text.title, body: text.body });
   expect(Shown.all[0]!.show).toHaveBeenCalled();
-  expect(page.send).not.toHaveBeenCalled();
+  expect(desk.show).not.toHaveBeenCalled();
   Shown.all[0]!.emit('click');
-  expect(desk.show).toHaveBeenCalled();
-  expect(page.send).toHaveBeenCalledWith('starpo-open', 'a-run');
+  expect(desk.show).toHaveBeenCalledWith('#/run/a-run');
 });
 
 test('nothing is shown to someone who looks at the app', () => {
   desk.inFront.mockReturnValueOnce(true);
-  ask(JSON.stringify(text));
+  notifications.tell(text);
   expect(Shown.all).toEqual([]);
 });
 
-test.each([
-  ['a foreign page', JSON.stringify(text), { url: 'https://example.org/', parent: null }],
-  ['a frame within the page', JSON.stringify(text), { ...own, parent: own }],
-  ['no frame', JSON.stringify(text), null],
-  ['an object', text, own],
-  ['no JSON', 'warning', own],
-  ['a run that can be none', JSON.stringify({ ...text, runId: '../x' }), own],
-  ['more than is asked for', JSON.stringify({ ...text, icon: 'file:///etc/passwd' }), own],
-  ['a title without end', JSON.stringify({ ...text, title: 'x'.repeat(101) }), own],
-  ['no title', JSON.stringify({ ...text, title: '' }), own],
-])('%s gets nothing shown', (_what, message, frame) => {
-  ask(message, frame);
+test('nothing is shown to someone who has turned it off, until they turn it on; that is kept beside other choices', () => {
+  writeFileSync(file, '{"closing":"keep"}');
+  choose('off');
+  notifications.tell(text);
   expect(Shown.all).toEqual([]);
+  expect(new Preferences(file)).toMatchObject({ notifications: 'off', closing: 'keep' });
+  choose('on');
+  notifications.tell(text);
+  expect(Shown.all).toHaveLength(1);
+});
+
+test.each([
+  ['a foreign page', 'off', { url: 'https://example.org/', parent: null }],
+  ['a frame within the page', 'off', { ...own, parent: own }],
+  ['no frame', 'off', null],
+  ['an object', { choice: 'off' }, own],
+  ['another word', 'never', own],
+])('%s chooses nothing', (_what, choice, frame) => {
+  choose(choice, frame);
+  expect(new Preferences(file).notifications).toBe('on');
 });

@@ -6,10 +6,17 @@ import { z } from 'zod';
 export const closingChoice = z.enum(['keep', 'stop']);
 export type ClosingChoice = z.infer<typeof closingChoice>;
 
-const content = z.object({ closing: closingChoice.nullable().catch(null) });
+/** Whether news is told of while no window is in front. */
+export const notificationChoice = z.enum(['on', 'off']);
+export type NotificationChoice = z.infer<typeof notificationChoice>;
+
+const content = z.object({
+  closing: closingChoice.nullable().catch(null),
+  notifications: notificationChoice.catch('on'),
+});
 type Content = z.infer<typeof content>;
 
-/** What a person has decided about the window, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
+/** What a person has decided about the window and what is told without it, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
 export class Preferences {
   private readonly path: string;
 
@@ -26,11 +33,19 @@ export class Preferences {
     this.write({ ...this.read(), closing });
   }
 
+  get notifications(): NotificationChoice {
+    return this.read().notifications;
+  }
+
+  set notifications(notifications: NotificationChoice) {
+    this.write({ ...this.read(), notifications });
+  }
+
   private read(): Content {
     try {
       return content.parse(JSON.parse(readFileSync(this.path, 'utf8')));
     } catch {
-      return { closing: null };
+      return content.parse({});
     }
   }
 

@@ -5,8 +5,7 @@ interface Bridge {
   send(message: string): void;
   receive(callback: (message: string) => void): () => void;
   onClose(callback: () => void): () => void;
-  notify(message: string): void;
-  onOpen(callback: (runId: string) => void): () => void;
+  chooseNotifications(choice: string): void;
   onCommand(callback: (command: string) => void): () => void;
   onGo(callback: (page: string) => void): () => void;
   save(exportId: string): Promise<unknown>;
@@ -29,11 +28,10 @@ test('the page gets functions for strings and no object of Electron', async () =
   const bridge = exposed.get('starpo') as Bridge;
   expect(Object.keys(bridge).sort()).toEqual([
     'bring',
-    'notify',
+    'chooseNotifications',
     'onClose',
     'onCommand',
     'onGo',
-    'onOpen',
     'receive',
     'save',
     'send',
@@ -49,14 +47,8 @@ test('the page gets functions for strings and no object of Electron', async () =
   ipc.emit('starpo', {}, 'late');
   expect(heard).toEqual([['in']]);
 
-  bridge.notify('{}');
-  expect(ipc.send).toHaveBeenCalledWith('starpo-notify', '{}');
-  const opened: unknown[][] = [];
-  const forget = bridge.onOpen((...args) => opened.push(args));
-  ipc.emit('starpo-open', { sender: 'secret' }, 'a-run');
-  forget();
-  ipc.emit('starpo-open', {}, 'another');
-  expect(opened).toEqual([['a-run']]);
+  bridge.chooseNotifications('off');
+  expect(ipc.send).toHaveBeenCalledWith('starpo-notifications', 'off');
 
   const commands: unknown[][] = [];
   bridge.onCommand((...args) => commands.push(args))();

@@ -5,7 +5,6 @@ export const appScheme = 'app';
 export const appOrigin = `${appScheme}://studio`;
 
 const grantedPermissions = new Set(['notifications', 'clipboard-sanitized-write']);
-const externalHosts = new Set(['huggingface.co', 'arxiv.org']);
 
 /** Whether an address is one of the app's own pages. */
 export function isOwnPage(address: string): boolean {
@@ -13,18 +12,12 @@ export function isOwnPage(address: string): boolean {
   return url !== null && `${url.protocol}//${url.host}` === appOrigin;
 }
 
-/** Whether the system's browser may be asked to open an address: https, and a host the app itself links to. */
-export function mayOpenOutside(address: string): boolean {
-  const url = URL.parse(address);
-  return url !== null && url.protocol === 'https:' && externalHosts.has(url.host);
-}
-
 /** Whether a message comes from the app's own page, from its main frame and not one embedded in it. */
 export function isOwnFrame(frame: { url: string; parent: unknown } | null): boolean {
   return frame !== null && frame.parent === null && isOwnPage(frame.url);
 }
 
-/** Lets no page of the app leave it, open a window, or embed a web view; links go to the system's browser. */
+/** Lets no page of the app leave it, open a window, or embed a web view; links go outside (outside.ts). */
 export function guardContents(app: App, openOutside: (address: string) => void): void {
   app.on('web-contents-created', (_event, contents: WebContents) => {
     contents.on('will-navigate', (event) => {
@@ -35,7 +28,7 @@ export function guardContents(app: App, openOutside: (address: string) => void):
     });
     contents.on('will-attach-webview', (event) => event.preventDefault());
     contents.setWindowOpenHandler(({ url }) => {
-      if (mayOpenOutside(url)) openOutside(url);
+      openOutside(url);
       return { action: 'deny' };
     });
   });

@@ -125,17 +125,16 @@ function ConnectionNote() {
   if (connection === 'lost') {
     return (
       <div className="banner" role="status">
-        <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as core
-        answers again. If <code>starpo serve</code> was started on another port, open the address that it
-        printed.
+        <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as StarPO
+        Studio answers again. If <code>starpo serve</code> was started on another port, open the address that
+        it printed.
       </div>
     );
   }
   if (connection === 'refused') {
     return (
       <div className="banner" role="alert">
-        <strong>No connection to core.</strong> Check that <code>starpo serve</code> still runs. Trying again
-        by itself.
+        <strong>StarPO Studio doesn’t answer.</strong> What trains goes on; trying again by itself.
       </div>
     );
   }

@@ -46,10 +46,8 @@ export interface Guide {
 
 /** What the preload offers for notifications. */
 export interface Notifier {
-  /** NotificationText (notification.ts) as JSON; what is none is dropped. */
-  notify(text: string): void;
-  /** Calls back with the run whose notification was clicked; gives the function that ends it. */
-  onOpen(handler: (runId: string) => void): () => void;
+  /** What the person has chosen; the shell tells of news by itself, and keeps it for when there is no page. */
+  chooseNotifications(choice: 'on' | 'off'): void;
 }
 
 /** What the preload offers for the menu bar. */

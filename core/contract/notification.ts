@@ -1,10 +1,73 @@
-import { z } from 'zod';
-import { runId } from './runs.ts';
+import type { Alert, RunStatus, RunSummary } from './contract.ts';
+import { evaluatedSuccess } from './metric-facts.ts';
+import { isLive } from './run-facts.ts';
 
-/** What a page may have said while its window isn't in front. */
-export const notificationText = z.strictObject({
-  runId,
-  title: z.string().min(1).max(100),
-  body: z.string().max(500),
-});
-export type NotificationText = z.infer<typeof notificationText>;
+/** What a person is told of a run while they look elsewhere. */
+export interface NotificationText {
+  runId: string;
+  /** The same for the same news, wherever it is told. */
+  tag: string;
+  title: string;
+  body: string;
+}
+
+const titles: Record<NonNullable<Alert['level']>, string> = {
+  watch: 'Echo Trap: watch',
+  warning: 'Echo Trap: warning',
+  collapsing: 'Echo Trap: the run is collapsing',
+  collapsed: 'Echo Trap: the run has collapsed',
+};
+
+/** Ends that nobody asked for just now. */
+const endTitles: Partial<Record<RunStatus, string>> = {
+  completed: 'Training is complete',
+  failed: 'Training has failed',
+  interrupted: 'Training was interrupted',
+};
+
+/** Longest text that a desktop is given. */
+const longest = 500;
+
+/** Finds in core's notices what is worth a notification: alarms of runs that train, and their ends. Everything is news once. */
+export class News {
+  private readonly told = new Set<string>();
+  /** Runs that train, as far as is known: what has ended before is no news. */
+  private readonly live = new Set<string>();
+
+  /** Of a notice `run`. */
+  ofRun(run: RunSummary): NotificationText | null {
+    const ended = !isLive(run.status) && this.live.delete(run.id);
+    if (isLive(run.status)) this.live.add(run.id);
+    const title = ended ? endTitles[run.status] : undefined;
+    if (!title) return null;
+    return { runId: run.id, tag: `${run.id} ${run.status}`, title, body: endWords(run).slice(0, longest) };
+  }
+
+  /** Of a notice `alerts`; of a run that has ended, as of one that was made elsewhere, alarms are found when it is taken in. */
+  ofAlerts(run: RunSummary | undefined, alerts: readonly Alert[]): NotificationText | null {
+    const alarm = newAlarm(alerts);
+    if (!alarm || !run || !isLive(run.status)) return null;
+    // Runs that go wrong alike have alerts with the same id, and one that was taken back may come again.
+    const key = `${run.id} ${alarm.id} ${alarm.raisedAt}`;
+    if (this.told.has(key)) return null;
+    this.told.add(key);
+    const body = `${run.name}, iteration ${alarm.iteration}. ${alarm.message}`.slice(0, longest);
+    return { runId: run.id, tag: `${run.id} ${alarm.id}`, title: titles[alarm.level ?? 'warning'], body };
+  }
+}
+
+/** The alarm whose raising is the newest change; what is older was told of before, or when nobody looked. */
+function newAlarm(alerts: readonly Alert[]): Alert | null {
+  const newest = alerts.reduce<Alert | null>(
+    (last, alert) => (!last || alert.changedAt >= last.changedAt ? alert : last),
+    null,
+  );
+  return newest?.state === 'raised' && newest.level !== null && newest.level !== 'watch' ? newest : null;
+}
+
+function endWords(run: RunSummary): string {
+  const success = evaluatedSuccess(run.latest);
+  const place = `${run.name}, iteration ${run.iteration} of ${run.iterations}.`;
+  if (run.failure) return `${place} ${run.failure.message}`;
+  return success === undefined ? place : `${place} Success ${(success * 100).toFixed(1)} %.`;
+}

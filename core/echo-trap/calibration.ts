@@ -18,7 +18,7 @@ export const shippedCalibration: Calibration = {
     source: 'shipped',
     models: ['starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
     runs: 28,
-    note: 'Fitted to few runs so far. Other models and environments may need thresholds of their own: `starpo calibrate --fit` makes them from labelled runs.',
+    note: 'Fitted to few runs so far. Other models and environments may need thresholds of their own, which the command line of a checkout fits to labelled runs: `starpo calibrate --fit`.',
   },
 };
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Phase, Stall } from '../contract/contract.ts';
+import { phaseTitle } from '../contract/run-facts.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { isLocal } from './liveness.ts';
 
@@ -59,7 +60,7 @@ export class Watchdog {
 function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
-  const doing = phase ? `in the phase "${phase}"` : 'before its first phase';
+  const doing = phase ? `while ${uncapitalised(phaseTitle(phase))}` : 'before it began to work';
   return {
     code: 'trainer_stalled',
     phase,
@@ -68,6 +69,8 @@ function toStall(row: RunRow, phase: string | null): Stall {
     hint: hintFor(row),
   };
 }
+
+const uncapitalised = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** What the system says of the process tells what to do. */
 function hintFor({ pid, ...row }: RunRow): string {

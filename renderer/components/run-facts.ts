@@ -1,5 +1,8 @@
 import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
+import { isLive, phaseTitle } from '../../core/contract/run-facts.ts';
+
+export { isLive };
 
 /** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
 export function successOf({ latest }: RunSummary): {
@@ -9,23 +12,20 @@ export function successOf({ latest }: RunSummary): {
   return { evaluation: evaluatedSuccess(latest), rollout: latest['rollout/success_rate'] };
 }
 
-const phaseWords: Record<string, { doing: string; unit: string }> = {
-  load: { doing: 'Loading the model', unit: '' },
-  evaluate: { doing: 'Evaluating', unit: 'episodes' },
-  rollout: { doing: 'Playing episodes', unit: 'episodes' },
-  filter: { doing: 'Filtering groups', unit: 'groups' },
-  diagnose: { doing: 'Measuring what thoughts say', unit: '' },
-  update: { doing: 'Updating the policy', unit: 'steps' },
-  checkpoint: { doing: 'Writing a checkpoint', unit: '' },
+/** What is counted in a phase. */
+const phaseUnits: Record<string, string> = {
+  evaluate: 'episodes',
+  rollout: 'episodes',
+  filter: 'groups',
+  update: 'steps',
 };
 
 /** `Playing episodes, 34 of 128`; a phase that this version doesn't know is called by its name. */
 export function describePhase({ name, done, total }: Phase): string {
-  const { doing, unit } = phaseWords[name] ?? { doing: name, unit: '' };
-  return total > 1 ? `${doing}, ${done} of ${total}${unit && ` ${unit}`}` : doing;
+  const unit = phaseUnits[name] ?? '';
+  return total > 1 ? `${phaseTitle(name)}, ${done} of ${total}${unit && ` ${unit}`}` : phaseTitle(name);
 }
 
-export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 /** A trainer can be started on it: for the first time, or from its last checkpoint. */
 export const isStartable = (status: RunStatus) =>
   ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);

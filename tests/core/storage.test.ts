@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { phaseTitle } from '../../core/contract/run-facts.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
@@ -210,7 +211,7 @@ describe.skipIf(!built)(`a real trainer${unless}`, { timeout: 120_000 }, () => {
         expect(stalled).toMatchObject({
           code: 'trainer_stalled',
           phase: phase!.name,
-          message: expect.stringContaining(`"${phase!.name}"`),
+          message: expect.stringContaining(`while ${phaseTitle(phase!.name).toLowerCase()}.`),
           hint: expect.stringContaining(`kill -CONT ${pid}`),
         });
         expect(await logged).toContain(`${runId}: The trainer has said nothing since`);

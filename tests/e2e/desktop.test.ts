@@ -2,6 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { appendCommand } from '../../core/run-directory/control.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { type Desktop, type Shell, standInDesktop } from './shell.ts';
 import { endTrainers, hearComplaints } from './studio.ts';
@@ -62,6 +63,29 @@ test('the desktop shows what trains, keeps the machine awake, opens links, saves
   expect(await ended).toBe(0);
   expect(JSON.parse(readFileSync(join(home, 'desktop-userData/preferences.json'), 'utf8'))).toEqual({
     closing: 'stop',
+    notifications: 'on',
   });
   expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
+});
+
+test('without a window the desktop still tells that training has ended, and a click opens the run', async () => {
+  shell = await desktop.open(home, waiting);
+  const { page, heard, does } = shell;
+  page.setDefaultTimeout(120_000);
+  await page
+    .getByRole('button', { name: /^Start FrozenLake/ })
+    .first()
+    .click();
+  await heard(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
+  const [folder] = globSync(join(home, 'runs/*'));
+  const gone = page.waitForEvent('close');
+  does({ message: 0, close: true });
+  await gone;
+
+  appendCommand(folder!, 'checkpoint');
+  const [, body] = await heard(/desk: {"notification":{"title":"Training is complete","body":"([^"]*)"}}/);
+  expect(body).toMatch(/^FrozenLake [0-9a-f]{4}, iteration (\d+) of \1\. Success /);
+  const opened = page.context().waitForEvent('page');
+  does({ click: true });
+  await (await opened).waitForURL(new RegExp(`#/run/${basename(folder!)}$`));
 });

@@ -238,22 +238,18 @@ describe('a notification', () => {
     expect(shown).toHaveLength(2);
   });
 
-  test('is the desktop app’s where there is one', async () => {
-    const notify = vi.fn();
-    let open = (_runId: string) => {};
-    const onOpen = (handler: (runId: string) => void) => {
-      open = handler;
-      return () => {};
-    };
-    vi.stubGlobal('starpo', { notify, onOpen });
+  test('is left to the desktop app where there is one, which hears what the person has chosen', async () => {
+    const chooseNotifications = vi.fn();
+    vi.stubGlobal('starpo', { chooseNotifications });
     const runId = await fated('template', 30, 'warning');
-    page.open('#/start');
-    await page.shown(page.saying('.run-link', 'FrozenLake'));
+    page.open(`#/run/${runId}`);
+    await page.click(head);
+    await page.click(button(/Notifications on/));
+    await page.click(button(/Notify me/));
+    expect(chooseNotifications.mock.calls).toEqual([['on'], ['off'], ['on']]);
     await page.core.runs.command(runId, 'checkpoint');
-    await page.shown(() => notify.mock.calls.length > 0);
-    expect(JSON.parse(notify.mock.calls[0]![0])).toMatchObject({ runId });
+    await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'warning'));
+    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Warning'));
     expect(shown).toEqual([]);
-    open(runId);
-    await page.shown(() => location.hash === `#/run/${runId}`);
   });
 });

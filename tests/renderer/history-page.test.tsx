@@ -184,7 +184,7 @@ test('a run goes out as one file and comes in again', async () => {
   const kept = join(home, 'kept.zip');
   const silent = () => () => {};
   vi.stubGlobal('starpo', {
-    ...{ onOpen: silent, onCommand: silent, onGo: silent },
+    ...{ chooseNotifications: () => {}, onCommand: silent, onGo: silent },
     save: async (exportId: string) => {
       const folder = join(home, 'exports', exportId);
       copyFileSync(join(folder, readdirSync(folder)[0]!), kept);

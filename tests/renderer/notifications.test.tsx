@@ -5,10 +5,17 @@ import { Page, small } from './page.tsx';
 vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
-const notify = vi.fn();
+const shown: { title: string; body: string | undefined }[] = [];
 beforeEach(async () => {
-  notify.mockReset();
-  vi.stubGlobal('starpo', { notify, onOpen: () => () => {} });
+  shown.length = 0;
+  class Shown {
+    static permission = 'granted';
+    constructor(title: string, { body }: NotificationOptions) {
+      shown.push({ title, body });
+    }
+  }
+  vi.stubGlobal('Notification', Shown);
+  localStorage.setItem('starpo-notifications', 'on');
   page = await Page.on();
 });
 afterEach(async () => {
@@ -32,9 +39,8 @@ test('the end of a run is told to who looks elsewhere, with what it has come to'
   const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
   const runId = await running();
   await page.core.runs.command(runId, 'checkpoint');
-  await page.shown(() => notify.mock.calls.length > 0);
-  const { title, body, ...rest } = JSON.parse(notify.mock.calls[0]![0]);
-  expect(rest).toEqual({ runId });
+  await page.shown(() => shown.length > 0);
+  const [{ title, body } = {}] = shown;
   expect(title).toBe('Training is complete');
   expect(body).toMatch(/^Bandit [0-9a-f]{4}, iteration 4 of 4\. Success \d+\.\d %\.$/);
   focus.mockRestore();
@@ -49,6 +55,6 @@ test.each([
   await page.core.runs.command(runId, command);
   await untilRun(page.core, runId, (run) => run.status === status);
   await page.shown(page.saying('.run-link', status === 'stopped' ? 'Stopped' : 'Completed'));
-  expect(notify).not.toHaveBeenCalled();
+  expect(shown).toEqual([]);
   focus.mockRestore();
 });

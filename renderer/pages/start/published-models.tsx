@@ -104,7 +104,7 @@ function NoGpu({ system }: { system: SystemInfo }) {
       error={{
         code: 'device_unavailable',
         message: `These can’t start here: ${reasons || 'the trainer finds no GPU'}.`,
-        hint: 'They can be looked at all the same, and made with `starpo new` for a machine that has one.',
+        hint: 'They can be looked at all the same; training them needs a machine that has one.',
       }}
     />
   );

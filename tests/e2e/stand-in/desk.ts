@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { app } from './app.ts';
 
@@ -20,6 +21,8 @@ interface Deed extends Answers {
   /** Starts the app once more, with these arguments. */
   second?: string[];
   close?: boolean;
+  /** Clicks the newest notification. */
+  click?: boolean;
   quit?: boolean;
 }
 
@@ -28,10 +31,11 @@ const answers: Answers = {};
 export const say = (what: object) => console.log(`desk: ${JSON.stringify(what)}`);
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { second, close, quit, ...more } = JSON.parse(line) as Deed;
+  const { second, close, click, quit, ...more } = JSON.parse(line) as Deed;
   Object.assign(answers, more);
   if (second) app.emit('second-instance', {}, second);
   if (close) app.closeWindows();
+  if (click) newest?.emit('click');
   if (quit) app.quit();
 });
 process.stdin.unref();
@@ -48,6 +52,23 @@ export const dialog = {
     filePaths: answers.folder === undefined ? [] : [answers.folder],
   }),
 };
+
+let newest: Notification | undefined;
+
+export class Notification extends EventEmitter {
+  static isSupported = () => true;
+  private readonly text: object;
+
+  constructor(text: object) {
+    super();
+    this.text = text;
+  }
+
+  show(): void {
+    newest = this;
+    say({ notification: this.text });
+  }
+}
 
 export class Tray {
   on(): void {}

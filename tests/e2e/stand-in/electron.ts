@@ -1,7 +1,7 @@
 /** The part of the `electron` module that the shell uses. */
 export { app } from './app.ts';
 export { BrowserWindow, ipcMain } from './browser-window.ts';
-export { dialog, nativeImage, powerSaveBlocker, Tray } from './desk.ts';
+export { dialog, Notification, nativeImage, powerSaveBlocker, Tray } from './desk.ts';
 export { protocol } from './protocol.ts';
 
 export const Menu = { buildFromTemplate: (template: unknown) => template, setApplicationMenu() {} };
@@ -10,9 +10,6 @@ export const Menu = { buildFromTemplate: (template: unknown) => template, setApp
 export const safeStorage = { isEncryptionAvailable: () => false };
 
 export const nativeTheme = { shouldUseDarkColors: false };
-
-/** Nobody looks at this desktop. */
-export const Notification = { isSupported: () => false };
 
 export const shell = {
   openExternal: async (address: string) => console.log(`opened outside: ${address}`),

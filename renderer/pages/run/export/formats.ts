@@ -32,7 +32,7 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'tensorboard',
         title: 'TensorBoard',
-        text: 'An event file with every metric. Live, for every run that trains:',
+        text: 'An event file with every metric. Live, for every run that trains, by the command line of a checkout:',
         command: 'starpo serve --tensorboard FOLDER',
       },
     ],

@@ -1,0 +1,17 @@
+import type { RunStatus } from './runs.ts';
+
+/** Whether a trainer is at work on it, or waits to go on. */
+export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
+
+const phaseWords: Record<string, string> = {
+  load: 'Loading the model',
+  evaluate: 'Evaluating',
+  rollout: 'Playing episodes',
+  filter: 'Filtering groups',
+  diagnose: 'Measuring what thoughts say',
+  update: 'Updating the policy',
+  checkpoint: 'Writing a checkpoint',
+};
+
+/** What a trainer does in a phase; one that this version doesn't know is called by its name. */
+export const phaseTitle = (name: string) => phaseWords[name] ?? name;

@@ -1,0 +1,48 @@
+import { expect, test, vi } from 'vitest';
+import { OutsideLinks, outside } from './outside.ts';
+
+test.each([
+  ['https://huggingface.co/Qwen', 'at once'],
+  ['https://www.apache.org/licenses/LICENSE-2.0', 'asked'],
+  ['https://huggingface.co.example.org/', 'asked'],
+  ['https://huggingface.co:8443/', 'asked'],
+  ['https://huggingface.co@example.org/', 'never'],
+  ['https://huggingface.co:secret@huggingface.co/', 'never'],
+  [`https://example.org/${'x'.repeat(3000)}`, 'never'],
+  ['http://huggingface.co/Qwen', 'never'],
+  ['file:///usr/bin/true', 'never'],
+  ['javascript:alert(1)', 'never'],
+  ['not an address', 'never'],
+])('%s is opened outside: %s', (address, way) => expect(outside(address)).toBe(way));
+
+const parts = (response: number) => ({ ask: vi.fn(async () => ({ response })), open: vi.fn() });
+
+test('what the app links to opens at once, what may not be opened neither asks nor opens', async () => {
+  const desk = parts(0);
+  const links = new OutsideLinks(desk);
+  await links.open('https://arxiv.org/abs/2504.20073');
+  await links.open('http://example.org/');
+  expect(desk.open.mock.calls).toEqual([['https://arxiv.org/abs/2504.20073']]);
+  expect(desk.ask).not.toHaveBeenCalled();
+});
+
+test.each([
+  [0, 1],
+  [1, 0],
+])('any other address is shown whole first: answer %d opens it %d times', async (response, opened) => {
+  const desk = parts(response);
+  await new OutsideLinks(desk).open('https://bücher.example/licence?a=b');
+  const address = 'https://xn--bcher-kva.example/licence?a=b';
+  expect(desk.ask).toHaveBeenCalledWith(expect.objectContaining({ detail: address, cancelId: 1 }));
+  expect(desk.open.mock.calls).toEqual(Array.from({ length: opened }, () => [address]));
+});
+
+test('one question at a time', async () => {
+  const desk = parts(0);
+  const links = new OutsideLinks(desk);
+  const [first, second] = ['https://example.org/first', 'https://example.org/second'] as const;
+  await Promise.all([links.open(first), links.open(second)]);
+  expect(desk.open.mock.calls).toEqual([[first]]);
+  await links.open(second);
+  expect(desk.open).toHaveBeenLastCalledWith(second);
+});
