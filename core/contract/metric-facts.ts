@@ -1,3 +1,4 @@
+import { typeWords } from '../run-config/environment-words.ts';
 import description from '../run-directory/description.json' with { type: 'json' };
 import { metricTitle } from './metric-titles.ts';
 
@@ -89,11 +90,17 @@ function found(name: string): { title: string; unit?: string; meaning?: string }
   const [group, label = '', ...rest] = name.split('/');
   const last = rest.join('/');
   if (group === 'evaluation' && last)
-    return { ...ofEvaluations.get(last), title: `${titleOf(`rollout/${last}`)}, ${label}` };
+    return {
+      ...ofEvaluations.get(last),
+      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+    };
   if (group === 'rollout' && last) {
     const member = [...known].find(([pattern]) => pattern.startsWith(`rollout/${label}/<`));
     if (member) return { ...member[1], title: `${label.replaceAll('_', ' ')}: ${last.replaceAll('_', ' ')}` };
-    return { ...known.get(`rollout/${last}`), title: `${titleOf(`rollout/${last}`)}, ${label}` };
+    return {
+      ...known.get(`rollout/${last}`),
+      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+    };
   }
   return { title: metricTitle(name) };
 }

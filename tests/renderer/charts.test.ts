@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { metricFacts } from '../../core/contract/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, placesOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
@@ -310,6 +311,8 @@ test('every metric that a trainer writes has a chart, each in one section and wi
   expect(charted.toSorted()).toEqual(names.toSorted());
   expect(charts.filter(({ title }) => !/^\p{Lu}[^_/]*$/u.test(title))).toEqual([]);
   const sections = metricSections(names).map(({ title }) => title);
+  expect(metricFacts('evaluation/frozen-lake/success_rate').title).toBe('Success, FrozenLake');
+  expect(metricFacts('evaluation/lake/success_rate').title).toBe('Success, lake');
   expect(sections[0]).toBe('Echo Trap');
   expect(new Set(sections).size).toBe(sections.length);
 });

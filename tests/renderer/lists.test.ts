@@ -178,6 +178,15 @@ describe('files of episodes', () => {
     ]);
   });
 
+  test('are called by their environment, or by the label that it was given', () => {
+    const [training, own] = files.map(({ title }) => title);
+    expect([training, own]).toEqual(['Training rollout', 'Evaluation: lake']);
+    const larger = evaluationOf({ state: 'done', label: 'frozen-lake', changes: ['size=6'] });
+    expect(episodeFiles([], [larger])[0]).toMatchObject({
+      ...{ set: 'frozen-lake, size=6', split: 'frozen-lake', title: 'Evaluation: FrozenLake, size=6' },
+    });
+  });
+
   test('are found by an address', () => {
     expect(found('000020-lake-0001', null)).toMatchObject({ set: 'lake', evaluation: null });
     expect(found('000020-lake-0001', 'larger')).toMatchObject({ set: 'lake, size=6' });

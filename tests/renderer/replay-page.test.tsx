@@ -54,6 +54,10 @@ test('another iteration shows the same place in it', async () => {
   await page.click('button[aria-label="Earlier iteration"]');
   await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
   await page.shown(page.saying('.stage-head h2', 'Level 8'));
+  await page.shown(page.saying('.stage-head', 'FrozenLake · seed'));
+  expect(page.all('.file-choice option').map(({ textContent }) => textContent)).toContain(
+    'Evaluation: FrozenLake',
+  );
 });
 
 test('a filter brings one of what it lists on the stage', async () => {

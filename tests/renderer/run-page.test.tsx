@@ -138,10 +138,14 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   page = await Page.on(template);
   page.open(`#/run/${trained}`);
   const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
+  const choices = [...form.querySelectorAll('select:not([name]) option')].map(
+    ({ textContent }) => textContent,
+  );
+  expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained)', 'Bandit (not trained)']);
   const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   await page.shown(() => !submit().disabled);
   submit().click();
-  await page.shown(page.saying('.evaluation-list tbody tr', /frozen-lake.*4.*0 of 16/));
+  await page.shown(page.saying('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   expect(submit().disabled).toBe(true);
   appendFileSync(join(page.core.runs.folder(trained), 'evaluations/go'), '');
   await page.shown(page.saying('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));

@@ -4,7 +4,7 @@ import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
-import { environmentOf } from '../../environments/registry.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
@@ -48,7 +48,7 @@ const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && s
 
 function Row({ run }: { run: RunSummary }) {
   const { evaluation } = successOf(run);
-  const places = [...new Set(run.environments)].map((type) => environmentOf(type).title);
+  const places = [...new Set(run.environments)].map(environmentTitle);
   return (
     <tr>
       <th scope="row">

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useMemo, useRef } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { environmentsOf, filters, type Listing, type SortKey } from './episode-list.ts';
 
 const columns: { key: SortKey; label: string; title: string }[] = [
@@ -80,7 +81,7 @@ export function EpisodeTable(props: EpisodeTableProps) {
               <option value="">All environments</option>
               {environments.map((label) => (
                 <option key={label} value={label}>
-                  {label}
+                  {environmentTitle(label)}
                 </option>
               ))}
             </select>
