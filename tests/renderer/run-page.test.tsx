@@ -47,6 +47,28 @@ test('an unknown run shows the code and the hint', async () => {
   await page.shown(page.saying('[role="alert"]', /run_unknown/));
 });
 
+test('the title of the window is of the page that is open, and says how far a run is', async () => {
+  page = await Page.on(template);
+  const titled = (title: string) => page.shown(() => document.title === `${title} · StarPO Studio`);
+  page.open('#/history');
+  await titled('History');
+  location.hash = '#/models';
+  await titled('Models');
+  location.hash = '#/play';
+  await titled('Play');
+  location.hash = `#/play/${trained}`;
+  await titled(`Play · ${page.core.runs.get(trained).name}`);
+  location.hash = '#/nothing';
+  await titled('No such page');
+  location.hash = `#/run/${trained}`;
+  await titled(page.core.runs.get(trained).name);
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
+  await page.core.runs.start(runId);
+  location.hash = `#/run/${runId}`;
+  await titled(`2/4 · ${page.core.runs.get(runId).name}`);
+});
+
 test('a run that is taken in after its page was opened is shown', async () => {
   page = await Page.on();
   const runId = 'bandit-that-comes-20261122-1200-abcd';

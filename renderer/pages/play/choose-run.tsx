@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
@@ -13,6 +14,9 @@ export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
   const { shown, more } = useFirstRows(playable);
+  useEffect(() => {
+    document.title = 'Play · StarPO Studio';
+  }, []);
   return (
     <div className="page">
       <header className="page-head">
