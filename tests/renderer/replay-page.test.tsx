@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -92,6 +94,33 @@ test('the list is one stop of the Tab key, and space plays what its arrows reach
   expect(document.activeElement).toBe(links()[2]);
   press(' ');
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
+});
+
+test('of a thousand levels those in view are drawn, and the keyboard’s place with those beside it', async () => {
+  page = await Page.on(template);
+  fakeRollout(page.core.runs.folder(lake), {}, 4, 'frozen-lake', frozenLake.preset, 1000, 1);
+  page.open(`#/run/${lake}/replay/000004-frozen-lake-0700`);
+  const row = (level: number) => page.find(`.episode-table tr[aria-rowindex="${level + 1}"]`);
+  const link = (level: number) => row(level)?.querySelector('a');
+  await page.shown(() => link(701)?.ariaCurrent === 'true' && board());
+  expect(page.find('.episode-table')!.getAttribute('aria-rowcount')).toBe('1001');
+  expect(page.all('.episode-table a').length).toBeLessThan(60);
+  expect(row(1)?.textContent).toContain('Level 1');
+  expect(row(600)).toBeNull();
+  expect(page.all<HTMLAnchorElement>('a.episode').filter(({ tabIndex }) => tabIndex === 0)).toEqual([
+    link(701),
+  ]);
+  // Rows that aren't drawn leave their room.
+  const heights = page.all('.episodes-gap').map(({ style }) => Number.parseInt(style.height, 10));
+  const drawn = page.all('.episode-table tbody tr:not(.episodes-gap)').length;
+  expect(heights.reduce((sum, height) => sum + height, 0)).toBe((1000 - drawn) * 28);
+  link(701)!.focus();
+  link(701)!.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }),
+  );
+  await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0701'));
+  await page.shown(() => link(703) && !link(700));
+  expect(document.activeElement).toBe(link(702));
 });
 
 test('a rollout is shown by its groups, and a group side by side', async () => {
