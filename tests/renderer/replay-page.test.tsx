@@ -77,6 +77,34 @@ test('a filter brings one of what it lists on the stage', async () => {
   expect(rows()).toBeLessThan(all);
 });
 
+test('more filters narrow the list down, and each that is on is taken off by its chip', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0001`);
+  const rows = () => page.all('.episode-table tbody th').map(({ textContent }) => textContent!.slice(1, 4));
+  const chips = () =>
+    page.all('ul[aria-label="Filters that are on"] li').map(({ textContent }) => textContent);
+  await page.shown(() => rows().length === 8 && board());
+  await page.click(page.saying('button[aria-expanded="false"]', 'More filters'));
+  const field = (label: string) =>
+    page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
+  // No episode has a flag here.
+  expect(page.find('fieldset[aria-label="More filters"] button')).toBeNull();
+  page.write(await field('Reward at least'), '0.5');
+  await page.shown(() => rows().join() === '1.1,1.2,1.4,2.1,2.2,2.4');
+  page.write(await field('Group'), '2');
+  await page.shown(() => rows().join() === '2.1,2.2,2.4');
+  // What is on the stage is among what is listed.
+  await page.shown(() => location.hash.endsWith('/000004-train-0004'));
+  await page.shown(page.saying('[role="status"]', '3 of 8 episodes, 3 successful'));
+  await page.click(page.saying('button[aria-expanded="true"]', 'More filters'));
+  await page.shown(() => !page.find('input[aria-label="Group"]'));
+  expect(chips()).toEqual(['Group 2', 'Reward at least 0.5']);
+  await page.click('button[aria-label="Take off: Reward at least 0.5"]');
+  await page.shown(() => rows().join() === '2.1,2.2,2.3,2.4');
+  await page.click('button[aria-label="Take off: Group 2"]');
+  await page.shown(() => rows().length === 8 && chips().length === 0);
+});
+
 test('the list is one stop of the Tab key, and space plays what its arrows reach', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);

@@ -1,10 +1,10 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { Fragment, type KeyboardEvent, type MouseEvent, memo, useEffect, useMemo, useRef } from 'react';
+import { Fragment, type KeyboardEvent, type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
 import { observeWithFallback } from '../../components/observe-with-fallback.ts';
-import { environmentTitle } from '../../environments/registry.ts';
-import { environmentsOf, filters, type Listing, type SortKey } from './episode-list.ts';
+import type { Listing, SortKey } from './episode-list.ts';
+import { EpisodeTools } from './episode-tools.tsx';
 
 const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'group', label: 'Episode', title: 'Group and member' },
@@ -35,9 +35,7 @@ interface EpisodeTableProps {
  */
 export function EpisodeTable(props: EpisodeTableProps) {
   const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
-  const { filter, sort } = listing;
-  const environments = useMemo(() => environmentsOf(episodes ?? []), [episodes]);
-  const solved = rows.filter(({ success }) => success).length;
+  const { sort } = listing;
   const scroller = useRef<HTMLDivElement>(null);
   const place = rows.findIndex(({ id }) => id === current);
   /** By the Tab key. */
@@ -80,41 +78,7 @@ export function EpisodeTable(props: EpisodeTableProps) {
 
   return (
     <section className="episodes" aria-label="Episodes">
-      <div className="episodes-tools">
-        <fieldset className="segments" aria-label="Show">
-          {filters.map(({ value, label }) => (
-            <button
-              key={value}
-              type="button"
-              aria-pressed={filter === value}
-              onClick={() => onList({ ...listing, filter: value })}
-            >
-              {label}
-            </button>
-          ))}
-        </fieldset>
-        {environments.length > 1 && (
-          <label className="episodes-environment">
-            <span className="visually-hidden">Environment</span>
-            <select
-              value={listing.environment ?? ''}
-              onChange={({ target }) => onList({ ...listing, environment: target.value || null })}
-            >
-              <option value="">All environments</option>
-              {environments.map((label) => (
-                <option key={label} value={label}>
-                  {environmentTitle(label)}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <p className="faint" role="status">
-          {episodes === null
-            ? 'Loading…'
-            : `${rows.length} of ${episodes.length} episodes, ${solved} successful`}
-        </p>
-      </div>
+      <EpisodeTools episodes={episodes} rows={rows} listing={listing} onList={onList} />
       <div className="episodes-scroll" ref={scroller}>
         <table className="table episode-table" aria-rowcount={rows.length + 1}>
           <thead>
