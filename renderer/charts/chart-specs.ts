@@ -26,6 +26,8 @@ export interface ChartSpec {
   low?: number;
   high?: number;
   wide?: boolean;
+  /** A chart of the same values elsewhere, whose target is drawn where this one has none of its own. */
+  aimsAs?: string;
 }
 
 const labelColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4', 'chart-2'];

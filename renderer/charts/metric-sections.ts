@@ -157,6 +157,7 @@ export function compareSpecs(names: readonly string[]): ChartSpec[] {
       ...metricSpec(`evaluation/${label}/success_rate`, names),
       title: labels.length > 1 ? `Success in ${environmentTitle(label)}, evaluated` : 'Success, evaluated',
       ...success,
+      aimsAs: 'success',
     })),
     ...compared
       .filter((metric) => names.includes(metric))
