@@ -137,7 +137,7 @@ test('groups are ranked by the spread of their rewards, each with why it was kep
   expect(reasons('fraction', 0.75)).toEqual([
     [2, 'rank 1 of 4, 3 are kept'],
     [4, 'rank 2 of 4, 3 are kept'],
-    [1, 'no spread; it only fills the quota'],
+    [1, 'all attempts ended alike; kept because too few groups differed'],
     [3, 'no spread: nothing to learn from'],
   ]);
   expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');

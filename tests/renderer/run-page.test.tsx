@@ -2,9 +2,11 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { number } from '../../renderer/components/format.ts';
+import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
+import { evaluationOf } from './summaries.ts';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
@@ -177,6 +179,17 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   // It equals the run's own of that checkpoint, whose place it has in the list.
   await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0000'));
   await page.shown(() => page.find('.stage-board svg'));
+});
+
+test('an evaluation that failed says what to do, and its code behind Details', async () => {
+  page = await Page.on();
+  const failure = { code: 'disk_full', message: 'The disk is full.', hint: 'Make room.' };
+  page.render(<EvaluationList runId="any" evaluations={[evaluationOf({ state: 'failed', failure })]} />);
+  const said = await page.shown(() => page.find('.evaluation-failure'));
+  expect(said.textContent).toMatch(/^The disk is full\. Make room\./);
+  const details = said.querySelector('details')!;
+  expect(details.open).toBe(false);
+  expect(details.textContent).toBe('DetailsCode disk_full');
 });
 
 test('star, tags and note are kept, and an archived run is hidden until it is asked for', async () => {

@@ -84,7 +84,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         />
       </label>
       <label className="evaluation-set">
-        <span>Changes</span>
+        <span>Other settings (name=value, separated by commas)</span>
         <input
           name="set"
           key={environment.on}

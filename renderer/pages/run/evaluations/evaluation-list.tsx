@@ -1,6 +1,6 @@
 import type { Evaluation } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
-import { Button, Progress } from '../../../components/basics.tsx';
+import { Button, CodeDetails, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';
 import { Interval } from '../../../components/interval.tsx';
 import { actions, numeric, TableHead } from '../../../components/table-head.tsx';
@@ -85,7 +85,8 @@ function Unfinished({ runId, evaluation }: { runId: string; evaluation: Evaluati
   if (failure) {
     return (
       <td colSpan={3} className="evaluation-failure">
-        {failure.message} <span className="faint">{failure.hint}</span> <code>{failure.code}</code>
+        {failure.message} <span className="faint">{failure.hint}</span>
+        <CodeDetails code={failure.code} />
       </td>
     );
   }
