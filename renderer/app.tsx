@@ -110,6 +110,9 @@ function Page({ route }: { route: Route }) {
 }
 
 function UnknownPage({ hash }: { hash: string }) {
+  useEffect(() => {
+    document.title = 'No such page · StarPO Studio';
+  }, []);
   return (
     <div className="page">
       <h1>No such page</h1>

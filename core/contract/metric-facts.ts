@@ -1,3 +1,4 @@
+import { typeWords } from '../run-config/environment-words.ts';
 import description from '../run-directory/description.json' with { type: 'json' };
 import { metricTitle } from './metric-titles.ts';
 
@@ -37,7 +38,7 @@ const chartTitles: Readonly<Record<string, string>> = {
   'rollout/thought_likeness_in_group': 'Likeness in groups',
   'rollout/thought_likeness_across': 'Likeness across boards',
   'rollout/first_action_entropy': 'Entropy of first moves',
-  'rollout/first_action_dependence': 'First move and board',
+  'rollout/first_action_dependence': 'First move follows the board',
   'rollout/logprob_gap': 'Gap of log-probabilities',
   'rollout/logprob_gap_max': 'Largest gap of log-probabilities',
   'rollout/logprob_gap_kl': 'KL of rollout from update',
@@ -56,9 +57,9 @@ const chartTitles: Readonly<Record<string, string>> = {
   'advantage/mean': 'Mean advantage',
   'advantage/std': 'Spread of advantages',
   'advantage/active_share': 'Tokens with an advantage',
-  'advantage/zero_spread_share': 'Advantage without spread',
+  'advantage/zero_spread_share': 'Advantage from groups of equal rewards',
   'diagnostics/mutual_information': 'Thoughts and boards',
-  'diagnostics/mutual_information_ceiling': 'Thoughts and boards at most',
+  'diagnostics/mutual_information_ceiling': 'Thoughts and boards: highest possible',
   'diagnostics/kl_from_start': 'KL from the start',
   'warm_start/loss': 'Loss',
   'time/iteration': 'Time of an iteration',
@@ -89,11 +90,17 @@ function found(name: string): { title: string; unit?: string; meaning?: string }
   const [group, label = '', ...rest] = name.split('/');
   const last = rest.join('/');
   if (group === 'evaluation' && last)
-    return { ...ofEvaluations.get(last), title: `${titleOf(`rollout/${last}`)}, ${label}` };
+    return {
+      ...ofEvaluations.get(last),
+      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+    };
   if (group === 'rollout' && last) {
     const member = [...known].find(([pattern]) => pattern.startsWith(`rollout/${label}/<`));
     if (member) return { ...member[1], title: `${label.replaceAll('_', ' ')}: ${last.replaceAll('_', ' ')}` };
-    return { ...known.get(`rollout/${last}`), title: `${titleOf(`rollout/${last}`)}, ${label}` };
+    return {
+      ...known.get(`rollout/${last}`),
+      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+    };
   }
   return { title: metricTitle(name) };
 }

@@ -83,7 +83,8 @@ export const ChartSections = memo(function ChartSections({
 
 /** A chart with a line at what a person wants it to reach. */
 function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
-  const value = targets[item.spec.id];
+  const { id, aimsAs } = item.spec;
+  const value = targets[id] ?? targets[aimsAs ?? id];
   if (value === undefined) return item;
   const target = { value, label: `target ${item.spec.format(value)}` };
   return { ...item, references: [...(item.references ?? []), target] };

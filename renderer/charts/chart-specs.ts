@@ -1,4 +1,5 @@
 import { number, percent } from '../components/format.ts';
+import { environmentTitle } from '../environments/registry.ts';
 
 export type LineColor = 'chart-ink' | 'chart-1' | 'chart-2' | 'chart-3' | 'chart-4';
 
@@ -25,6 +26,8 @@ export interface ChartSpec {
   low?: number;
   high?: number;
   wide?: boolean;
+  /** A chart of the same values elsewhere, whose target is drawn where this one has none of its own. */
+  aimsAs?: string;
 }
 
 const labelColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4', 'chart-2'];
@@ -46,7 +49,7 @@ function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = '
   const known = evaluationLabels(names);
   return labels.map((label, index) => ({
     metric: `rollout/${label}/${metric}`,
-    label: `${label}${suffix}`,
+    label: `${environmentTitle(label)}${suffix}`,
     color: known.find((each) => each.label === label)?.color ?? labelColors[index % labelColors.length]!,
     dashed: true,
   }));
@@ -62,7 +65,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
     const metric = `evaluation/${label}/success_rate`;
     return {
       metric,
-      label: labels.length > 1 ? label : 'evaluation',
+      label: labels.length > 1 ? environmentTitle(label) : 'evaluation',
       color,
       sparse: true,
       band: { low: `${metric}_low`, high: `${metric}_high` },

@@ -1,5 +1,6 @@
 import { type MetricFacts, metricFacts } from '../../core/contract/metric-facts.ts';
 import { duration, gigabytes, number, percent } from '../components/format.ts';
+import { environmentTitle } from '../environments/registry.ts';
 import { type ChartSpec, evaluationLabels, type LineColor, type LineSpec } from './chart-specs.ts';
 
 export interface MetricSection {
@@ -154,8 +155,9 @@ export function compareSpecs(names: readonly string[]): ChartSpec[] {
   return [
     ...labels.map(({ label }) => ({
       ...metricSpec(`evaluation/${label}/success_rate`, names),
-      title: labels.length > 1 ? `Success in ${label}, evaluated` : 'Success, evaluated',
+      title: labels.length > 1 ? `Success in ${environmentTitle(label)}, evaluated` : 'Success, evaluated',
       ...success,
+      aimsAs: 'success',
     })),
     ...compared
       .filter((metric) => names.includes(metric))

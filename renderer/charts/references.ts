@@ -25,25 +25,45 @@ const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
  */
 export function successReferences(
   config: unknown,
-  source?: SeriesSource,
+  source: SeriesSource,
   people: readonly HumanSuccess[] = [],
 ): Reference[] {
-  const environments = (config as { environments?: Environment[] } | null)?.environments ?? [];
-  const [environment] = environments;
-  if (environments.length !== 1 || !environment) return [];
-  const evaluations = source?.get(`evaluation/${environment.label}/success_rate`);
-  const untrained = evaluations?.at(0);
-  const { type = '', config: settings = {}, max_actions: moves = 0 } = environment;
-  const view = environmentOf(type);
-  const bounds = view.bounds?.(settings, moves) ?? [];
-  const paper = paperModel.test(modelOf(config)) ? view.paper?.(settings) : undefined;
+  const environment = environmentIn(config);
+  if (!environment) return [];
+  const untrained = source.get(`evaluation/${environment.label}/success_rate`)?.at(0);
   const you = people.find((person) => person.environment === environment.label);
   return [
     ...(untrained === undefined ? [] : [lineOf('untrained', untrained)]),
-    ...bounds.map(({ name, success }) => ({ value: success, label: `${name} ${percent(success, 0)}` })),
+    ...boundsOf(environment),
     ...(you ? [lineOf('You', you.successes / you.levels)] : []),
-    ...(paper === undefined ? [] : [{ value: paper, label: `RAGEN paper, table 4: ${percent(paper)}` }]),
+    ...paperOf(environment, config),
   ];
+}
+
+/** What the success of several runs is to be held against: the lines that hold for each of them, so not what one of them or a person did. */
+export function sharedReferences(configs: readonly unknown[]): Reference[] {
+  const [first = [], ...others] = configs.map((config) => {
+    const environment = environmentIn(config);
+    return environment ? [...boundsOf(environment), ...paperOf(environment, config)] : [];
+  });
+  return first.filter(({ label }) => others.every((lines) => lines.some((line) => line.label === label)));
+}
+
+/** The one that is trained; undefined where there are several. */
+function environmentIn(config: unknown): Environment | undefined {
+  const { environments = [] } = (config ?? {}) as { environments?: Environment[] };
+  return environments.length === 1 ? environments[0] : undefined;
+}
+
+const boundsOf = ({ type = '', config = {}, max_actions = 0 }: Environment): Reference[] =>
+  (environmentOf(type).bounds?.(config, max_actions) ?? []).map(({ name, success }) => ({
+    value: success,
+    label: `${name} ${percent(success, 0)}`,
+  }));
+
+function paperOf({ type = '', config: settings = {} }: Environment, config: unknown): Reference[] {
+  const paper = paperModel.test(modelOf(config)) ? environmentOf(type).paper?.(settings) : undefined;
+  return paper === undefined ? [] : [{ value: paper, label: `RAGEN paper, table 4: ${percent(paper)}` }];
 }
 
 const lineOf = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });

@@ -107,6 +107,14 @@ export function Progress({ value, label, status }: { value: number; label: strin
 const named = (text: string, runs: readonly RunSummary[] | null): string =>
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
+/** What a person needs who reports a failure, and nobody else. */
+export const CodeDetails = ({ code }: { code: string }) => (
+  <details className="note-details">
+    <summary>Details</summary>
+    Code <code>{code}</code>
+  </details>
+);
+
 /** `kind`: a warning is about what may go wrong, and announced with less haste. */
 export function ErrorNote({
   error,
@@ -126,10 +134,7 @@ export function ErrorNote({
         <p className="note-title">{named(error.message, runs)}</p>
         <p>{named(error.hint, runs)}</p>
         {children}
-        <details className="note-details">
-          <summary>Details</summary>
-          Code <code>{error.code}</code>
-        </details>
+        <CodeDetails code={error.code} />
       </div>
       {onDismiss && <IconButton icon="close" label="Dismiss" onClick={onDismiss} />}
     </div>

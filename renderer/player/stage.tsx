@@ -3,7 +3,7 @@ import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
 import { describeBoard, describeFrame, outcomeAt, placeOf, wordsOf } from '../environments/describe.ts';
 import type { Motion } from '../environments/motion.ts';
-import { environmentOf } from '../environments/registry.ts';
+import { environmentOf, environmentTitle } from '../environments/registry.ts';
 import { useReplay, useReplayStore } from '../views/replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
@@ -25,7 +25,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         {!summary.kept && <span className="tag">not trained on</span>}
         <span className="spacer" />
         <span className="faint">
-          {summary.environment} · seed {summary.seed} · score {signed(summary.reward)}
+          {environmentTitle(summary.environment)} · seed {summary.seed} · score {signed(summary.reward)}
           {endWords[summary.ended] ?? ` · ${summary.ended}`}
         </span>
       </header>

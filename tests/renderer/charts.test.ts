@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { metricFacts } from '../../core/contract/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
 import { byIteration, placesOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
@@ -8,7 +9,7 @@ import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
 import { GroupSeries } from '../../renderer/charts/group-series.ts';
 import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts';
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
-import { successReferences } from '../../renderer/charts/references.ts';
+import { sharedReferences, successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
 import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
 import { extentOf, placesOf } from '../../renderer/charts/subjects.ts';
@@ -310,6 +311,8 @@ test('every metric that a trainer writes has a chart, each in one section and wi
   expect(charted.toSorted()).toEqual(names.toSorted());
   expect(charts.filter(({ title }) => !/^\p{Lu}[^_/]*$/u.test(title))).toEqual([]);
   const sections = metricSections(names).map(({ title }) => title);
+  expect(metricFacts('evaluation/frozen-lake/success_rate').title).toBe('Success, FrozenLake');
+  expect(metricFacts('evaluation/lake/success_rate').title).toBe('Success, lake');
   expect(sections[0]).toBe('Echo Trap');
   expect(new Set(sections).size).toBe(sections.length);
 });
@@ -385,6 +388,23 @@ describe('what success is held against', () => {
     expect(labels(bandit)).toEqual(['random 50 %', 'You 50.0 %']);
     expect(labels(lake, bandit)).toEqual([]);
     expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);
+  });
+
+  test('is for several runs what holds for each of them, and not what one of them or a person did', () => {
+    const of = (size: number, model = 'starter', more: object[] = []) => ({
+      start: { model },
+      environments: [{ ...lake, max_actions: 10, config: { size, p: 0.8, is_slippery: false } }, ...more],
+    });
+    const labels = (...configs: unknown[]) => sharedReferences(configs).map(({ label }) => label);
+    expect(labels(of(4), of(4))).toEqual(['random 21 %']);
+    expect(labels(of(4), of(6))).toEqual([]);
+    expect(labels(of(4), of(4, 'starter', [bandit]))).toEqual([]);
+    expect(labels(of(4), null)).toEqual([]);
+    expect(labels()).toEqual([]);
+    const paper = (model: string) => ({ start: { model }, environments: [bandit] });
+    const same = [paper('Qwen2.5-0.5B'), paper('Qwen2.5-0.5B-Instruct')];
+    expect(labels(...same)).toEqual(['random 50 %', 'RAGEN paper, table 4: 100.0 %']);
+    expect(labels(...same, paper('starter'))).toEqual(['random 50 %']);
   });
 
   test('is the RAGEN paper where a run has its model and its rules', () => {

@@ -42,6 +42,10 @@ test('runs lie over one another, with what differs in their settings', async () 
   const reward = chartText('rollout/reward_mean');
   await page.shown(() => runs.every((_, index) => reward().includes(`${nameOf(index)}: `)));
   expect(reward()).toMatch(/at iteration 4/);
+  // What holds for all of them, on success alone.
+  for (const id of ['evaluation/frozen-lake/success_rate', 'rollout/success_rate'])
+    expect(chartText(id)()).toMatch(/To compare with: random 21 %\./);
+  expect(reward()).not.toContain('To compare with');
   expect(table()).toEqual([
     ['seed', '1', '2', '1'],
     ['policy_loss.clip_high', expect.any(String), expect.any(String), '0.4'],
@@ -112,6 +116,10 @@ test('a target is drawn across a chart of every run, and told to those who do no
   await page.shown(page.saying('h1', nameOf(1)));
   await page.shown(() => chartText('success')().includes('target 80.0 %'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({ targets: { success: 0.8 } });
+  location.hash = `#/compare/${runs[0]},${runs[1]}`;
+  await page.shown(() =>
+    chartText('evaluation/frozen-lake/success_rate')().includes('random 21 %, target 80.0 %'),
+  );
 });
 
 test('charts are searched for, folded and pinned, which stays for other runs', async () => {

@@ -120,7 +120,7 @@ test('a roll-back asks, goes on as a fork, and both curves are shown', async () 
   const ask = button(/^Roll back and go on: /);
   await page.shown(ask);
   const changed = page.find('ul[aria-label="Changed settings"]')!.textContent!;
-  expect(changed).toMatch(/optimizer\.learning_rate/);
+  expect(changed).toMatch(/Learning rate/);
   await page.click(ask);
   await page.click(page.saying('button', /^Cancel$/));
   await page.shown(ask);
@@ -164,7 +164,9 @@ test('where nothing tells what thoughts depend on, the map says so and how that 
   await page.core.supervisor.add('plain');
   page.open('#/run/plain');
   await page.click(head);
-  await page.shown(page.saying('[aria-label="Map of regimes"]', /diagnostics are off.*diagnostics\.every/));
+  await page.shown(
+    page.saying('[aria-label="Map of regimes"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
+  );
   for (const lamp of ['Reward spread', 'Entropy', 'Diversity'])
     expect(lamps().find((text) => text?.startsWith(lamp))).toMatch(/no data.*not measured/);
 });

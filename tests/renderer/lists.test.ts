@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
-import { counterpart, environmentsOf, listed } from '../../renderer/pages/replay/episode-list.ts';
+import {
+  counterpart,
+  environmentsOf,
+  filtersOn,
+  firstListing,
+  flagsOf,
+  type Listing,
+  listed,
+} from '../../renderer/pages/replay/episode-list.ts';
 import { filterOf, filterWords, ranked } from '../../renderer/pages/replay/filter-words.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { groupsOf } from '../../renderer/player/groups.ts';
@@ -36,31 +44,76 @@ describe('the table of episodes', () => {
     episode({ id: 'b', group: 0, member: 1, reward: -0.1, tokens: 30 }),
     episode({ id: 'c', group: 0, member: 0, reward: 1, success: true }),
   ];
-  const ids = (...args: Parameters<typeof listed>) =>
-    listed(...args)
+  const ids = (of: readonly EpisodeSummary[], listing: Partial<Listing>) =>
+    listed(of, { ...firstListing, ...listing })
       .map(({ id }) => id)
       .join('');
 
   test('filters', () => {
-    const sort = { key: 'group', descending: false } as const;
-    expect(ids(episodes, 'all', sort)).toBe('cba');
-    expect(ids(episodes, 'success', sort)).toBe('ca');
-    expect(ids(episodes, 'failed', sort)).toBe('b');
-    expect(ids(episodes, 'kept', sort)).toBe('cb');
+    expect(ids(episodes, {})).toBe('cba');
+    expect(ids(episodes, { filter: 'success' })).toBe('ca');
+    expect(ids(episodes, { filter: 'failed' })).toBe('b');
+    expect(ids(episodes, { filter: 'kept' })).toBe('cb');
   });
 
   test('sorts, equals by group and member', () => {
-    expect(ids(episodes, 'all', { key: 'reward', descending: true })).toBe('cab');
-    expect(ids(episodes, 'all', { key: 'reward', descending: false })).toBe('bca');
-    expect(ids(episodes, 'all', { key: 'tokens', descending: true })).toBe('bca');
+    expect(ids(episodes, { sort: { key: 'reward', descending: true } })).toBe('cab');
+    expect(ids(episodes, { sort: { key: 'reward', descending: false } })).toBe('bca');
+    expect(ids(episodes, { sort: { key: 'tokens', descending: true } })).toBe('bca');
   });
 
   test('filters by environment', () => {
     const mixed = [...episodes, episode({ id: 'd', environment: 'bandit', success: true })];
-    const sort = { key: 'group', descending: false } as const;
     expect(environmentsOf(mixed)).toEqual(['frozen-lake', 'bandit']);
-    expect(ids(mixed, 'success', sort, 'bandit')).toBe('d');
-    expect(ids(mixed, 'all', sort, null)).toBe('cdba');
+    expect(ids(mixed, { filter: 'success', environment: 'bandit' })).toBe('d');
+    expect(ids(mixed, { environment: null })).toBe('cdba');
+  });
+
+  test('filters by group, and by reward and length with both ends within', () => {
+    expect(ids(episodes, { group: 0 })).toBe('cb');
+    expect(ids(episodes, { group: 7 })).toBe('');
+    expect(ids(episodes, { reward: { least: 1, most: null } })).toBe('ca');
+    expect(ids(episodes, { reward: { least: null, most: 0.9 } })).toBe('b');
+    expect(ids(episodes, { tokens: { least: 10, most: 29 } })).toBe('ca');
+    expect(ids(episodes, { tokens: { least: 30, most: 30 } })).toBe('b');
+    expect(ids(episodes, { group: 0, reward: { least: 1, most: null }, filter: 'kept' })).toBe('c');
+  });
+
+  test('filters by flags, of which those are offered that an episode has', () => {
+    const flagged = [
+      ...episodes,
+      episode({ id: 'd', group: 2, format_valid: false }),
+      episode({ id: 'e', group: 3, format_valid: false, ended: 'max_turns' }),
+      episode({ id: 'f', group: 4, ended: 'context' }),
+    ];
+    expect(ids(flagged, { flags: ['invalid'] })).toBe('de');
+    expect(ids(flagged, { flags: ['cut'] })).toBe('ef');
+    expect(ids(flagged, { flags: ['invalid', 'cut'] })).toBe('e');
+    const offered = (of: EpisodeSummary[], flags: Listing['flags'] = []) =>
+      flagsOf(of, { ...firstListing, flags }).map(({ value }) => value);
+    expect(offered(flagged)).toEqual(['invalid', 'cut']);
+    expect(offered(episodes)).toEqual([]);
+    expect(offered(episodes, ['cut'])).toEqual(['cut']);
+  });
+
+  test('says which filters are on, each of which can be taken off alone', () => {
+    const listing: Listing = {
+      ...{ ...firstListing, filter: 'kept', group: 2, reward: { least: -0.5, most: 1 } },
+      ...{ tokens: { least: null, most: 40 }, flags: ['cut', 'invalid'] },
+    };
+    const on = filtersOn(listing, 'Level');
+    expect(on.map(({ words }) => words)).toEqual([
+      'Level 3',
+      'Reward at least -0.5',
+      'Reward at most 1',
+      'Tokens at most 40',
+      'Invalid reply',
+      'Cut short',
+    ]);
+    expect(on[1]!.without).toEqual({ ...listing, reward: { least: null, most: 1 } });
+    let rest = listing;
+    for (let left = on.length; left > 0; left--) rest = filtersOn(rest, 'Level')[0]!.without;
+    expect(rest).toEqual({ ...firstListing, filter: 'kept' });
   });
 
   test('finds the same place in another file, else the first episode', () => {
@@ -84,7 +137,7 @@ test('groups are ranked by the spread of their rewards, each with why it was kep
   expect(reasons('fraction', 0.75)).toEqual([
     [2, 'rank 1 of 4, 3 are kept'],
     [4, 'rank 2 of 4, 3 are kept'],
-    [1, 'no spread; it only fills the quota'],
+    [1, 'all attempts ended alike; kept because too few groups differed'],
     [3, 'no spread: nothing to learn from'],
   ]);
   expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
@@ -176,6 +229,15 @@ describe('files of episodes', () => {
       ['lake', 10, 'between'],
       ['lake', 0, null],
     ]);
+  });
+
+  test('are called by their environment, or by the label that it was given', () => {
+    const [training, own] = files.map(({ title }) => title);
+    expect([training, own]).toEqual(['Training rollout', 'Evaluation: lake']);
+    const larger = evaluationOf({ state: 'done', label: 'frozen-lake', changes: ['size=6'] });
+    expect(episodeFiles([], [larger])[0]).toMatchObject({
+      ...{ set: 'frozen-lake, size=6', split: 'frozen-lake', title: 'Evaluation: FrozenLake, size=6' },
+    });
   });
 
   test('are found by an address', () => {

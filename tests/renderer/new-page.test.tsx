@@ -85,8 +85,8 @@ test('environments are added and removed, with a share each', async () => {
     'FrozenLakefrozen-lake-2, 33 % of the groups',
   ]);
   await page.shown(page.saying('h2', 'Environment: FrozenLake, frozen-lake-2'));
-  await page.shown(page.saying('fieldset[aria-label="Environment"] button', 'bandit'));
-  expect(summary().textContent).toContain('frozen-lake and bandit and frozen-lake-2');
+  await page.shown(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
+  expect(summary().textContent).toContain('FrozenLake and Bandit and frozen-lake-2');
   await page.click('button[aria-label="Remove frozen-lake-2"]');
   await page.shown(() => listed().length === 2);
   const start = page.saying('aside button', /^Start$/);
@@ -114,7 +114,7 @@ test('the first conversations of three levels are shown, and its parts are edite
       /20 tokens\. With a reply of the full 96 tokens, 116 of/,
     ),
   );
-  await page.click(page.saying('fieldset[aria-label="Environment"] button', 'bandit'));
+  await page.click(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
   await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{arm_1} or {arm_2}?'));
   page.write((await page.shown(field('First message')))!, 'Choose!');
   await page.shown(page.saying('section[aria-labelledby="prompts"] pre', 'Choose!'));

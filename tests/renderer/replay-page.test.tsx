@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -54,6 +56,10 @@ test('another iteration shows the same place in it', async () => {
   await page.click('button[aria-label="Earlier iteration"]');
   await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
   await page.shown(page.saying('.stage-head h2', 'Level 8'));
+  await page.shown(page.saying('.stage-head', 'FrozenLake · seed'));
+  expect(page.all('.file-choice option').map(({ textContent }) => textContent)).toContain(
+    'Evaluation: FrozenLake',
+  );
 });
 
 test('a filter brings one of what it lists on the stage', async () => {
@@ -69,6 +75,34 @@ test('a filter brings one of what it lists on the stage', async () => {
   await page.shown(page.saying('.stage-head .tag', 'failed'));
   expect(page.all('.result[data-success="true"]').some((mark) => mark.closest('.episode-table'))).toBe(false);
   expect(rows()).toBeLessThan(all);
+});
+
+test('more filters narrow the list down, and each that is on is taken off by its chip', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0001`);
+  const rows = () => page.all('.episode-table tbody th').map(({ textContent }) => textContent!.slice(1, 4));
+  const chips = () =>
+    page.all('ul[aria-label="Filters that are on"] li').map(({ textContent }) => textContent);
+  await page.shown(() => rows().length === 8 && board());
+  await page.click(page.saying('button[aria-expanded="false"]', 'More filters'));
+  const field = (label: string) =>
+    page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
+  // No episode has a flag here.
+  expect(page.find('fieldset[aria-label="More filters"] button')).toBeNull();
+  page.write(await field('Reward at least'), '0.5');
+  await page.shown(() => rows().join() === '1.1,1.2,1.4,2.1,2.2,2.4');
+  page.write(await field('Group'), '2');
+  await page.shown(() => rows().join() === '2.1,2.2,2.4');
+  // What is on the stage is among what is listed.
+  await page.shown(() => location.hash.endsWith('/000004-train-0004'));
+  await page.shown(page.saying('[role="status"]', '3 of 8 episodes, 3 successful'));
+  await page.click(page.saying('button[aria-expanded="true"]', 'More filters'));
+  await page.shown(() => !page.find('input[aria-label="Group"]'));
+  expect(chips()).toEqual(['Group 2', 'Reward at least 0.5']);
+  await page.click('button[aria-label="Take off: Reward at least 0.5"]');
+  await page.shown(() => rows().join() === '2.1,2.2,2.3,2.4');
+  await page.click('button[aria-label="Take off: Group 2"]');
+  await page.shown(() => rows().length === 8 && chips().length === 0);
 });
 
 test('the list is one stop of the Tab key, and space plays what its arrows reach', async () => {
@@ -88,6 +122,33 @@ test('the list is one stop of the Tab key, and space plays what its arrows reach
   expect(document.activeElement).toBe(links()[2]);
   press(' ');
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
+});
+
+test('of a thousand levels those in view are drawn, and the keyboard’s place with those beside it', async () => {
+  page = await Page.on(template);
+  fakeRollout(page.core.runs.folder(lake), {}, 4, 'frozen-lake', frozenLake.preset, 1000, 1);
+  page.open(`#/run/${lake}/replay/000004-frozen-lake-0700`);
+  const row = (level: number) => page.find(`.episode-table tr[aria-rowindex="${level + 1}"]`);
+  const link = (level: number) => row(level)?.querySelector('a');
+  await page.shown(() => link(701)?.ariaCurrent === 'true' && board());
+  expect(page.find('.episode-table')!.getAttribute('aria-rowcount')).toBe('1001');
+  expect(page.all('.episode-table a').length).toBeLessThan(60);
+  expect(row(1)?.textContent).toContain('Level 1');
+  expect(row(600)).toBeNull();
+  expect(page.all<HTMLAnchorElement>('a.episode').filter(({ tabIndex }) => tabIndex === 0)).toEqual([
+    link(701),
+  ]);
+  // Rows that aren't drawn leave their room.
+  const heights = page.all('.episodes-gap').map(({ style }) => Number.parseInt(style.height, 10));
+  const drawn = page.all('.episode-table tbody tr:not(.episodes-gap)').length;
+  expect(heights.reduce((sum, height) => sum + height, 0)).toBe((1000 - drawn) * 28);
+  link(701)!.focus();
+  link(701)!.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }),
+  );
+  await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0701'));
+  await page.shown(() => link(703) && !link(700));
+  expect(document.activeElement).toBe(link(702));
 });
 
 test('a rollout is shown by its groups, and a group side by side', async () => {

@@ -2,9 +2,11 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { number } from '../../renderer/components/format.ts';
+import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
+import { evaluationOf } from './summaries.ts';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
@@ -45,6 +47,28 @@ test('an unknown run shows the code and the hint', async () => {
   page = await Page.on();
   page.open('#/run/nothing');
   await page.shown(page.saying('[role="alert"]', /run_unknown/));
+});
+
+test('the title of the window is of the page that is open, and says how far a run is', async () => {
+  page = await Page.on(template);
+  const titled = (title: string) => page.shown(() => document.title === `${title} · StarPO Studio`);
+  page.open('#/history');
+  await titled('History');
+  location.hash = '#/models';
+  await titled('Models');
+  location.hash = '#/play';
+  await titled('Play');
+  location.hash = `#/play/${trained}`;
+  await titled(`Play · ${page.core.runs.get(trained).name}`);
+  location.hash = '#/nothing';
+  await titled('No such page');
+  location.hash = `#/run/${trained}`;
+  await titled(page.core.runs.get(trained).name);
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
+  await page.core.runs.start(runId);
+  location.hash = `#/run/${runId}`;
+  await titled(`2/4 · ${page.core.runs.get(runId).name}`);
 });
 
 test('a run that is taken in after its page was opened is shown', async () => {
@@ -138,10 +162,14 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   page = await Page.on(template);
   page.open(`#/run/${trained}`);
   const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
+  const choices = [...form.querySelectorAll('select:not([name]) option')].map(
+    ({ textContent }) => textContent,
+  );
+  expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained)', 'Bandit (not trained)']);
   const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   await page.shown(() => !submit().disabled);
   submit().click();
-  await page.shown(page.saying('.evaluation-list tbody tr', /frozen-lake.*4.*0 of 16/));
+  await page.shown(page.saying('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   expect(submit().disabled).toBe(true);
   appendFileSync(join(page.core.runs.folder(trained), 'evaluations/go'), '');
   await page.shown(page.saying('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
@@ -151,6 +179,17 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   // It equals the run's own of that checkpoint, whose place it has in the list.
   await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0000'));
   await page.shown(() => page.find('.stage-board svg'));
+});
+
+test('an evaluation that failed says what to do, and its code behind Details', async () => {
+  page = await Page.on();
+  const failure = { code: 'disk_full', message: 'The disk is full.', hint: 'Make room.' };
+  page.render(<EvaluationList runId="any" evaluations={[evaluationOf({ state: 'failed', failure })]} />);
+  const said = await page.shown(() => page.find('.evaluation-failure'));
+  expect(said.textContent).toMatch(/^The disk is full\. Make room\./);
+  const details = said.querySelector('details')!;
+  expect(details.open).toBe(false);
+  expect(details.textContent).toBe('DetailsCode disk_full');
 });
 
 test('star, tags and note are kept, and an archived run is hidden until it is asked for', async () => {

@@ -212,16 +212,16 @@ test.each([
   expect(nearestAt([0, 2, 4], place)).toBe(nearest);
 });
 
-test('where two environments are trained, success has a line for each and its evaluations, in one colour', () => {
+test('where two environments are trained, success has a line for each and its evaluations, in one colour; a label of one’s own stays', () => {
   const names = ['lake', 'bandit'].flatMap((label) => [
     `rollout/${label}/success_rate`,
     `evaluation/${label}/success_rate`,
   ]);
   const lines = chartSpecs(['rollout/success_rate', ...names])[0]!.lines;
   expect(lines.map(({ metric, label, color }) => [metric, label, color])).toEqual([
-    ['evaluation/bandit/success_rate', 'bandit', 'chart-1'],
+    ['evaluation/bandit/success_rate', 'Bandit', 'chart-1'],
     ['evaluation/lake/success_rate', 'lake', 'chart-3'],
-    ['rollout/bandit/success_rate', 'bandit rollout', 'chart-1'],
+    ['rollout/bandit/success_rate', 'Bandit rollout', 'chart-1'],
     ['rollout/lake/success_rate', 'lake rollout', 'chart-3'],
   ]);
 });

@@ -99,3 +99,11 @@ test('replies are shown token by token, and the arrows go through them without m
   expect(page.find('.transport-place')!.textContent).toMatch(/^0 \//);
   expect([...choice.options].map(({ value }) => value)).toEqual(['', 'entropies', 'logprobs']);
 });
+
+test('what an episode that was dropped has no values of is said', async () => {
+  page = await Page.on(template);
+  page.open(`#/run/${lake}/replay/000004-train-0004`);
+  const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));
+  page.choose(choice, 'advantages');
+  await page.shown(page.saying('.conversation p', "No advantages: this episode wasn't trained on."));
+});

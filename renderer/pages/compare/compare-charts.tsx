@@ -7,6 +7,7 @@ import { GroupSeries, type Spread } from '../../charts/group-series.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { compareSpecs, metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
+import { sharedReferences } from '../../charts/references.ts';
 import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
@@ -141,16 +142,21 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
       extent,
       legend: false,
     });
+    const references = sharedReferences(compared.map(({ config }) => config));
     const overview = compareSpecs(all);
     const groups: ChartGroup[] = [
-      { id: 'overview', title: 'Overview', items: overview.map(itemOf) },
+      {
+        id: 'overview',
+        title: 'Overview',
+        items: overview.map((spec) => ({ ...itemOf(spec), ...(isSuccess(spec) && { references }) })),
+      },
       ...metricSections(all).map((section) => ({
         ...section,
         items: section.charts.filter(({ id }) => !overview.some((spec) => spec.id === id)).map(itemOf),
       })),
     ];
     return { axis, axes, groups, places };
-  }, [subjects, names, wished]);
+  }, [compared, subjects, names, wished]);
   // An alert is of one run; over a mean it would say nothing.
   const marks = useMemo<ChartMark[]>(
     () =>
@@ -196,6 +202,8 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
     </section>
   );
 }
+
+const isSuccess = ({ id }: ChartSpec) => id.endsWith('/success_rate');
 
 /** Of all runs together; the set changes a handful of times, their values all the time. */
 function useNames(compared: readonly Compared[]): string {

@@ -1,4 +1,4 @@
-import { observeElementRect, type Rect, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   type Dispatch,
   memo,
@@ -14,6 +14,7 @@ import { useApi } from '../../api/context.ts';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { observeWithFallback } from '../../components/observe-with-fallback.ts';
 import { machineWords, shareDone, shortParts, successOf, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu } from '../../components/run-menu.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
@@ -127,14 +128,6 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
       </div>
     </div>
   );
-}
-
-/** A page without a layout, as in a test, shows what a window would. */
-function observeWithFallback(
-  virtual: Virtualizer<HTMLElement, Element>,
-  hear: (rect: Rect) => void,
-): (() => void) | undefined {
-  return observeElementRect(virtual, ({ width, height }) => hear({ width, height: height || 900 }));
 }
 
 /** Pixels from the top of what scrolls to the top of an element. */

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { DownloadList } from './download-list.tsx';
 import { FindModel } from './find-model.tsx';
 import { HubForm } from './hub-form.tsx';
@@ -9,6 +10,9 @@ import { useModels } from './use-models.ts';
 /** What runs can begin from: folders of this machine, what a hub has, and the checkpoints of runs. `repository`: what to look up there at once. */
 export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
+  useEffect(() => {
+    document.title = 'Models · StarPO Studio';
+  }, []);
   return (
     <div className="page">
       <header className="page-head">

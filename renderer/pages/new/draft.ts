@@ -108,7 +108,7 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
     const fields = [...(kind?.fields ?? []), ...form.environment.fields];
     return {
       id: `environment-${index}`,
-      title: `Environment: ${kind ? kind.title : label}${kind && !alone ? `, ${label}` : ''}`,
+      title: `Environment: ${kind ? kind.title : label}${kind && label !== type && !alone ? `, ${label}` : ''}`,
       note: kind?.note ?? form.environment.note,
       fields: fields.map((field) => ({ ...field, at: field.path.replace('[]', `.${index}`) })),
     };

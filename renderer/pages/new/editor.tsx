@@ -2,6 +2,7 @@ import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { ConfigForm, RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useStartRun } from '../../components/start-run.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import {
@@ -138,7 +139,7 @@ export function Editor({
     source,
     set,
     title: environmentsOf(base)
-      .map(({ label }) => label)
+      .map(({ label }) => environmentTitle(label))
       .join(' and '),
   };
   const ready = problems.length === 0 && check.error === null;
@@ -226,7 +227,7 @@ export function Editor({
           }}
           environments={
             list && {
-              words: list.map(({ label }) => label).join(' and '),
+              words: list.map(({ label }) => environmentTitle(label)).join(' and '),
               reset: () => changeEnvironments(begin.config.environments as EnvironmentConfig[]),
             }
           }

@@ -1,5 +1,6 @@
 import type { ConfigForm } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import styles from './environment-choice.module.css';
 import { type EnvironmentConfig, withEnvironment, withoutEnvironment } from './environment-list.ts';
 
@@ -27,7 +28,7 @@ export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps
                 </span>
                 <IconButton
                   icon="close"
-                  label={`Remove ${label}`}
+                  label={`Remove ${environmentTitle(label)}`}
                   onClick={() => change(withoutEnvironment(list, index))}
                 />
               </>

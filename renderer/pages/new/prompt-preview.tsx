@@ -3,6 +3,7 @@ import type { Output } from '../../../core/contract/contract.ts';
 import type { Answer } from '../../api/use-answer.ts';
 import { ErrorNote } from '../../components/basics.tsx';
 import { inOrder } from '../../components/in-order.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import type { PlacedField } from './draft.ts';
 import styles from './prompt-preview.module.css';
 
@@ -36,7 +37,7 @@ export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewPr
         {shown && shown.environments.length > 1 && (
           <Choice
             label="Environment"
-            options={shown.environments.map(({ label }) => label)}
+            options={shown.environments.map(({ label }) => environmentTitle(label))}
             chosen={chosen}
             choose={choose}
           />

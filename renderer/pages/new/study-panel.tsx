@@ -4,6 +4,7 @@ import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { roughly } from '../../components/about-time.tsx';
 import { Button, IconButton } from '../../components/basics.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { PlacedField } from './draft.ts';
@@ -93,7 +94,9 @@ export function StudyPanel(props: StudyPanelProps) {
             <span>Success in</span>
             <select value={environment} onChange={({ target }) => setEnvironment(target.value)}>
               {environments.map((label) => (
-                <option key={label}>{label}</option>
+                <option key={label} value={label}>
+                  {environmentTitle(label)}
+                </option>
               ))}
             </select>
           </label>

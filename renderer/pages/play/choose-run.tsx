@@ -1,10 +1,11 @@
+import { useEffect } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
-import { environmentOf } from '../../environments/registry.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
@@ -13,6 +14,9 @@ export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
   const { shown, more } = useFirstRows(playable);
+  useEffect(() => {
+    document.title = 'Play · StarPO Studio';
+  }, []);
   return (
     <div className="page">
       <header className="page-head">
@@ -48,7 +52,7 @@ const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && s
 
 function Row({ run }: { run: RunSummary }) {
   const { evaluation } = successOf(run);
-  const places = [...new Set(run.environments)].map((type) => environmentOf(type).title);
+  const places = [...new Set(run.environments)].map(environmentTitle);
   return (
     <tr>
       <th scope="row">

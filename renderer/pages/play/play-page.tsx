@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'react';
+import { useEffect, useLayoutEffect, useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { formatRoute, navigate } from '../../router.ts';
@@ -19,6 +19,10 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
   const { game, choices, problem, loading } = playing;
   const heat = temperature ?? choices?.temperature ?? 0;
   const run = useRunSummary(runId);
+  const name = run?.name ?? runId;
+  useEffect(() => {
+    document.title = `Play · ${name} · StarPO Studio`;
+  }, [name]);
   const newest = choices?.checkpoints[0];
   const choose = (iteration: number) => navigate({ page: 'play', runId, checkpoint: iteration }, true);
   return (

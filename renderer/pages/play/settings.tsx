@@ -1,5 +1,5 @@
 import type { Game, PlayChoices } from '../../../core/contract/contract.ts';
-import { environmentOf } from '../../environments/registry.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import styles from './play-page.module.css';
 
 interface SettingsProps {
@@ -28,7 +28,7 @@ export function Settings(props: SettingsProps) {
           >
             {environments.map(({ label, type }) => (
               <option key={label} value={label}>
-                {environmentOf(type).title === label ? label : `${environmentOf(type).title} (${label})`}
+                {label === type ? environmentTitle(type) : `${environmentTitle(type)} (${label})`}
               </option>
             ))}
           </select>

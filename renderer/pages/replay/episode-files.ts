@@ -1,4 +1,5 @@
 import type { Evaluation, RolloutFile } from '../../../core/contract/contract.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 
 /** What names a file of episodes within its run; `evaluation`: the one that was asked for, null for the run's own rollouts. */
 export interface FileName {
@@ -26,15 +27,15 @@ export const sameFile = (a: FileName | null, b: FileName | null): boolean =>
  */
 export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[]): EpisodeFile[] {
   const own = rollouts.map(({ iteration, split }): EpisodeFile => {
-    const title = split === 'train' ? 'Training rollout' : `Evaluation: ${split}`;
+    const title = split === 'train' ? 'Training rollout' : `Evaluation: ${environmentTitle(split)}`;
     return { iteration, split, evaluation: null, set: split, title };
   });
   const asked = evaluations
     .filter(({ state }) => state === 'done')
     .map((each): EpisodeFile => {
       const { name, checkpoint, label } = each;
-      const set = setOf(each);
-      return { iteration: checkpoint, split: label, evaluation: name, set, title: `Evaluation: ${set}` };
+      const title = `Evaluation: ${[environmentTitle(label), ...each.changes].join(', ')}`;
+      return { iteration: checkpoint, split: label, evaluation: name, set: setOf(each), title };
     });
   const files: EpisodeFile[] = [];
   for (const file of [...own, ...asked]) {

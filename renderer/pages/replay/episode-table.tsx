@@ -1,7 +1,10 @@
-import { type KeyboardEvent, type MouseEvent, memo, useEffect, useMemo, useRef } from 'react';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { Fragment, type KeyboardEvent, type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { signed } from '../../components/format.ts';
-import { environmentsOf, filters, type Listing, type SortKey } from './episode-list.ts';
+import { observeWithFallback } from '../../components/observe-with-fallback.ts';
+import type { Listing, SortKey } from './episode-list.ts';
+import { EpisodeTools } from './episode-tools.tsx';
 
 const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'group', label: 'Episode', title: 'Group and member' },
@@ -9,6 +12,9 @@ const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'actions', label: 'Moves', title: 'Actions that were executed' },
   { key: 'tokens', label: 'Tokens', title: 'Sampled tokens' },
 ];
+
+/** Pixels, as replay.css has it. */
+const rowHeight = 28;
 
 interface EpisodeTableProps {
   /** All there are; null while they come. */
@@ -23,79 +29,60 @@ interface EpisodeTableProps {
   onChoose: (id: string) => void;
 }
 
-/** One stop of the Tab key: the arrows go from episode to episode, and each that they reach comes on the stage. */
+/**
+ * One stop of the Tab key: the arrows go from episode to episode, and each that they reach comes on the stage. Of as many rows as there are episodes,
+ * those in view are drawn.
+ */
 export function EpisodeTable(props: EpisodeTableProps) {
   const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
-  const { filter, sort } = listing;
-  const environments = useMemo(() => environmentsOf(episodes ?? []), [episodes]);
-  const solved = rows.filter(({ success }) => success).length;
+  const { sort } = listing;
   const scroller = useRef<HTMLDivElement>(null);
-  const reachable = rows.some(({ id }) => id === current) ? current : rows[0]?.id;
+  const place = rows.findIndex(({ id }) => id === current);
+  /** By the Tab key. */
+  const reachable = Math.max(0, place);
+  const virtual = useVirtualizer<HTMLElement, Element>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => rows[index]!.id,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    // The keyboard's place is there also where it is out of sight, with those that the arrows go to.
+    rangeExtractor: (range) => withNeighbours(range, reachable),
+    observeElementRect: observeWithFallback,
+  });
 
   // What is on the stage is in sight, also where it wasn't chosen here.
   useEffect(() => {
     const box = scroller.current;
     const place = rows.findIndex(({ id }) => id === current);
-    const row = box?.querySelectorAll<HTMLElement>('tbody tr')[place];
-    if (!box || !row) return;
+    if (!box || place < 0) return;
     const head = box.querySelector('thead')?.clientHeight ?? 0;
-    const above = row.offsetTop - head < box.scrollTop;
-    const below = row.offsetTop + row.clientHeight > box.scrollTop + box.clientHeight;
-    if (above || below) box.scrollTo({ top: row.offsetTop - box.clientHeight / 2 });
+    const top = head + place * rowHeight;
+    const above = top - head < box.scrollTop;
+    const below = top + rowHeight > box.scrollTop + box.clientHeight;
+    if (above || below) box.scrollTo({ top: top - box.clientHeight / 2 });
   }, [current, rows]);
+
+  const drawn = virtual.getVirtualItems();
 
   function move(event: KeyboardEvent<HTMLElement>): void {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    const to = by && rows[rows.findIndex(({ id }) => id === reachable) + by];
     if (!by) return;
     event.preventDefault();
+    const to = rows[reachable + by];
     if (!to) return;
-    const links = [...event.currentTarget.querySelectorAll('a')];
-    links[rows.indexOf(to)]?.focus();
+    const row = event.currentTarget.querySelector(`[aria-rowindex="${rowIndex(reachable + by)}"]`);
+    row?.querySelector('a')?.focus();
     onChoose(to.id);
   }
 
   return (
     <section className="episodes" aria-label="Episodes">
-      <div className="episodes-tools">
-        <fieldset className="segments" aria-label="Show">
-          {filters.map(({ value, label }) => (
-            <button
-              key={value}
-              type="button"
-              aria-pressed={filter === value}
-              onClick={() => onList({ ...listing, filter: value })}
-            >
-              {label}
-            </button>
-          ))}
-        </fieldset>
-        {environments.length > 1 && (
-          <label className="episodes-environment">
-            <span className="visually-hidden">Environment</span>
-            <select
-              value={listing.environment ?? ''}
-              onChange={({ target }) => onList({ ...listing, environment: target.value || null })}
-            >
-              <option value="">All environments</option>
-              {environments.map((label) => (
-                <option key={label} value={label}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <p className="faint" role="status">
-          {episodes === null
-            ? 'Loading…'
-            : `${rows.length} of ${episodes.length} episodes, ${solved} successful`}
-        </p>
-      </div>
+      <EpisodeTools episodes={episodes} rows={rows} listing={listing} onList={onList} />
       <div className="episodes-scroll" ref={scroller}>
-        <table className="table episode-table">
+        <table className="table episode-table" aria-rowcount={rows.length + 1}>
           <thead>
-            <tr>
+            <tr aria-rowindex={1}>
               {columns.map(({ key, label, title }) => (
                 <th
                   key={key}
@@ -122,16 +109,20 @@ export function EpisodeTable(props: EpisodeTableProps) {
             </tr>
           </thead>
           <tbody onKeyDown={move}>
-            {rows.map((episode) => (
-              <Row
-                key={episode.id}
-                episode={episode}
-                current={episode.id === current}
-                reachable={episode.id === reachable}
-                address={addressOf(episode.id)}
-                onChoose={onChoose}
-              />
+            {drawn.map(({ index, key, start }, at) => (
+              <Fragment key={key}>
+                <Gap height={start - (drawn[at - 1]?.end ?? 0)} />
+                <Row
+                  episode={rows[index]!}
+                  index={index}
+                  current={index === place}
+                  reachable={index === reachable}
+                  address={addressOf(rows[index]!.id)}
+                  onChoose={onChoose}
+                />
+              </Fragment>
             ))}
+            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
           </tbody>
         </table>
         {episodes !== null && rows.length === 0 && (
@@ -142,8 +133,25 @@ export function EpisodeTable(props: EpisodeTableProps) {
   );
 }
 
+/** A row's number in the whole table, whose head is the first. */
+const rowIndex = (index: number) => index + 2;
+
+/** What is in view, and a row with those beside it. */
+function withNeighbours(range: Range, place: number): number[] {
+  const beside = [place - 1, place, place + 1].filter((index) => index >= 0 && index < range.count);
+  return [...new Set([...defaultRangeExtractor(range), ...beside])].sort((a, b) => a - b);
+}
+
+/** In place of rows that aren't drawn. */
+function Gap({ height }: { height: number }) {
+  if (height <= 0) return null;
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without links can't be focused.
+  return <tr className="episodes-gap" aria-hidden="true" style={{ height }} />;
+}
+
 interface RowProps {
   episode: EpisodeSummary;
+  index: number;
   current: boolean;
   /** By the Tab key. */
   reachable: boolean;
@@ -153,7 +161,7 @@ interface RowProps {
 
 /** Compared by what it shows: the function is another one at every drawing, but does the same. */
 const Row = memo(
-  function Row({ episode, current, reachable, address, onChoose }: RowProps) {
+  function Row({ episode, index, current, reachable, address, onChoose }: RowProps) {
     const { id, group, member, reward, actions, tokens, success, kept, format_valid, split } = episode;
     const choose = (event: MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -162,7 +170,12 @@ const Row = memo(
     };
     return (
       // The link in the row is the keyboard's way; the row itself only makes a larger target.
-      <tr onClick={choose} data-current={current || undefined} data-dropped={!kept || undefined}>
+      <tr
+        aria-rowindex={rowIndex(index)}
+        onClick={choose}
+        data-current={current || undefined}
+        data-dropped={!kept || undefined}
+      >
         <th scope="row">
           <a
             href={address}
@@ -192,6 +205,7 @@ const Row = memo(
   },
   (before, after) =>
     before.episode === after.episode &&
+    before.index === after.index &&
     before.current === after.current &&
     before.reachable === after.reachable &&
     before.address === after.address,

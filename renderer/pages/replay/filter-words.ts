@@ -52,7 +52,7 @@ function reasonOf(
   wanted: number,
 ): string {
   if (strategy === 'none' || spread === null) return same ? 'no spread: nothing to learn from' : '';
-  if (same && kept) return 'no spread; it only fills the quota';
+  if (same && kept) return 'all attempts ended alike; kept because too few groups differed';
   if (same) return 'no spread: nothing to learn from';
   if (strategy === 'fraction') return `rank ${rank} of ${groups}, ${wanted} are kept`;
   return `rank ${rank} of ${groups}`;

@@ -219,7 +219,8 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
 }
 
 /** A choice of an environment that the file shown doesn't have waits for one that has it. */
-function rowsOf(episodes: readonly EpisodeSummary[] | null, { filter, sort, environment }: Listing) {
+function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing) {
+  const { environment } = listing;
   const known = episodes?.some((episode) => episode.environment === environment) ? environment : null;
-  return listed(episodes ?? [], filter, sort, known);
+  return listed(episodes ?? [], { ...listing, environment: known });
 }

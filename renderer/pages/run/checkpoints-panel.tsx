@@ -6,6 +6,7 @@ import { forkRun } from '../../commands/run-commands.ts';
 import { Button, IconButton, Panel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './checkpoints-panel.module.css';
 import { partId, showPart } from './show-part.ts';
@@ -88,7 +89,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
         ) : (
           success.map(({ label, rate }) => (
             <span key={label} className={styles.rate}>
-              {percent(rate)} {success.length > 1 && <span className="faint">{label}</span>}
+              {percent(rate)} {success.length > 1 && <span className="faint">{environmentTitle(label)}</span>}
             </span>
           ))
         )}{' '}

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { SeriesSource } from '../../charts/series-source.ts';
 import { percent } from '../../components/format.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import styles from './evaluation-figures.module.css';
 
@@ -37,7 +38,7 @@ function Figure({ runId, series, label, named }: FigureProps) {
   const first = `${String(iteration).padStart(6, '0')}-${label}-0000`;
   return (
     <p className={styles.figure}>
-      {named && <span className={styles.label}>{label}</span>}
+      {named && <span className={styles.label}>{environmentTitle(label)}</span>}
       <strong>{percent(value)}</strong>
       <span className={styles.words}>
         {low !== undefined && high !== undefined && (

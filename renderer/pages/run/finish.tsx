@@ -3,6 +3,7 @@ import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -36,7 +37,7 @@ export function Finish({ run }: { run: RunSummary }) {
         </h2>
         {learned.map((each) => (
           <p key={each.label} className={styles.figure}>
-            {learned.length > 1 && <span className={styles.label}>{each.label}</span>}
+            {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
             <strong>{riseOf(each)}</strong>
           </p>
         ))}

@@ -3,7 +3,7 @@ import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { RunSeries } from '../../charts/run-series.ts';
 import { duration } from '../../components/format.ts';
 import { machineWords, tookSeconds } from '../../components/run-facts.ts';
-import { environmentOf } from '../../environments/registry.ts';
+import { environmentTitle } from '../../environments/registry.ts';
 
 /** First and last success of a run's own evaluations in one environment, shares in [0, 1]. */
 export interface Learned {
@@ -49,7 +49,9 @@ export function factsOf(run: RunSummary, levels: number | null): string {
 
 /** The result as one sentence that stands by itself. */
 export function sentence(run: RunSummary, learned: readonly Learned[], facts: string): string {
-  const titles = run.environments.map((type) => environmentOf(type).title);
-  const rises = learned.map((each) => (learned.length > 1 ? `${each.label} ${riseOf(each)}` : riseOf(each)));
+  const titles = run.environments.map(environmentTitle);
+  const rises = learned.map((each) =>
+    learned.length > 1 ? `${environmentTitle(each.label)} ${riseOf(each)}` : riseOf(each),
+  );
   return `${titles.join(' and ')}, ${run.algorithm}: ${rises.join(', ')} ${facts} (StarPO Studio).`;
 }

@@ -26,7 +26,7 @@ export function RunPage() {
   const run = useRunSummary(runId);
   const name = run?.name;
   const problem = useRun((state) => state.problem);
-  const done = run && isLive(run.status) ? `${Math.floor((100 * run.iteration) / run.iterations)} % · ` : '';
+  const done = run && isLive(run.status) ? `${run.iteration}/${run.iterations} · ` : '';
   useEffect(() => {
     if (name) document.title = `${done}${name} · StarPO Studio`;
   }, [name, done]);

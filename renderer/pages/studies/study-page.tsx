@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { type Reference, successReferences } from '../../charts/references.ts';
+import { type Reference, sharedReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { reportRefused } from '../../components/refused.ts';
@@ -70,7 +70,7 @@ function useReferences(table: Study['table']): Reference[] {
     ? undefined
     : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
   const run = useAnswer('runs.get', made ? { runId: made.runId } : null, 0);
-  return useMemo(() => (run.value ? successReferences(run.value.config) : []), [run.value]);
+  return useMemo(() => (run.value ? sharedReferences([run.value.config]) : []), [run.value]);
 }
 
 /** Its runs over one another, once two have values. */

@@ -31,9 +31,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
         </select>
       </label>
       {measure && tokens && !known.includes(measure) && (
-        <p className="faint">
-          This file has no {measures[measure].label.toLowerCase()}: the update didn't see it.
-        </p>
+        <p className="faint">{missingWords(measure, known)}</p>
       )}
       {measure && scale && known.includes(measure) && (
         <div className={styles.legend}>
@@ -51,4 +49,12 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
       )}
     </div>
   );
+}
+
+/** The update alone makes advantages, and values where there is a critic. */
+function missingWords(measure: Measure, known: readonly Measure[]): string {
+  if (measure === 'values' && known.includes('advantages')) return 'No values: the run has no critic.';
+  if (measure === 'values' || measure === 'advantages')
+    return `No ${measure}: this episode wasn't trained on.`;
+  return `This file has no ${measures[measure].label.toLowerCase()}.`;
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
+import { settingFacts } from '../../../../core/contract/setting-facts.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button } from '../../../components/basics.tsx';
 import { Icon, type IconName } from '../../../components/icon.tsx';
@@ -172,7 +173,7 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
         const before = settingAt(config, path);
         return (
           <li key={path} className={styles.change}>
-            <code>{path}</code>
+            <span title={path}>{settingFacts(path).title}</span>
             {before !== undefined && <s>{shown(before)}</s>}
             <strong>{shown(value)}</strong>
           </li>

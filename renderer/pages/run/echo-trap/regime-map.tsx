@@ -1,5 +1,6 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { settingFacts } from '../../../../core/contract/setting-facts.ts';
 import { inOrder } from '../../../components/in-order.ts';
 import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
@@ -13,6 +14,8 @@ const regions = [
 ] as const satisfies { regime: TrapRegime; row: number; column: number }[];
 
 const measured = 'diagnostics/';
+/** As the form of a new run calls it. */
+const diagnosticsEvery = settingFacts('diagnostics.every').title;
 
 /** Where a run is by its entropy and by what its thoughts say of their boards, and where it came from. */
 export function RegimeMap({ map }: { map: Regimes }) {
@@ -60,8 +63,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>
             {' '}
-            Dependence is judged by the {metricTitle(series.dependence)}; with <code>diagnostics.every</code>{' '}
-            at 5 it is measured.
+            Dependence is judged by the {metricTitle(series.dependence)}. Set “{diagnosticsEvery}” to 5 to
+            measure it.
           </span>
         )}
       </figcaption>
@@ -75,14 +78,9 @@ function NoData({ series }: Pick<Regimes, 'series'>) {
     <div className={styles.none} role="note" aria-label="Map of regimes">
       <p className={styles.noneTitle}>{off ? 'No data: diagnostics are off' : 'No data yet'}</p>
       <p>
-        {off ? (
-          <>
-            The map needs to know how much thoughts depend on their boards. Set <code>diagnostics.every</code>{' '}
-            to 5 in the configuration of a new run, or of a fork of this one.
-          </>
-        ) : (
-          'The map appears once entropy and the dependence of thoughts have been measured.'
-        )}
+        {off
+          ? `The map needs to know how much thoughts depend on their boards. Set “${diagnosticsEvery}” to 5 in the configuration of a new run, or of a fork of this one.`
+          : 'The map appears once entropy and the dependence of thoughts have been measured.'}
       </p>
     </div>
   );

@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import type { EvaluationChoices, RunSummary } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { environmentTitle } from '../../../environments/registry.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { readSettings } from './read-settings.ts';
 
@@ -47,7 +48,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         <select value={environment.on} onChange={({ target }) => setOn(target.value)}>
           {choices.environments.map(({ on, own }) => (
             <option key={on} value={on}>
-              {own ? on : `${on} (not trained)`}
+              {own ? environmentTitle(on) : `${environmentTitle(on)} (not trained)`}
             </option>
           ))}
         </select>
@@ -83,7 +84,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         />
       </label>
       <label className="evaluation-set">
-        <span>Changes</span>
+        <span>Other settings (name=value, separated by commas)</span>
         <input
           name="set"
           key={environment.on}

@@ -1,9 +1,10 @@
 import type { Evaluation } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
-import { Button, Progress } from '../../../components/basics.tsx';
+import { Button, CodeDetails, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';
 import { Interval } from '../../../components/interval.tsx';
 import { actions, numeric, TableHead } from '../../../components/table-head.tsx';
+import { environmentTitle } from '../../../environments/registry.ts';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 
@@ -44,7 +45,7 @@ function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
   return (
     <tr>
       <th scope="row" title={name}>
-        {label} {changes.length > 0 && <span className="faint">{changes.join(', ')}</span>}
+        {environmentTitle(label)} {changes.length > 0 && <span className="faint">{changes.join(', ')}</span>}
       </th>
       <td className="numeric">{checkpoint}</td>
       <td className="numeric">{levels}</td>
@@ -84,7 +85,8 @@ function Unfinished({ runId, evaluation }: { runId: string; evaluation: Evaluati
   if (failure) {
     return (
       <td colSpan={3} className="evaluation-failure">
-        {failure.message} <span className="faint">{failure.hint}</span> <code>{failure.code}</code>
+        {failure.message} <span className="faint">{failure.hint}</span>
+        <CodeDetails code={failure.code} />
       </td>
     );
   }

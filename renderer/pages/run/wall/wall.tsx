@@ -4,6 +4,7 @@ import { Empty } from '../../../components/basics.tsx';
 import { percent } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { isLive } from '../../../components/run-facts.ts';
+import { environmentTitle } from '../../../environments/registry.ts';
 import { groupsOf } from '../../../player/groups.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRun } from '../../../views/run-view.tsx';
@@ -86,7 +87,10 @@ function Words({ boards: { iteration, split, episodes } }: { boards: RolloutBoar
   const solved = episodes.filter(({ summary }) => summary.success).length;
   return (
     <p className={styles.words}>
-      {split === 'train' ? `Iteration ${iteration}` : `Evaluation ${split} at iteration ${iteration}`}:{' '}
+      {split === 'train'
+        ? `Iteration ${iteration}`
+        : `Evaluation on ${environmentTitle(split)} at iteration ${iteration}`}
+      :{' '}
       <strong>
         {solved} of {episodes.length}
       </strong>{' '}
