@@ -56,7 +56,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.click(button('Add'));
     const row = await page.shown(page.saying('tr', /your folder/));
     const link = row.querySelector('a[href^="#/new/"]')!.getAttribute('href');
-    expect(link).toBe(`#/new/starter-frozen-lake?start.model=${encodeURIComponent(starter)}`);
+    expect(link).toBe(`#/new/starter-frozen-lake-starpo-s?start.model=${encodeURIComponent(starter)}`);
   });
 
   test('says what is wrong with a name, and adds and removes folders', async () => {

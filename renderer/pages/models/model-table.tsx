@@ -118,11 +118,11 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
 function TrainFrom({ model: { name, folder, source, parameters, problem } }: { model: ModelEntry }) {
   const presets = useApp((state) => state.presets) ?? [];
   const published = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
-  const preset = (parameters ?? 0) < small ? 'starter-frozen-lake' : published?.id;
-  if (problem || preset === undefined) return null;
+  const preset = (parameters ?? 0) < small ? presets.find(({ model }) => !model) : published;
+  if (problem || !preset) return null;
   const set: Record<string, string> = source === 'starter' ? {} : { 'start.model': folder };
   return (
-    <a className="button" href={formatRoute({ page: 'new', from: { preset }, set })}>
+    <a className="button" href={formatRoute({ page: 'new', from: { preset: preset.id }, set })}>
       Train from it
     </a>
   );
