@@ -34,7 +34,7 @@ describe('what to try next', () => {
 
   test('in the sample run there is something to look at, and nothing to go on with', () => {
     const words = (trap: RunSummary['trap']) => sightsOf(run({ trap })).map(({ words }) => words);
-    expect(words(null)).toEqual(['Replay them', 'See its thoughts grow']);
+    expect(words(null)).toEqual(['Replay them', 'See its thoughts change']);
     expect(words({ state: 'watch' } as RunSummary['trap'])).toContain('See why');
   });
 

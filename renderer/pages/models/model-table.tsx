@@ -66,7 +66,7 @@ function Row({ model }: { model: ModelEntry }) {
         <Fit model={model} />
       </td>
       <td>
-        <div className={styles.foundActions}>
+        <div className={styles.rowActions}>
           <TrainFrom model={model} />
           <Actions model={model} />
         </div>

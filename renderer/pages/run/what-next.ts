@@ -68,7 +68,7 @@ export function sightsOf(run: RunSummary): Idea[] {
     },
     {
       why: 'What did it think, and how did that change?',
-      words: 'See its thoughts grow',
+      words: 'See its thoughts change',
       to: { href: formatRoute({ page: 'thoughts', runId: run.id, iteration: null }) },
     },
   ];
