@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Alert, Input, RunSummary, TrapReaction } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import { isAlarm } from '../echo-trap/machine.ts';
 import { readReactions, unfinishedReactions } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
@@ -300,7 +301,7 @@ export class Reactions {
   }
 }
 
-const isActive = ({ status }: Pick<RunSummary, 'status'>) => status === 'running' || status === 'paused';
+const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
 /** The newest alarm that nobody has answered or done anything about. */
 function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {

@@ -1,5 +1,6 @@
 import type { ApiError, RunSummary } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { lastStart } from '../history/queries.ts';
 import { getRun, listRuns } from '../history/runs-table.ts';
@@ -64,7 +65,7 @@ export class Queue {
     const { status } = this.parts.runs.get(runId);
     if (status === 'completed')
       throw new Failure('run_completed', `The run ${runId} is complete.`, 'Make a new run from its preset.');
-    if (status === 'running' || status === 'paused')
+    if (isLive(status))
       throw new Failure('run_active', `The run ${runId} is being trained already.`, 'Queue another run.');
     const position = this.change((entries) => {
       const added = Date.now();
