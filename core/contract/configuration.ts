@@ -97,6 +97,8 @@ export const presetCard = z.object({
   model: modelCard.nullable(),
   /** About what it takes of a GPU's memory; null where it is made for the processor. */
   deviceBytes: z.number().nullable(),
+  /** What its configuration asks for: `auto`, `cpu`, `cuda` or one GPU. */
+  device: z.string(),
   iterations: z.number().int(),
   /** What matters first, by paths of run.json. */
   first: settings,

@@ -3,6 +3,12 @@ import type { RunStatus } from './runs.ts';
 /** Whether a trainer is at work on it, or waits to go on. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 
+/** Whether two runs may be given the same device: `auto` can be any, `cuda` any GPU. */
+export function mayShareDevice(a: string, b: string): boolean {
+  if (a === b || a === 'auto' || b === 'auto') return true;
+  return (a === 'cuda' && b.startsWith('cuda')) || (b === 'cuda' && a.startsWith('cuda'));
+}
+
 const phaseWords: Record<string, string> = {
   load: 'Loading the model',
   evaluate: 'Evaluating',

@@ -131,6 +131,8 @@ export const runSummary = z.object({
   task: z.string(),
   environments: z.array(z.string()).describe('environment types, in order'),
   algorithm: z.string().describe('as in `StarPO-S (PPO)`'),
+  /** What its configuration asks for: `auto`, `cpu`, `cuda` or one GPU. */
+  device: z.string(),
   /** What its last trainer ran on; null before there was one. */
   machine: z
     .object({ host: z.string(), device: z.string(), name: z.string().nullable(), threads: z.number().int() })

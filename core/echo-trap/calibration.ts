@@ -69,7 +69,7 @@ function unusable(error: unknown): Failure {
   return new Failure(
     'thresholds_invalid',
     `echo-trap.json can't be read: ${reason}.`,
-    'Delete it from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`.',
+    'Delete it from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`, from a checkout.',
   );
 }
 

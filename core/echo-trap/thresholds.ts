@@ -152,6 +152,6 @@ export function parseThresholds(value: unknown): Thresholds {
   throw new Failure(
     'thresholds_invalid',
     `The threshold ${path || 'list'} can't be used: ${issue.message}.`,
-    'Make thresholds with `starpo calibrate --fit`, or delete echo-trap.json from the data folder to go back to those of the app.',
+    'Delete echo-trap.json from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`, from a checkout.',
   );
 }

@@ -36,7 +36,7 @@ function drop(file: string): boolean {
     throw new Failure(
       'history_in_use',
       `The history ${file} is damaged, and another StarPO Studio has it open (process ${users.join(', ')}).`,
-      'Close the app and end the other commands on this data folder, then run `starpo history rebuild` again. Training goes on meanwhile.',
+      'Close the app and end the other commands on this data folder, then try again. Training goes on meanwhile.',
     );
   }
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });

@@ -118,7 +118,7 @@ function openFailure(home: string, error: unknown): Failure {
     'data_folder_unusable',
     `The data folder ${home} can't be used: ${error instanceof Error ? error.message : String(error)}`,
     meansDamage(error)
-      ? 'Its history is damaged: `starpo history rebuild` makes it again from the run folders.'
+      ? `Its history is damaged. It only says what the run folders hold: delete ${databaseFile(home)}, with the files beside it that end in -wal and -shm, and the next start makes it again. \`starpo history rebuild\` does the same.`
       : 'Check its permissions and free space, or choose another with --home or STARPO_HOME.',
   );
 }

@@ -13,7 +13,8 @@ import type { EnvironmentConfig, RunConfig } from './schema.ts';
  * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
  * then (models/find.ts).
  */
-export interface Preset extends Omit<PresetCard, 'environments' | 'iterations' | 'first' | 'time'> {
+export interface Preset
+  extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
   /** Not offered to people: used by the commands that make the app's own resources. */
   hidden: boolean;
   config: RunConfig;

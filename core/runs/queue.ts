@@ -1,8 +1,8 @@
 import type { ApiError, RunSummary } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { isLive } from '../contract/run-facts.ts';
+import { isLive, mayShareDevice } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { lastStart } from '../history/queries.ts';
+import { lastMachine, lastStart } from '../history/queries.ts';
 import { getRun, listRuns } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -186,7 +186,7 @@ export class Queue {
       entries.splice(0, entries.length, ...waiting);
       const busy = listRuns(database)
         .filter((row) => supervisor.isActive(row) && (row.host === null || isLocal(row)))
-        .map(({ device }) => device);
+        .map(({ id, device }) => lastMachine(database, id)?.device ?? device);
       const isFree = (device: string) => !busy.some((taken) => mayShareDevice(device, taken));
       return entries.find(({ run }) => isFree(getRun(database, run)!.device))?.run ?? null;
     });
@@ -241,12 +241,6 @@ export class Queue {
       if (index >= 0) entries.splice(index, 1);
     });
   }
-}
-
-/** Whether two runs may be given the same device: `auto` can be any, `cuda` any GPU. */
-export function mayShareDevice(a: string, b: string): boolean {
-  if (a === b || a === 'auto' || b === 'auto') return true;
-  return (a === 'cuda' && b.startsWith('cuda')) || (b === 'cuda' && a.startsWith('cuda'));
 }
 
 function placeOf(entries: readonly QueueEntry[], runId: string): number {

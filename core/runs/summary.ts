@@ -36,6 +36,7 @@ export function toSummary(
     task: row.task,
     environments: JSON.parse(row.environments),
     algorithm: row.algorithm ?? 'Not known',
+    device: row.device,
     machine: lastMachine(database, row.id),
     status,
     // A run that goes on from a checkpoint counts on from there.

@@ -39,6 +39,7 @@ function presetCards({ times }: Core): PresetCard[] {
     .map(({ config, hidden: _, ...card }) => ({
       ...card,
       environments: config.environments.map(({ type, config }) => ({ type, config })),
+      device: config.device,
       iterations: config.iterations,
       first: {
         iterations: config.iterations,

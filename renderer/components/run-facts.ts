@@ -1,6 +1,6 @@
 import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
 import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
-import { isLive, phaseTitle } from '../../core/contract/run-facts.ts';
+import { isLive, mayShareDevice, phaseTitle } from '../../core/contract/run-facts.ts';
 
 export { isLive };
 
@@ -35,9 +35,15 @@ export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration
   return iterations > 0 ? iteration / iterations : 0;
 }
 
-/** Whether a new run would have to share the device, or wait. */
-export const isDeviceTaken = (runs: readonly RunSummary[] | null) =>
-  runs?.some(({ status }) => isLive(status) || status === 'queued') ?? false;
+/** Runs that another one, which asks for this device, would have to share it with, or to wait for. */
+export const runsOnDevice = (runs: readonly RunSummary[] | null, device: string) =>
+  runs?.filter((run) => {
+    if (isLive(run.status)) return mayShareDevice(device, run.machine?.device ?? run.device);
+    return run.status === 'queued' && mayShareDevice(device, run.device);
+  }) ?? [];
+
+export const isDeviceTaken = (runs: readonly RunSummary[] | null, device: string) =>
+  runsOnDevice(runs, device).length > 0;
 
 /** Runs that wait, next first. */
 export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {

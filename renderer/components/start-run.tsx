@@ -6,18 +6,20 @@ import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
-import { isDeviceTaken, isLive } from './run-facts.ts';
+import { isDeviceTaken, isLive, runsOnDevice } from './run-facts.ts';
 
 /** A run that is to be made. */
 export interface RunWish {
   source: RunSource;
   set: Settings;
+  /** What it asks for, its `set` taken in. */
+  device: string;
   /** For people. */
   title: string;
 }
 
 export interface StartRun {
-  /** Makes and starts it, and opens its page; where another run is trained or waits it asks first. */
+  /** Makes and starts it, and opens its page; where another run is trained on its device, or waits for it, it asks first. */
   start: (wish: RunWish) => void;
   /** Adds it to the queue; the page stays, since whoever queues wants to queue more, perhaps. */
   queue: (wish: RunWish) => void;
@@ -53,7 +55,7 @@ export function useStartRun(): StartRun {
     }
   }
   const start = (wish: RunWish) => {
-    if (isDeviceTaken(useApp.getState().runs)) setAsked(wish);
+    if (isDeviceTaken(useApp.getState().runs, wish.device)) setAsked(wish);
     else void make(wish, 'start');
   };
   return {
@@ -63,7 +65,7 @@ export function useStartRun(): StartRun {
     said,
     question: (
       <QueueOrStart
-        open={asked !== null}
+        device={asked?.device ?? null}
         onClose={() => setAsked(null)}
         choose={(how) => asked && void make(asked, how)}
       />
@@ -72,19 +74,21 @@ export function useStartRun(): StartRun {
 }
 
 interface QueueOrStartProps {
-  open: boolean;
+  /** Of the run that is asked about; null while none is. */
+  device: string | null;
   onClose: () => void;
   choose: (how: 'start' | 'queue') => void;
 }
 
 /** The question before a run is started beside others: two on one device are slower than one after the other, so that nobody wants it by mistake. */
-export function QueueOrStart({ open, onClose, choose }: QueueOrStartProps) {
-  const runs = useApp((state) => state.runs) ?? [];
+function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
+  const all = useApp((state) => state.runs);
+  const runs = device === null ? [] : runsOnDevice(all, device);
   const live = runs.filter(({ status }) => isLive(status));
   const waiting = runs.filter(({ status }) => status === 'queued').length;
   return (
     <Dialog
-      open={open}
+      open={device !== null}
       onClose={onClose}
       title="Queue it, or start it now?"
       description={

@@ -13,7 +13,7 @@ import styles from './train-more.module.css';
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const taken = useApp(({ runs }) => isDeviceTaken(runs, run.device));
   const id = useId();
   const [text, setText] = useState(String(Math.max(1, Math.round(run.iterations / 2))));
   const [busy, setBusy] = useState(false);
@@ -93,7 +93,9 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
         </p>
       ))}
       {taken && (
-        <p className="muted">Another run is being trained or waits. Side by side, both take longer.</p>
+        <p className="muted">
+          Another run is being trained on this device, or waits for it. Side by side, both take longer.
+        </p>
       )}
     </Dialog>
   );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
+import { mayShareDevice } from '../../core/contract/run-facts.ts';
 import { deviceMemoryParts, totalBytes } from '../../core/models/device-memory.ts';
 import { downloadCommand, findPublishedModel, modelFolder } from '../../core/models/find.ts';
 import { inspectModel } from '../../core/models/inspect.ts';
@@ -11,7 +12,6 @@ import { findPreset } from '../../core/run-config/presets.ts';
 import { publishedPresets } from '../../core/run-config/published-presets.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
 import { createRun } from '../../core/runs/create-run.ts';
-import { mayShareDevice } from '../../core/runs/queue.ts';
 
 const small = publishedModel('Qwen2.5-0.5B-Instruct');
 const preset = 'qwen2.5-0.5b-sokoban';

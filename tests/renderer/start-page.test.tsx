@@ -235,6 +235,17 @@ test('beside a run that is trained it asks whether to queue or to start, and the
   expect(core.queue.list()).toEqual([made, waiting[1]]);
 });
 
+test('beside a run that waits for a device which it does not ask for, it starts at once', async () => {
+  page = await Page.on();
+  const { core } = page;
+  core.queue.add(await core.runs.create({ preset: 'starter-sokoban', set: { ...small, device: 'cuda:1' } }));
+  page.open('#/start');
+  await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  expect(core.runs.list().map(({ preset }) => preset)).toContain('starter-bandit-starpo-s');
+  expect(core.queue.list()).toHaveLength(1);
+});
+
 test('a queue that cannot go on says why', async () => {
   page = await Page.on(undefined, '/nowhere/starpo-trainer');
   const { core } = page;

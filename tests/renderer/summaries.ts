@@ -8,6 +8,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   task: 'reinforce',
   environments: ['frozen-lake'],
   algorithm: 'StarPO-S (PPO)',
+  device: 'cpu',
   machine: null,
   status: 'running',
   iteration: 87,

@@ -138,6 +138,7 @@ export function Editor({
   const wish = {
     source,
     set,
+    device: String(edits.device ?? values.get('device')),
     title: environmentsOf(base)
       .map(({ label }) => environmentTitle(label))
       .join(' and '),

@@ -32,7 +32,7 @@ interface SummaryProps {
 /** Beside the form: start it, what it takes, what is wrong, and what is changed. */
 export function Summary(props: SummaryProps) {
   const { check, preview, run, wish, study, onStudy } = props;
-  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const taken = useApp(({ runs }) => isDeviceTaken(runs, wish.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
   const blocked =
@@ -75,7 +75,8 @@ export function Summary(props: SummaryProps) {
         </dl>
         {taken && !study && (
           <p className="muted">
-            Another run is being trained or waits: Start asks whether to queue this one.
+            Another run is being trained on this device, or waits for it: Start asks whether to queue this
+            one.
           </p>
         )}
         {!study && (

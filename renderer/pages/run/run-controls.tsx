@@ -10,7 +10,7 @@ import { useApp } from '../../stores/app-store.ts';
 export function RunControls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs));
+  const taken = useApp(({ runs }) => isDeviceTaken(runs, run.device));
   const [busy, setBusy] = useState<string | null>(null);
   const actions = runActions(api, run);
   const { status } = run;

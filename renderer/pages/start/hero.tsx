@@ -4,8 +4,10 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { isDeviceTaken } from '../../components/run-facts.ts';
 import type { StartRun } from '../../components/start-run.tsx';
 import { formatRoute, navigate } from '../../router.ts';
+import { useApp } from '../../stores/app-store.ts';
 import styles from './hero.module.css';
 import { HeroBoards } from './hero-boards.tsx';
 import { Illustration } from './illustration.tsx';
@@ -28,16 +30,21 @@ interface HeroProps {
   building: string | null;
   /** Settings that hold for the page. */
   set: Settings;
-  taken: boolean;
 }
 
 /** The preset to begin with, with the few settings that matter first. */
-export function Hero({ card, published, run, blocked, building, set, taken }: HeroProps) {
+export function Hero({ card, published, run, blocked, building, set }: HeroProps) {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const changed = Object.fromEntries(
     Object.entries(typed).filter(([path, text]) => text !== String(card.first[path] ?? '')),
   );
-  const wish = { source: { preset: card.id }, set: { ...set, ...changed }, title: card.title };
+  const wish = {
+    source: { preset: card.id },
+    set: { ...set, ...changed },
+    title: card.title,
+    device: card.device,
+  };
+  const taken = useApp(({ runs }) => isDeviceTaken(runs, card.device));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
   const place = { from: { preset: card.id }, set: texts(wish.set) };
   const asked = Object.keys(wish.set).length > 0 ? { ...wish.source, set: wish.set, titles: true } : null;

@@ -25,7 +25,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
   const trap = isTrap(card);
   // The task of a preset that is made to collapse has another card.
   const heading = `task-${trap ? card.id : card.task}`;
-  const wish = { source: { preset: card.id }, set, title };
+  const wish = { source: { preset: card.id }, set, title, device: card.device };
   return (
     <article className={`panel ${styles.card}`} aria-labelledby={heading}>
       <div className={styles.head}>

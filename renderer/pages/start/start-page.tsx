@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { isDeviceTaken } from '../../components/run-facts.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -58,7 +57,6 @@ const heroOf = (presets: readonly Card[] | null) =>
 function Presets({ presets }: { presets: readonly Card[] }) {
   const run = useStartRun();
   const system = useApp((state) => state.system);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs));
   const [algorithm, choose] = useState<string | null>(null);
   const [reaction, chooseReaction] = useState<Reaction>('notify');
   const own = presets.filter(({ model }) => model === null);
@@ -90,7 +88,6 @@ function Presets({ presets }: { presets: readonly Card[] }) {
               (card) => card.title === of(first).title && card.algorithm === of(first).algorithm,
             )}
             building={buildingText(system?.trainer)}
-            taken={taken}
           />
         )}
         {traps.map((card) => (
