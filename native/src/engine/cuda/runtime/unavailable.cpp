@@ -13,7 +13,7 @@ namespace {
 int oldest_driver(int runtime_version) { return runtime_version >= 13000 ? 580 : 525; }
 
 constexpr int least_compute_major = 8;
-constexpr const char* train_on_cpu = "or train on the CPU (--device cpu)";
+constexpr const char* train_on_cpu = "or train on the processor (device cpu)";
 
 }  // namespace
 
