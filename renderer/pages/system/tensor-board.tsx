@@ -22,7 +22,7 @@ export function TensorBoard() {
       </label>
       <p className="muted">
         {on
-          ? 'Every run that trains has a folder of its own there, with all metrics. A deleted run’s goes with it.'
+          ? 'Every run that trains has a folder of its own in this one, which is deleted with the run.'
           : 'Every metric, as it comes, in the data folder. Runs that train now are written from their beginning.'}
       </p>
       {problem && <ErrorNote error={problem} kind="warning" />}
