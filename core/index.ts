@@ -5,6 +5,7 @@ import { EpisodeReader } from './episodes/reader.ts';
 import { TimeEstimates } from './estimates/time.ts';
 import { Evaluations } from './evaluations/evaluations.ts';
 import { Exports } from './exports/exports.ts';
+import { TensorBoardWriting } from './exports/tensorboard-writing.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { EpisodeIndex } from './history/episode-index.ts';
 import { History } from './history/history.ts';
@@ -88,6 +89,8 @@ export interface Core {
   /** Does what policies say only in a core that was told to `react`. */
   readonly reactions: Reactions;
   readonly exports: Exports;
+  /** Writes only in a core that stays. */
+  readonly tensorBoard: TensorBoardWriting;
   readonly storage: Storage;
   readonly sizes: Sizes;
   readonly checkpoints: Checkpoints;
@@ -168,12 +171,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const gauges = new Gauges(home, notices);
   if (options.inBackground) gauges.start();
   const exports = new Exports({ home, resources, runs, studies, tasks });
+  const tensorBoard = new TensorBoardWriting({ home, database, supervisor, notices });
   const bundles = new Bundles({ home, runs, supervisor, tasks, exports });
   const openSample = (folder: string) =>
     createCore({ home: folder, resources, trainerPath, log, thread: false });
   const sample = new Sample({ home, resources, tasks, open: openSample, log });
   const dispose = async () => {
     await sample.close();
+    await tensorBoard.close();
     await episodeIndex.close();
     trash.close();
     reactions.close();
@@ -206,6 +211,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     if (options.reacts && !history.readOnly) {
       trash.work();
       episodeIndex.work();
+      tensorBoard.work();
     }
   });
   try {
@@ -234,6 +240,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     annotations,
     reactions,
     exports,
+    tensorBoard,
     storage,
     sizes,
     checkpoints,

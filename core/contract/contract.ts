@@ -11,7 +11,7 @@ import {
   thoughts,
 } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
-import { exportProcedures } from './exports.ts';
+import { exportNotices, exportProcedures } from './exports.ts';
 import { deletedRuns, libraryNotices, libraryProcedures, trashedRun } from './library.ts';
 import { machineNotices, machineProcedures } from './machine.ts';
 import { modelNotices, modelProcedures } from './models.ts';
@@ -366,6 +366,7 @@ export const notices = {
   alerts: z.object({ runId, alerts: z.array(alert) }),
   /** The monitor has judged more iterations, or some again (a few times a second at most). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
+  ...exportNotices,
   ...machineNotices,
   ...modelNotices,
   ...playNotices,

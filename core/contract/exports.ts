@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runId, studyId } from './runs.ts';
+import { apiError, runId, studyId } from './runs.ts';
 
 /** What can be made of a run; of a study, `markdown` and `latex` alone. */
 export const exportFormat = z.enum([
@@ -31,6 +31,15 @@ export const madeExport = z.object({
 });
 export type MadeExport = z.infer<typeof madeExport>;
 
+/** Whether metrics are written for TensorBoard while runs train, where, and why they can't be. */
+export const tensorBoardState = z.object({
+  on: z.boolean(),
+  /** On core's machine, with a folder for each run. */
+  folder: z.string(),
+  problem: apiError.nullable(),
+});
+export type TensorBoardState = z.infer<typeof tensorBoardState>;
+
 /** Procedures of exports; `changes` as in contract.ts. */
 export const exportProcedures = {
   /**
@@ -48,4 +57,12 @@ export const exportProcedures = {
   },
   /** Deletes what was made; nothing where it is gone already. */
   'exports.forget': { input: z.object({ exportId }), output: z.object({}) },
+  'tensorBoard.get': { input: z.object({}), output: tensorBoardState },
+  /** For the whole data folder, from now on. Throws `disk_full` or `tensorboard_unwritable` where it can't be switched on. */
+  'tensorBoard.set': { changes: true, input: z.object({ on: z.boolean() }), output: tensorBoardState },
+} as const;
+
+export const exportNotices = {
+  /** It was switched on or off, or writing has become possible or impossible. */
+  tensorBoard: tensorBoardState,
 } as const;

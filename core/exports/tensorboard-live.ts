@@ -1,15 +1,12 @@
 import { join } from 'node:path';
 import type { Client } from '../contract/client.ts';
-import type { JournalEvent } from '../contract/contract.ts';
 import type { JournalEvent as KnownEvent } from '../run-directory/events.ts';
 import { meaningOf } from '../run-directory/meaning.ts';
-import { EventFile } from './tensorboard.ts';
+import { TensorBoardRun } from './tensorboard-run.ts';
 
 /** What is kept of a run whose metrics are passed on. */
 interface Followed {
-  file: EventFile | null;
-  /** `seq` of the last event that was passed on. */
-  seq: number;
+  passed: TensorBoardRun;
   /** What is passed on now; one thing after the other. */
   busy: Promise<void>;
 }
@@ -50,32 +47,24 @@ export class TensorBoardLog {
   }
 
   close(): void {
-    for (const { file } of this.runs.values()) file?.close();
+    for (const { passed } of this.runs.values()) passed.close();
     this.runs.clear();
   }
 
   private look(client: Client, runId: string): void {
-    const run = this.runs.get(runId) ?? { file: null, seq: -1, busy: Promise.resolve() };
+    const run = this.runs.get(runId) ?? {
+      passed: new TensorBoardRun(join(this.folder, runId)),
+      busy: Promise.resolve(),
+    };
     this.runs.set(runId, run);
     run.busy = run.busy.then(() => this.takeNew(client, runId, run)).catch(this.problem);
   }
 
-  private async takeNew(client: Client, runId: string, run: Followed): Promise<void> {
+  private async takeNew(client: Client, runId: string, { passed }: Followed): Promise<void> {
     for (;;) {
-      const events = await client.call('runs.events', { runId, after: run.seq });
+      const events = await client.call('runs.events', { runId, after: passed.seq });
       if (events.length === 0 || !this.runs.has(runId)) return;
-      for (const event of events) {
-        this.pass(runId, run, event);
-        run.seq = event.seq;
-      }
+      for (const event of events) passed.pass(event, meaningOf(event as KnownEvent));
     }
-  }
-
-  private pass(runId: string, run: Followed, event: JournalEvent): void {
-    const { begins, metrics } = meaningOf(event as KnownEvent);
-    if (begins) run.file?.goesOnAfter(begins.after, event.time);
-    if (!metrics) return;
-    run.file ??= new EventFile(join(this.folder, runId), event.time);
-    run.file.add({ iteration: metrics.iteration, time: event.time, values: metrics.values });
   }
 }

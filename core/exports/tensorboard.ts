@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import protobuf from 'protobufjs/minimal.js';
@@ -72,28 +72,51 @@ const restartEvent = (time: number, step: number) =>
 const eventFileName = (time: number) =>
   `events.out.tfevents.${Math.floor(time / 1000)}.${hostname().replaceAll(/[^\w.-]/g, '-')}.starpo`;
 
-/** One event file that grows; every point is whole on disk before the next, as TensorBoard reads it meanwhile. */
+const isEventFile = (name: string) => /^events\.out\.tfevents\..*\.starpo$/.test(name);
+
+/** One event file that grows; every point is whole on disk before the next, as TensorBoard reads it meanwhile. What can't be written leaves nothing. */
 export class EventFile {
   readonly name: string;
   private readonly file: number;
+  private size = 0;
 
+  /** The folder's only one: TensorBoard would show the points of two files twice. */
   constructor(folder: string, time: number) {
     mkdirSync(folder, { recursive: true });
     this.name = eventFileName(time);
+    for (const name of readdirSync(folder))
+      if (isEventFile(name) && name !== this.name) rmSync(join(folder, name));
     this.file = openSync(join(folder, this.name), 'w');
-    writeSync(this.file, versionEvent(time));
+    try {
+      this.append(versionEvent(time));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   add(point: Point): void {
-    writeSync(this.file, pointEvent(point));
+    this.append(pointEvent(point));
   }
 
   /** Training goes on after an iteration: later points that were added before count no longer. */
   goesOnAfter(iteration: number, time: number): void {
-    writeSync(this.file, restartEvent(time, iteration + 1));
+    this.append(restartEvent(time, iteration + 1));
   }
 
   close(): void {
     closeSync(this.file);
+  }
+
+  private append(record: Uint8Array): void {
+    try {
+      // A disk that is nearly full takes a part.
+      for (let done = 0; done < record.length; )
+        done += writeSync(this.file, record, done, record.length - done, this.size + done);
+    } catch (error) {
+      ftruncateSync(this.file, this.size);
+      throw error;
+    }
+    this.size += record.length;
   }
 }

@@ -32,6 +32,8 @@ export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 export const runsFolder = (home: string) => join(home, 'runs');
 /** Deleted runs, and studies; see runs/trash.ts. */
 export const trashFolder = (home: string) => join(home, 'trash');
+/** What is written for TensorBoard while runs train, a folder a run; see exports/tensorboard-writing.ts. */
+export const tensorBoardFolder = (home: string) => join(home, 'tensorboard');
 export const runFolder = (home: string, runId: string) => join(home, 'runs', runId);
 
 /** Preset, local date and time, and a random part: unique, and sorted by time within a preset. */

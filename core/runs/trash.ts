@@ -6,7 +6,7 @@ import { Failure } from '../contract/failure.ts';
 import { ownName } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
-import { runFiles, runFolder, trashFolder } from '../run-directory/names.ts';
+import { runFiles, runFolder, tensorBoardFolder, trashFolder } from '../run-directory/names.ts';
 import { measureRun } from '../storage/measure.ts';
 import { nameInStudy, type StudyFiles } from '../studies/study-files.ts';
 import type { Tasks } from '../tasks.ts';
@@ -71,6 +71,7 @@ export class Trash {
     });
     if (moved.length > 0) {
       await supervisor.lookNow();
+      await this.removeTensorBoard(moved.map((id) => id.split('.')[0]!));
       this.changed();
     }
     const all = await this.list();
@@ -144,6 +145,15 @@ export class Trash {
         'run_needed',
         `${[...new Set(needed)].join(', ')} can't go on without a checkpoint of this run.`,
         'Delete those first, or train them to their end.',
+      );
+  }
+
+  /** What was written for TensorBoard goes at once: it can be made again. */
+  private async removeTensorBoard(runIds: readonly string[]): Promise<void> {
+    const { home, log } = this.parts;
+    for (const runId of runIds)
+      await rm(join(tensorBoardFolder(home), runId), { recursive: true, force: true }).catch((error) =>
+        log(`Deleting the TensorBoard files of ${runId}: ${error}`),
       );
   }
 

@@ -226,6 +226,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       await core.exports.forget(exportId);
       return {};
     },
+    'tensorBoard.get': () => core.tensorBoard.state,
+    'tensorBoard.set': ({ on }) => core.tensorBoard.set(on),
     ...modelHandlers(core.models, core),
     ...playHandlers(core.games, session),
     'sample.get': () => core.sample.get(),

@@ -6,8 +6,9 @@ import {
   type Sample,
   type SystemInfo,
   sampleRunId,
+  type TensorBoardState,
 } from '../../core/contract/contract.ts';
-import { asFailure } from '../../core/contract/failure.ts';
+import { asFailure, Failure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
 import { createGathering } from './gather.ts';
@@ -20,6 +21,8 @@ interface AppState {
   sample: Sample | null;
   presets: PresetCard[] | null;
   system: SystemInfo | null;
+  /** What the data folder has of TensorBoard. */
+  tensorBoard: TensorBoardState | null;
   /** Errors the person hasn't put away yet, newest last. */
   errors: { key: number; error: ApiError }[];
   /** What was done, newest last. */
@@ -56,6 +59,7 @@ export const useApp = create<AppState>()((set) => ({
   sample: null,
   presets: null,
   system: null,
+  tensorBoard: null,
   errors: [],
   told: [],
   showArchived: false,
@@ -136,6 +140,7 @@ export function followCore(api: Api): () => void {
       .call('presets.list', {})
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
+    api.call('tensorBoard.get', {}).then(showTensorBoard).catch(fail);
     askSystem();
   }
   let asking: ReturnType<typeof setTimeout> | undefined;
@@ -150,7 +155,14 @@ export function followCore(api: Api): () => void {
       })
       .catch(fail);
   }
+  /** Nobody may be on the page that says so. */
+  function showTensorBoard(tensorBoard: TensorBoardState): void {
+    useApp.setState({ tensorBoard });
+    const { problem } = tensorBoard;
+    if (problem) useApp.getState().report(new Failure(problem.code, problem.message, problem.hint));
+  }
   const stops = [
+    api.on('tensorBoard', showTensorBoard),
     api.on('run', (summary) => catchUp.notice(() => changes.add(summary.id, summary))),
     api.on('removed', ({ runId }) => catchUp.notice(() => changes.add(runId, null))),
     api.onState((connection) => {

@@ -119,6 +119,13 @@ test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme)
   expect(await page.locator('html').getAttribute('data-theme')).toBe(other.toLowerCase());
   await page.getByRole('button', { name: 'As the system' }).click();
   expect(await page.locator('html').getAttribute('data-theme')).toBe(colorScheme);
+  await page.getByRole('checkbox', { name: 'Write TensorBoard files while runs train' }).focus();
+  await page.keyboard.press('Space');
+  const command = page.getByText(`tensorboard --logdir ${home}/tensorboard`);
+  await command.waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Space');
+  await command.waitFor({ state: 'detached' });
   const zip = await saved(page, 'Make a diagnostics file');
   expect(await namesIn(zip.bytes)).toEqual(
     expect.arrayContaining(['versions.json', 'findings.json', 'runs.json', 'core.log']),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { createClient } from '../../contract/client.ts';
-import { asFailure } from '../../contract/failure.ts';
+import { asFailure, Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
+import { tensorBoardFolder } from '../../run-directory/names.ts';
 import { webFolder } from '../../server/web-app.ts';
 import { print } from '../output.ts';
 import { nextSignal } from '../signals.ts';
@@ -18,6 +19,7 @@ interface Options {
 export async function serve({ port, tensorboard, home }: Options): Promise<void> {
   const wishes = { home, endpoint: { port, webFolder }, worksQueue: true, inBackground: true };
   await withStudio(wishes, async (studio) => {
+    if (tensorboard !== undefined) refuseOwnFolder(resolve(tensorboard), studio.home);
     await studio.stay();
     const { signal } = nextSignal();
     const log = tensorboard === undefined ? null : logTo(resolve(tensorboard), studio);
@@ -27,6 +29,16 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
     await signal;
     await log?.finish();
   });
+}
+
+/** Two that write the same files would spoil them. */
+function refuseOwnFolder(folder: string, home: string): void {
+  if (folder !== tensorBoardFolder(home)) return;
+  throw new Failure(
+    'usage_invalid',
+    `The app itself writes to ${folder}, where that is switched on.`,
+    'Name another folder, or switch it on in the app, on the System page.',
+  );
 }
 
 /** Passes metrics on over whichever core the data folder has. */

@@ -12,6 +12,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { type ThemeChoice, useTheme } from '../../theme.ts';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
+import { TensorBoard } from './tensor-board.tsx';
 import { useMachine } from './use-machine.ts';
 
 /** Samples that a gauge shows at least, and at most: of five minutes, of half an hour. */
@@ -48,6 +49,7 @@ export function SystemPage() {
       </section>
       <About machine={machine} />
       <Preferences />
+      <TensorBoard />
       <Diagnostics />
     </div>
   );

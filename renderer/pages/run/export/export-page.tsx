@@ -9,6 +9,7 @@ import { useRun } from '../../../views/run-view.tsx';
 import styles from './export-page.module.css';
 import { FormatRow } from './format-row.tsx';
 import { formatGroups } from './formats.ts';
+import { TensorBoardHint } from './tensor-board-hint.tsx';
 import { useExport } from './use-export.ts';
 
 /** What can be made of a run for other programs; inside the run's view. */
@@ -79,7 +80,9 @@ export function ExportPage() {
                   )}
                 </FormatRow>
               ) : (
-                <FormatRow key={format.format} format={format} of={of} exporting={exporting} />
+                <FormatRow key={format.format} format={format} of={of} exporting={exporting}>
+                  {format.format === 'tensorboard' && <TensorBoardHint runId={runId} />}
+                </FormatRow>
               ),
             )}
           </ul>

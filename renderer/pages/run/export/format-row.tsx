@@ -14,13 +14,13 @@ interface FormatRowProps {
   exporting: Exporting;
   /** Why there is nothing to export. */
   nothing?: string | null;
-  /** What is to be chosen first. */
+  /** What is to be chosen first, or known beside. */
   children?: ReactNode;
 }
 
 /** One format: what is in it, what it is made by, and what became of that. */
 export function FormatRow({ format, of, exporting, nothing = null, children }: FormatRowProps) {
-  const { format: as, title, text, command, isText } = format;
+  const { format: as, title, text, isText } = format;
   const [open, setOpen] = useState(false);
   const busy = exporting.format === as;
   const verb = inDesktop() ? 'Save…' : 'Download';
@@ -28,9 +28,7 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
     <li className={styles.format}>
       <div className={styles.words}>
         <h3>{title}</h3>
-        <p className="muted">
-          {text} {command && <code>{command}</code>}
-        </p>
+        <p className="muted">{text}</p>
         {children}
         {nothing !== null && <p className="faint">{nothing}</p>}
       </div>

@@ -5,8 +5,6 @@ interface Format {
   title: string;
   /** What is in it. */
   text: string;
-  /** That goes with it. */
-  command?: string;
   /** Shown on the page, to be copied. */
   isText?: boolean;
   /** It is about one checkpoint. */
@@ -32,8 +30,7 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'tensorboard',
         title: 'TensorBoard',
-        text: 'An event file with every metric. Live, for every run that trains, by the command line of a checkout:',
-        command: 'starpo serve --tensorboard FOLDER',
+        text: 'An event file with every metric.',
       },
     ],
   },

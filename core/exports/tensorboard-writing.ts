@@ -1,0 +1,190 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { ApiError, Notice, TensorBoardState } from '../contract/contract.ts';
+import { asDiskFull, Failure } from '../contract/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { eventsAfter, storedMeaning } from '../history/queries.ts';
+import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
+import type { Notices } from '../notices.ts';
+import { tensorBoardFolder } from '../run-directory/names.ts';
+import { writeWhole } from '../run-directory/write-whole.ts';
+import type { Supervisor } from '../runs/supervisor.ts';
+import { TensorBoardRun } from './tensorboard-run.ts';
+
+/** Events that are passed on before other work has its turn. */
+const passedAtOnce = 100;
+/** What couldn't be written is tried again so often (ms), beside every time that its run comes further. */
+const retryAfter = 10_000;
+
+interface TensorBoardParts {
+  home: string;
+  database: HistoryDatabase;
+  supervisor: Supervisor;
+  notices: Notices;
+}
+
+/**
+ * Whether the data folder has TensorBoard files of the runs that train, and the writing of them: `tensorboard/RUN/events.out.tfevents...`. It is on while `tensorboard.json`
+ * is there. A run's file is written anew when this begins, with the same bytes, so that nothing is lost or twice in it; then it grows.
+ */
+export class TensorBoardWriting {
+  private readonly parts: TensorBoardParts;
+  private readonly setting: string;
+  private readonly folder: string;
+  private on: boolean;
+  private working = false;
+  private readonly runs = new Map<string, TensorBoardRun>();
+  /** Runs that are looked at soon, one after the other. */
+  private readonly planned = new Set<string>();
+  private busy = Promise.resolve();
+  /** By run. */
+  private readonly problems = new Map<string, ApiError>();
+  private retry: NodeJS.Timeout | null = null;
+  private readonly stops: (() => void)[];
+
+  constructor(parts: TensorBoardParts) {
+    this.parts = parts;
+    this.setting = join(parts.home, 'tensorboard.json');
+    this.folder = tensorBoardFolder(parts.home);
+    this.on = existsSync(this.setting);
+    this.stops = [
+      parts.supervisor.onEvents((runId) => this.plan(runId)),
+      parts.notices.on((name, payload) => {
+        if (name === 'removed') this.forget((payload as Notice<'removed'>).runId);
+      }),
+    ];
+  }
+
+  get state(): TensorBoardState {
+    const [problem = null] = this.problems.values();
+    return { on: this.on, folder: this.folder, problem };
+  }
+
+  /** From now on it is written, if it is on. */
+  work(): void {
+    this.working = true;
+    this.begin();
+  }
+
+  /** Throws `disk_full` or `tensorboard_unwritable` where it can't be switched on. */
+  set(on: boolean): TensorBoardState {
+    if (on) this.keepSetting();
+    else rmSync(this.setting, { force: true });
+    this.on = on;
+    if (on) this.begin();
+    else for (const runId of [...this.runs.keys()]) this.forget(runId);
+    this.tell();
+    return this.state;
+  }
+
+  async close(): Promise<void> {
+    this.working = false;
+    for (const stop of this.stops) stop();
+    if (this.retry) clearTimeout(this.retry);
+    for (const run of this.runs.values()) run.close();
+    this.runs.clear();
+    await this.busy;
+  }
+
+  private keepSetting(): void {
+    try {
+      mkdirSync(this.folder, { recursive: true });
+      writeWhole(this.setting, { version: 1 });
+    } catch (error) {
+      throw this.unwritable(error);
+    }
+  }
+
+  /** Begins with runs that train, and with those whose files lack something. */
+  private begin(): void {
+    const { database, supervisor } = this.parts;
+    if (!this.on || !this.working) return;
+    for (const runId of listRunIds(database)) {
+      const row = getRun(database, runId);
+      const lacks = row && (this.problems.has(runId) || this.isBehind(row));
+      if (row && (lacks || supervisor.isActive(row))) this.plan(runId);
+    }
+  }
+
+  /** Whether a run that was written here has events since. */
+  private isBehind({ id, last_time }: RunRow): boolean {
+    const folder = join(this.folder, id);
+    try {
+      const written = readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs);
+      return written.length > 0 && Math.max(...written) < (last_time ?? 0);
+    } catch {
+      return false;
+    }
+  }
+
+  private plan(runId: string): void {
+    if (!this.on || !this.working || this.planned.has(runId)) return;
+    this.planned.add(runId);
+    this.busy = this.busy.then(() => {
+      this.planned.delete(runId);
+      return this.write(runId);
+    });
+  }
+
+  private async write(runId: string): Promise<void> {
+    if (!this.on || !this.working) return;
+    const run = this.runs.get(runId) ?? new TensorBoardRun(join(this.folder, runId));
+    this.runs.set(runId, run);
+    try {
+      const ended = await this.passOn(runId, run);
+      if (this.runs.get(runId) !== run) return;
+      // Should it train on, its file is written anew.
+      if (ended) this.forget(runId);
+      if (this.problems.delete(runId)) this.tell();
+    } catch (error) {
+      this.fail(runId, error);
+    }
+  }
+
+  /** Passes on what the journal has; gives whether that is the run's end. Stops where the run is forgotten meanwhile. */
+  private async passOn(runId: string, run: TensorBoardRun): Promise<boolean> {
+    let ended = false;
+    while (this.runs.get(runId) === run) {
+      const events = eventsAfter(this.parts.database, runId, run.seq, { limit: passedAtOnce });
+      if (events.length === 0) break;
+      for (const event of events) {
+        const meaning = storedMeaning(event);
+        run.pass(event, meaning);
+        ended = meaning.ends !== undefined;
+      }
+      await setImmediate();
+    }
+    return ended;
+  }
+
+  private forget(runId: string): void {
+    this.runs.get(runId)?.close();
+    this.runs.delete(runId);
+    if (this.problems.delete(runId)) this.tell();
+  }
+
+  private fail(runId: string, error: unknown): void {
+    const problem = this.unwritable(error).toApiError();
+    const known = this.problems.get(runId);
+    this.problems.set(runId, problem);
+    if (known?.message !== problem.message) this.tell();
+    this.retry ??= setTimeout(() => {
+      this.retry = null;
+      for (const each of this.problems.keys()) this.plan(each);
+    }, retryAfter);
+    this.retry.unref();
+  }
+
+  private unwritable(error: unknown): Failure {
+    return new Failure(
+      asDiskFull(error)?.code ?? 'tensorboard_unwritable',
+      `TensorBoard files can't be written: ${error instanceof Error ? error.message : error}`,
+      `Training goes on. Make room, or see to it that ${this.folder} can be written; what is missing is written then.`,
+    );
+  }
+
+  private tell(): void {
+    this.parts.notices.emit('tensorBoard', this.state);
+  }
+}

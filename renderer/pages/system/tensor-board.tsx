@@ -1,0 +1,58 @@
+import { useApi } from '../../api/context.ts';
+import { Button, ErrorNote } from '../../components/basics.tsx';
+import { useDoing } from '../../components/use-doing.ts';
+import { useApp } from '../../stores/app-store.ts';
+import styles from './system-page.module.css';
+
+/** Whether metrics are written for TensorBoard while runs train: a setting of the data folder, for everybody who looks at it. */
+export function TensorBoard() {
+  const api = useApi();
+  const state = useApp(({ tensorBoard }) => tensorBoard);
+  const [busy, doing] = useDoing();
+  if (!state) return null;
+  const { on, folder, problem } = state;
+  const turn = () =>
+    doing(async () => useApp.setState({ tensorBoard: await api.call('tensorBoard.set', { on: !on }) }));
+  return (
+    <section className={`panel ${styles.section}`} aria-label="TensorBoard">
+      <h2>TensorBoard</h2>
+      <label className={styles.switch}>
+        <input type="checkbox" checked={on} aria-busy={busy} onChange={turn} />
+        Write TensorBoard files while runs train
+      </label>
+      <p className="muted">
+        {on
+          ? 'Every run that trains has a folder of its own in this one, which is deleted with the run.'
+          : 'Every metric, as it comes, in the data folder. Runs that train now are written from their beginning.'}
+      </p>
+      {problem && <ErrorNote error={problem} kind="warning" />}
+      {on && (
+        <dl className={`${styles.facts} ${styles.copied}`}>
+          <Copied name="Folder" text={folder} />
+          <Copied name="Command" text={`tensorboard --logdir ${forShell(folder)}`} />
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function Copied({ name, text }: { name: string; text: string }) {
+  const tell = useApp((state) => state.tell);
+  const report = useApp((state) => state.report);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => tell(`${name} copied.`), report);
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <code>{text}</code>
+        <Button kind="quiet" icon="copy" label={`Copy ${name.toLowerCase()}`} onClick={copy}>
+          Copy
+        </Button>
+      </dd>
+    </div>
+  );
+}
+
+/** A path as a shell takes it. */
+const forShell = (path: string) =>
+  /^[\w./+@%:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

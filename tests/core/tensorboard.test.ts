@@ -1,0 +1,167 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { TensorBoardState } from '../../core/contract/contract.ts';
+import type { Core } from '../../core/index.ts';
+import { starpo } from './fixtures/child.ts';
+import { readEvents } from './fixtures/tensorboard.ts';
+import { fakeTrainer, root, untilRun, World } from './fixtures/world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await world.close();
+});
+
+const stays = () => world.core(fakeTrainer, { reacts: true });
+const small = { iterations: 4, 'rollout.groups': 1, 'checkpoint.every': 2, 'evaluation.every': 2 };
+const make = (core: Core) => core.runs.create({ preset: 'starter-bandit', set: small });
+const folderOf = (runId: string) => join(world.home, 'tensorboard', runId);
+const bytesOf = (runId: string) => {
+  const [name] = readdirSync(folderOf(runId));
+  return readFileSync(join(folderOf(runId), name!));
+};
+
+/** `step tag` of the points that TensorBoard shows of a folder: those of every file, but for what a restart has dropped. */
+function shown(runId: string): string[] {
+  const files = existsSync(folderOf(runId)) ? readdirSync(folderOf(runId)) : [];
+  return files.flatMap((name) => {
+    let points: { step: number; tag: string }[] = [];
+    for (const { step, scalars, restart } of readEvents(readFileSync(join(folderOf(runId), name)))) {
+      if (restart === 1) points = points.filter((point) => point.step < step);
+      points.push(...Object.keys(scalars).map((tag) => ({ step, tag })));
+    }
+    return points.map(({ step, tag }) => `${step} ${tag}`);
+  });
+}
+const steps = (runId: string) => [...new Set(shown(runId).map((point) => Number.parseInt(point, 10)))];
+
+/** What the history has of a run. */
+const known = (core: Core, runId: string) =>
+  core.database
+    .prepare<[string], string>("SELECT iteration || ' ' || name FROM metrics WHERE run = ?")
+    .pluck()
+    .all(runId);
+
+test('a run that goes on under another host, dies and goes on again has every point once', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  vi.stubEnv('FAKE_TRAINER_DIE', '3');
+  const first = await stays();
+  const runId = await make(first);
+  await first.runs.start(runId);
+  await untilRun(first, runId, ({ iteration }) => iteration === 2);
+  expect(existsSync(join(world.home, 'tensorboard'))).toBe(false);
+  expect(first.tensorBoard.set(true)).toEqual({
+    on: true,
+    folder: join(world.home, 'tensorboard'),
+    problem: null,
+  });
+  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1, 2]));
+  const before = bytesOf(runId);
+  await world.end();
+  // As a host by another name has left it.
+  writeFileSync(join(folderOf(runId), 'events.out.tfevents.1700000000.elsewhere.starpo'), before);
+
+  const second = await stays();
+  expect(second.tensorBoard.state.on).toBe(true);
+  await second.runs.command(runId, 'resume');
+  await untilRun(second, runId, ({ status }) => status === 'interrupted');
+  await second.runs.start(runId);
+  await untilRun(second, runId, ({ status }) => status === 'completed');
+  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1, 2, 3, 4]));
+  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(second, runId).sort()));
+  expect(readdirSync(folderOf(runId))).toHaveLength(1);
+  // Who reads on where the file ended before the restart misses nothing.
+  expect(bytesOf(runId).subarray(0, before.length)).toEqual(before);
+});
+
+test('off, nothing more is written; on again, all of it is; a deleted run takes its files along', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '1,3');
+  const core = await stays();
+  const runId = await make(core);
+  core.tensorBoard.set(true);
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ iteration }) => iteration === 1);
+  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1]));
+  expect(core.tensorBoard.set(false)).toMatchObject({ on: false });
+  await core.runs.command(runId, 'resume');
+  await untilRun(core, runId, ({ iteration }) => iteration === 3);
+  await core.runs.command(runId, 'resume');
+  await untilRun(core, runId, ({ status }) => status === 'completed');
+  await world.end();
+  expect(steps(runId)).toEqual([0, 1]);
+
+  const later = await stays();
+  expect(later.tensorBoard.state.on).toBe(false);
+  // It has ended, but its file lacks something.
+  later.tensorBoard.set(true);
+  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(later, runId).sort()));
+  await later.trash.delete([runId]);
+  expect(existsSync(folderOf(runId))).toBe(false);
+});
+
+test('what can not be written is told of, disturbs nothing, and is written once it can be', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '2');
+  const core = await stays();
+  const runId = await make(core);
+  const told: TensorBoardState[] = [];
+  core.notices.on((name, payload) => {
+    if (name === 'tensorBoard') told.push(payload as TensorBoardState);
+  });
+  core.tensorBoard.set(true);
+  writeFileSync(folderOf(runId), 'in the way');
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ iteration }) => iteration === 2);
+  await vi.waitFor(() => expect(told.at(-1)?.problem?.code).toBe('tensorboard_unwritable'));
+  const { message, hint } = core.tensorBoard.state.problem!;
+  expect(message).toMatch(/^TensorBoard files can't be written: .*EEXIST/);
+  expect(hint).toContain('Training goes on.');
+  // Once switched on and once failed: the same problem again is no news.
+  expect(told).toHaveLength(2);
+  rmSync(folderOf(runId));
+  await core.runs.command(runId, 'resume');
+  await untilRun(core, runId, ({ status }) => status === 'completed');
+  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(core, runId).sort()));
+  await vi.waitFor(() => expect(told.slice(2).map(({ problem }) => problem)).toEqual([null]));
+});
+
+test('a folder that can not be made is said to who switches it on, and it stays off', async () => {
+  const core = await stays();
+  writeFileSync(join(world.home, 'tensorboard'), 'in the way');
+  expect(() => core.tensorBoard.set(true)).toThrow(
+    expect.objectContaining({ code: 'tensorboard_unwritable' }),
+  );
+  expect(core.tensorBoard.state.on).toBe(false);
+});
+
+test('a disk that fills up leaves whole records', () => {
+  const folder = join(world.folder, 'full');
+  mkdirSync(folder);
+  const script = `
+    import { EventFile } from ${JSON.stringify(join(root, 'core/exports/tensorboard.ts'))};
+    const file = new EventFile(${JSON.stringify(folder)}, 0);
+    for (let iteration = 1; ; iteration++) file.add({ iteration, time: 0, values: { a: 1, b: 2 } });`;
+  const command = [process.execPath, '--input-type=module', '-e', script];
+  const child = spawnSync('/bin/sh', ['-c', 'ulimit -f 1; exec "$@"', 'sh', ...command], {
+    encoding: 'utf8',
+  });
+  expect(child.stderr).toContain('EFBIG');
+  const [name] = readdirSync(folder);
+  const [, ...points] = readEvents(readFileSync(join(folder, name!)));
+  expect(points.length).toBeGreaterThan(3);
+  expect(points.map(({ step }) => step)).toEqual(points.map((_, index) => index + 1));
+});
+
+test("serve --tensorboard doesn't write to the app's own folder", async () => {
+  const folder = join(world.home, 'tensorboard');
+  const { status, errors } = await starpo(
+    ['serve', '--port', '0', '--tensorboard', folder],
+    world.environment(),
+  ).finished;
+  expect(status).toBe(2);
+  expect(errors).toContain('details: usage_invalid');
+});
