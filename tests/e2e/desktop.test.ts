@@ -64,6 +64,7 @@ test('the desktop shows what trains, keeps the machine awake, opens links, saves
   expect(JSON.parse(readFileSync(join(home, 'desktop-userData/preferences.json'), 'utf8'))).toEqual({
     closing: 'stop',
     notifications: 'on',
+    dataFolder: null,
   });
   expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
 });

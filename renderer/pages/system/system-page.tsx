@@ -10,6 +10,7 @@ import { inOrder } from '../../components/in-order.ts';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { type ThemeChoice, useTheme } from '../../theme.ts';
+import { DataFolder } from './data-folder.tsx';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
 import { useMachine } from './use-machine.ts';
@@ -46,6 +47,7 @@ export function SystemPage() {
         </div>
         <Findings findings={findings} />
       </section>
+      <DataFolder />
       <About machine={machine} />
       <Preferences />
       <Diagnostics />
@@ -160,7 +162,6 @@ function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);
   const rows: [string, string | null | undefined][] = [
     ['Version', system?.version],
-    ['Data folder', system?.dataFolder],
     [
       'Trainer',
       system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`,
