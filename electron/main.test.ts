@@ -2,7 +2,8 @@ import type { EventEmitter } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ipcMain } from 'electron';
+import { afterAll, beforeAll, expect, type Mock, test, vi } from 'vitest';
 
 const electron = vi.hoisted(() => ({
   app: undefined as unknown,
@@ -43,6 +44,7 @@ vi.mock('electron', async () => {
     getPath: () => process.env.STARPO_TEST_APP,
     quit: vi.fn(),
     exit: vi.fn(),
+    relaunch: vi.fn(),
   });
   electron.app = app;
   return {
@@ -89,11 +91,19 @@ beforeAll(async () => {
   await opened;
 });
 
+let ended: Promise<void> | undefined;
+/** What Electron does once the windows are gone; settles when nothing is open any more. */
+function end(): Promise<void> {
+  const app = electron.app as EventEmitter & { quit: Mock };
+  ended ??= new Promise((resolve) => {
+    app.quit.mockImplementation(resolve);
+    app.emit('will-quit', { preventDefault: () => {} });
+  });
+  return ended;
+}
+
 afterAll(async () => {
-  const app = electron.app as EventEmitter & { quit: ReturnType<typeof vi.fn> };
-  const quit = new Promise<void>((resolve) => app.quit.mockImplementation(resolve));
-  app.emit('will-quit', { preventDefault: () => {} });
-  await quit;
+  await end();
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true });
 });
@@ -129,4 +139,13 @@ test('a second start brings the window to the front, at the link that it was giv
   ]);
   expect(electron.windows).toHaveLength(1);
   expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);
+});
+
+test('a restart that the page asks for ends the app as quitting does, and starts it anew when all is closed', async () => {
+  const app = electron.app as { quit: Mock; relaunch: Mock };
+  ipcMain.emit('starpo-restart', { senderFrame: { url: 'app://studio/', parent: null } } as never);
+  expect(app.quit).toHaveBeenCalledTimes(1);
+  expect(app.relaunch).not.toHaveBeenCalled();
+  await end();
+  expect(app.relaunch).toHaveBeenCalledTimes(1);
 });

@@ -16,13 +16,13 @@ import {
 } from 'electron';
 import type { RunSummary } from '../core/contract/contract.ts';
 import { asFailure } from '../core/contract/failure.ts';
-import { dataFolder } from '../core/home.ts';
 import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/server/web-app.ts';
 import { Activity, overall } from './activity.ts';
 import { bridgeToCore } from './bridge.ts';
 import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
+import { chooseDataFolder, openDataFolder } from './data-folder.ts';
 import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, Notifications } from './notifications.ts';
@@ -42,6 +42,8 @@ let preferences: Preferences;
 /** Whether the app is to end once its window has, and whether that was asked for besides. */
 let staysInTray = false;
 let quitting = false;
+/** Whether it is to start anew once it has ended. */
+let restarting = false;
 let deciding = false;
 /** Number of the block that keeps the machine awake; null: it may sleep. */
 let awake: number | null = null;
@@ -80,11 +82,15 @@ function onClose(event: { preventDefault(): void }): void {
   decideClosing(parts, quitting)
     .then((decided) => {
       quitting = false;
+      restarting &&= decided === 'quit';
       if (decided === 'stay') return;
       staysInTray = decided === 'background';
       closing.destroy();
     })
-    .catch((error) => dialog.showErrorBox(asFailure(error).message, asFailure(error).hint))
+    .catch((error) => {
+      restarting = false;
+      dialog.showErrorBox(asFailure(error).message, asFailure(error).hint);
+    })
     .finally(() => {
       deciding = false;
     });
@@ -113,10 +119,8 @@ function openTray(resources: string): TrayMenu | undefined {
   }
 }
 
-async function start(): Promise<void> {
-  await app.whenReady();
-  const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
-  const home = dataFolder();
+/** A studio that stays on a data folder. */
+async function stayOn(home: string, resources: string): Promise<Studio> {
   const joined = new Studio({
     home,
     resources,
@@ -126,8 +130,25 @@ async function start(): Promise<void> {
     secrets: systemSecrets(safeStorage, join(home, 'hub-token.safe')),
   });
   studio = joined;
+  try {
+    await joined.stay();
+    return joined;
+  } catch (error) {
+    studio = undefined;
+    await joined.close();
+    throw error;
+  }
+}
+
+async function start(): Promise<void> {
+  await app.whenReady();
+  const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
   preferences = new Preferences(join(app.getPath('userData'), 'preferences.json'));
-  await joined.stay();
+  const joined = await openDataFolder(preferences, {
+    ask: (options) => dialog.showMessageBox(options),
+    open: (home) => stayOn(home, resources),
+  });
+  if (!joined) return app.quit();
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));
   protocol.handle(appScheme, (request) => pages.fetch(request));
   guardPermissions(session.defaultSession);
@@ -135,6 +156,14 @@ async function start(): Promise<void> {
   saveExports(ipcMain, dialog, joined.home);
   bringBundles(ipcMain, dialog, joined.home);
   keepNotificationChoice(ipcMain, preferences);
+  chooseDataFolder(ipcMain, dialog, {
+    home: joined.home,
+    preferences,
+    restart: () => {
+      restarting = true;
+      app.quit();
+    },
+  });
   const notifications = new Notifications(Notification, preferences, {
     inFront: () => window?.isFocused() ?? false,
     show,
@@ -195,7 +224,10 @@ if (app.requestSingleInstanceLock()) {
     const closing = studio;
     studio = undefined;
     activity?.close();
-    void closing.close().finally(() => app.quit());
+    void closing.close().finally(() => {
+      if (restarting) app.relaunch();
+      app.quit();
+    });
   });
   start().catch(giveUp);
 } else {

@@ -13,10 +13,11 @@ export type NotificationChoice = z.infer<typeof notificationChoice>;
 const content = z.object({
   closing: closingChoice.nullable().catch(null),
   notifications: notificationChoice.catch('on'),
+  dataFolder: z.string().min(1).nullable().catch(null),
 });
 type Content = z.infer<typeof content>;
 
-/** What a person has decided about the window and what is told without it, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
+/** What a person has decided about the window, what is told without it and where the data is, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
 export class Preferences {
   private readonly path: string;
 
@@ -39,6 +40,15 @@ export class Preferences {
 
   set notifications(notifications: NotificationChoice) {
     this.write({ ...this.read(), notifications });
+  }
+
+  get dataFolder(): string | null {
+    return this.read().dataFolder;
+  }
+
+  /** Null: the usual one. */
+  set dataFolder(dataFolder: string | null) {
+    this.write({ ...this.read(), dataFolder });
   }
 
   private read(): Content {

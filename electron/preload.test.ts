@@ -10,6 +10,8 @@ interface Bridge {
   onGo(callback: (page: string) => void): () => void;
   save(exportId: string): Promise<unknown>;
   bring(file: string): Promise<unknown>;
+  dataFolder(wish: string): Promise<unknown>;
+  restart(): void;
 }
 
 const ipc = Object.assign(new EventEmitter(), { send: vi.fn(), invoke: vi.fn(async () => 'saved') });
@@ -29,10 +31,12 @@ test('the page gets functions for strings and no object of Electron', async () =
   expect(Object.keys(bridge).sort()).toEqual([
     'bring',
     'chooseNotifications',
+    'dataFolder',
     'onClose',
     'onCommand',
     'onGo',
     'receive',
+    'restart',
     'save',
     'send',
   ]);
@@ -65,6 +69,11 @@ test('the page gets functions for strings and no object of Electron', async () =
 
   await bridge.bring('a-file');
   expect(ipc.invoke).toHaveBeenCalledWith('starpo-bring', 'a-file');
+
+  await bridge.dataFolder('look');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-data-folder', 'look');
+  bridge.restart();
+  expect(ipc.send).toHaveBeenCalledWith('starpo-restart');
 
   const closed: unknown[][] = [];
   const stop = bridge.onClose((...args) => closed.push(args));

@@ -19,4 +19,6 @@ contextBridge.exposeInMainWorld('starpo', {
   onGo: (callback: (page: string) => void) => listen('starpo-go', callback),
   save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
   bring: (file: string) => ipcRenderer.invoke('starpo-bring', file),
+  dataFolder: (wish: string) => ipcRenderer.invoke('starpo-data-folder', wish),
+  restart: () => ipcRenderer.send('starpo-restart'),
 });

@@ -1,4 +1,5 @@
 import type { Channel } from './channel.ts';
+import type { ApiError } from './contract.ts';
 
 /** What Electron's preload offers the page: text both ways, and word of the end of what is behind it. */
 export interface Bridge {
@@ -36,6 +37,26 @@ export interface Saver {
 export interface Bringer {
   /** Lets the person choose a file, and puts it where core expects the bundle; `name`: null where they thought better of it. */
   bring(file: string): Promise<{ name: string | null; problem: string | null }>;
+}
+
+/** Which data folder counts from the next start of the desktop app. */
+export interface FolderChoice {
+  /** `environment`: STARPO_HOME names it, and nothing is chosen in the app. */
+  by: 'environment' | 'person' | 'nobody';
+  /** Null: the one that is in use. */
+  next: string | null;
+  /** Why what was wished for wasn't done. */
+  problem: ApiError | null;
+}
+
+/** `look`: changes nothing; `choose`: lets the person choose a folder; `usual`: goes back to the one that counts where nobody has chosen. */
+export type FolderWish = 'look' | 'choose' | 'usual';
+
+/** What the preload offers for the data folder. */
+export interface FolderChooser {
+  dataFolder(wish: FolderWish): Promise<FolderChoice>;
+  /** Ends the app, as closing it does, and starts it anew. */
+  restart(): void;
 }
 
 /** What the preload offers for links into the app. */

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { asDiskFull, Failure } from '../contract/failure.ts';
@@ -7,6 +7,11 @@ import { historyVersion, migrate, versionOf } from './migrations.ts';
 export type HistoryDatabase = Database.Database;
 
 export const databaseFile = (home: string) => join(home, 'studio.db');
+const lockFile = (home: string) => join(home, 'studio.lock');
+
+/** Whether a folder is a data folder: whoever has had one for itself has left its lock there. */
+export const isDataFolder = (folder: string) =>
+  existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
 
 /**
  * Takes a data folder for this process alone until it is released: who has it is the folder's host. The lock is the system's and ends with the
@@ -15,7 +20,7 @@ export const databaseFile = (home: string) => join(home, 'studio.db');
 export function lockFolder(home: string): { release(): void } {
   return opening(home, () => {
     mkdirSync(join(home, 'runs'), { recursive: true });
-    const lock = takeLock(join(home, 'studio.lock'));
+    const lock = takeLock(lockFile(home));
     return { release: () => void lock.close() };
   });
 }

@@ -152,7 +152,7 @@ export class Models {
         throw new Failure(
           'disk_space_low',
           `${repository} needs ${gigabytes(missing)} more, and the disk of ${this.folder()} has ${gigabytes(free)} free.`,
-          'Free some space, or choose another data folder.',
+          'Free some space, or choose a data folder on another disk (System page, or --home).',
         );
       await mkdir(partial, { recursive: true });
       const about = { version: 1, repository, revision: revision.revision, total: bytes };

@@ -48,7 +48,7 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
   throw new Failure(
     'disk_space_low',
     `A fork needs about ${bytes(needed)} for its checkpoints, and the disk has ${bytes(free)} left.`,
-    'Make room, or move the data folder with --home.',
+    'Make room, or choose a data folder on another disk (System page, or --home).',
   );
 }
 

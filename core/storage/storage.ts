@@ -125,7 +125,7 @@ function warningsOf(
     warnings.push({
       code: 'disk_space_low',
       message: `The run may need another ${bytes(expected - total)}, and the disk has ${bytes(free)} left.`,
-      hint: 'Make room, move the data folder with --home, or write fewer checkpoints and rollouts: a full disk ends a run.',
+      hint: 'Make room, choose a data folder on another disk (System page, or --home), or write fewer checkpoints and rollouts: a full disk ends a run.',
     });
   }
   return warnings;

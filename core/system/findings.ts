@@ -44,7 +44,7 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
       detail: dataFolder,
       advice: writable(dataFolder)
         ? null
-        : 'Make it writable, or choose another one with --home or STARPO_HOME.',
+        : 'Make it writable, or choose another one: in the desktop app on the System page, else with --home or STARPO_HOME.',
     },
     {
       name: 'free space',

@@ -1,10 +1,11 @@
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { type Desktop, type Shell, standInDesktop } from './shell.ts';
+import { restarts } from './stand-in/exit-status.ts';
 import { endTrainers, hearComplaints } from './studio.ts';
 
 let home: string;
@@ -64,6 +65,7 @@ test('the desktop shows what trains, keeps the machine awake, opens links, saves
   expect(JSON.parse(readFileSync(join(home, 'desktop-userData/preferences.json'), 'utf8'))).toEqual({
     closing: 'stop',
     notifications: 'on',
+    dataFolder: null,
   });
   expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
 });
@@ -88,4 +90,51 @@ test('without a window the desktop still tells that training has ended, and a cl
   const opened = page.context().waitForEvent('page');
   does({ click: true });
   await (await opened).waitForURL(new RegExp(`#/run/${basename(folder!)}$`));
+});
+
+test('another data folder is chosen; the restart asks about what trains and can be called off, then the app is there', async () => {
+  const environment = { ...waiting, STARPO_HOME: '', XDG_DATA_HOME: home };
+  const disk = join(home, 'disk');
+  mkdirSync(disk);
+  writeFileSync(join(disk, 'holiday.jpg'), '');
+  shell = await desktop.open(home, environment);
+  const { page, heard, does, ended } = shell;
+  page.setDefaultTimeout(120_000);
+  await page
+    .getByRole('button', { name: /^Start FrozenLake/ })
+    .first()
+    .click();
+  await heard(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
+  does({ second: ['starpo-studio', 'starpo://system'], folder: disk, message: 2 });
+  await page.getByRole('button', { name: 'Choose another folder…' }).click();
+  const section = page.getByRole('region', { name: 'Data folder' });
+  await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
+  await page.getByRole('button', { name: 'Restart now' }).click();
+  await heard(
+    /"message":"A run is training.","buttons":\["Keep training","Stop after a checkpoint","Cancel"\]/,
+  );
+
+  // It was called off: closing the window afterwards is no restart.
+  does({ message: 1, close: true });
+  expect(await ended).toBe(0);
+
+  const later = await desktop.open(home, environment);
+  shell = later;
+  later.page.setDefaultTimeout(120_000);
+  await later.page.getByText(`Data in ${join(disk, 'starpo-studio')}`).waitFor();
+  later.does({ second: ['starpo-studio', 'starpo://system'] });
+  await later.page.getByRole('button', { name: 'Use the usual folder' }).click();
+  await later.page.getByRole('status').getByText(join(home, 'starpo-studio'), { exact: true }).waitFor();
+  await later.page.getByRole('button', { name: 'Restart now' }).click();
+  expect(await later.ended).toBe(restarts);
+
+  // A disk that isn't there any more is asked about before anything opens.
+  writeFileSync(
+    join(home, 'desktop-userData/preferences.json'),
+    JSON.stringify({ dataFolder: join(home, 'gone') }),
+  );
+  shell = await desktop.open(home, { ...environment, STAND_IN_ANSWERS: '{"message":1}' });
+  await shell.heard(/"buttons":\["Try again","Use the usual folder this time","Quit"\]/);
+  await shell.page.getByText(`Data in ${join(home, 'starpo-studio')}`).waitFor();
+  expect(existsSync(join(home, 'gone'))).toBe(false);
 });

@@ -1,15 +1,77 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { FolderChoice, FolderWish } from '../../core/contract/bridge.ts';
 import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
-afterEach(() => page.close());
+afterEach(async () => {
+  await page.close();
+  vi.unstubAllGlobals();
+});
 
-const part = 'section[aria-label="TensorBoard"]';
-const choice = () => page.find<HTMLInputElement>(`${part} input[type="checkbox"]`);
+const section = '[aria-label="Data folder"]';
+const button = (text: string | RegExp) => page.saying(`${section} button`, text);
+
+/** As Electron's preload: the shell answers a wish by what the test has it answer. */
+async function openInDesktop(first: FolderChoice) {
+  const dataFolder = vi.fn<(wish: FolderWish) => Promise<FolderChoice>>().mockResolvedValueOnce(first);
+  const restart = vi.fn();
+  const silent = () => () => {};
+  vi.stubGlobal('starpo', {
+    ...{ chooseNotifications: () => {}, onCommand: silent, onGo: silent },
+    dataFolder,
+    restart,
+  });
+  page = await Page.on();
+  page.open('#/system');
+  await page.shown(page.saying(`${section} code`, page.world.home));
+  return { dataFolder, restart };
+}
+
+test('another data folder is chosen, counts after a restart, and is left again', async () => {
+  const { dataFolder, restart } = await openInDesktop({ by: 'nobody', next: null, problem: null });
+  const problem = {
+    code: 'data_folder_unusable',
+    message: 'The folder /cd is read-only.',
+    hint: 'Take another.',
+  };
+  dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem });
+  await page.click(button('Choose another folder…'));
+  await page.shown(page.saying(`${section} [role="alert"]`, 'The folder /cd is read-only.'));
+  expect(button('Use the usual folder')()).toBeUndefined();
+
+  dataFolder.mockResolvedValueOnce({ by: 'person', next: '/disk/starpo-studio', problem: null });
+  await page.click(button('Choose another folder…'));
+  await page.shown(page.saying(`${section} [role="status"] code`, '/disk/starpo-studio'));
+  expect(page.find(`${section} [role="alert"]`)).toBeNull();
+  await page.click(button('Restart now'));
+  expect(restart).toHaveBeenCalledTimes(1);
+
+  dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem: null });
+  await page.click(button('Use the usual folder'));
+  await page.shown(() => !button('Restart now')());
+  expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
+});
+
+test('where STARPO_HOME names the data folder the page says so and offers nothing', async () => {
+  await openInDesktop({ by: 'environment', next: null, problem: null });
+  await page.shown(page.saying(`${section} p`, 'STARPO_HOME names it'));
+  expect(page.all(`${section} button`)).toEqual([]);
+});
+
+test('in a browser the page says how the folder is named', async () => {
+  page = await Page.on();
+  page.open('#/system');
+  await page.shown(page.saying(`${section} code`, page.world.home));
+  await page.shown(page.saying(`${section} code`, '--home FOLDER'));
+  expect(page.all(`${section} button`)).toEqual([]);
+});
+
+const tensorBoard = 'section[aria-label="TensorBoard"]';
+const choice = () => page.find<HTMLInputElement>(`${tensorBoard} input[type="checkbox"]`);
 
 test('TensorBoard files are switched on by the keyboard, with a folder and a command to copy', async () => {
   const copied: string[] = [];
@@ -26,24 +88,23 @@ test('TensorBoard files are switched on by the keyboard, with a folder and a com
     false,
     0,
   ]);
-  expect(page.find(`${part} code`)).toBeNull();
+  expect(page.find(`${tensorBoard} code`)).toBeNull();
   // What the space bar does to a checkbox that has the focus.
   box.focus();
   expect(document.activeElement).toBe(box);
   box.click();
   await page.shown(() => choice()?.checked);
   expect(page.core.tensorBoard.state.on).toBe(true);
-  expect(page.all(`${part} code`).map(({ textContent }) => textContent)).toEqual([
+  expect(page.all(`${tensorBoard} code`).map(({ textContent }) => textContent)).toEqual([
     folder,
     `tensorboard --logdir ${folder}`,
   ]);
-  await page.click(`${part} button[aria-label="Copy command"]`);
+  await page.click(`${tensorBoard} button[aria-label="Copy command"]`);
   await page.shown(() => page.host.textContent?.includes('Command copied.'));
   expect(copied).toEqual([`tensorboard --logdir ${folder}`]);
   await page.click(choice);
   await page.shown(() => choice()?.checked === false);
   expect(page.core.tensorBoard.state.on).toBe(false);
-  vi.unstubAllGlobals();
 });
 
 test('what can not be written is said on every page, and the Export page says where it is', async () => {
@@ -59,9 +120,9 @@ test('what can not be written is said on every page, and the Export page says wh
   await core.runs.start(runId);
   await page.shown(page.saying('.note-title', /^TensorBoard files can't be written/));
   page.open('#/system');
-  await page.shown(() => page.find(`${part} .note`));
+  await page.shown(() => page.find(`${tensorBoard} .note`));
   rmSync(folder);
   core.tensorBoard.set(true);
-  await page.shown(() => choice() && !page.find(`${part} .note`));
+  await page.shown(() => choice() && !page.find(`${tensorBoard} .note`));
   expect(existsSync(folder)).toBe(true);
 });

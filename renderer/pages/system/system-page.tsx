@@ -10,6 +10,7 @@ import { inOrder } from '../../components/in-order.ts';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { type ThemeChoice, useTheme } from '../../theme.ts';
+import { DataFolder } from './data-folder.tsx';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
 import { TensorBoard } from './tensor-board.tsx';
@@ -47,6 +48,7 @@ export function SystemPage() {
         </div>
         <Findings findings={findings} />
       </section>
+      <DataFolder />
       <About machine={machine} />
       <Preferences />
       <TensorBoard />
@@ -162,7 +164,6 @@ function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);
   const rows: [string, string | null | undefined][] = [
     ['Version', system?.version],
-    ['Data folder', system?.dataFolder],
     [
       'Trainer',
       system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`,

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
+import { restarts } from './exit-status.ts';
 
 /** An event whose consequence a listener may prevent. */
 export class Preventable {
@@ -21,6 +22,7 @@ class App extends EventEmitter {
   readonly browser: Promise<BrowserContext> = connect();
   private readonly windows = new Set<Closable>();
   private quitting = false;
+  private status = 0;
 
   getAppPath(): string {
     return resolve(process.argv[2] ?? '.');
@@ -41,7 +43,7 @@ class App extends EventEmitter {
   }
 
   getPath(name: string): string {
-    return resolve(process.env.STARPO_HOME ?? '.', `desktop-${name}`);
+    return resolve(process.env.STARPO_HOME || process.env.XDG_DATA_HOME || '.', `desktop-${name}`);
   }
 
   /** What a person does to the window's frame. */
@@ -56,7 +58,12 @@ class App extends EventEmitter {
     for (const window of this.windows) window.close();
   }
 
-  exit(status = 0): void {
+  /** A test starts it anew, as the status says. */
+  relaunch(): void {
+    this.status = restarts;
+  }
+
+  exit(status = this.status): void {
     process.exit(status);
   }
 

@@ -26,7 +26,8 @@ interface Deed extends Answers {
   quit?: boolean;
 }
 
-const answers: Answers = {};
+/** STAND_IN_ANSWERS has those that count from the start. */
+const answers: Answers = JSON.parse(process.env.STAND_IN_ANSWERS ?? '{}');
 
 export const say = (what: object) => console.log(`desk: ${JSON.stringify(what)}`);
 
@@ -42,7 +43,9 @@ process.stdin.unref();
 
 export const dialog = {
   showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
-  showMessageBox: async (_window: unknown, { message, buttons }: { message: string; buttons: string[] }) => {
+  /** Of a window, or of none. */
+  showMessageBox: async (...of: unknown[]) => {
+    const { message, buttons } = of.at(-1) as { message: string; buttons: string[] };
     say({ message, buttons });
     return { response: answers.message ?? 0, checkboxChecked: answers.remember ?? false };
   },

@@ -1,0 +1,188 @@
+import { EventEmitter } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Dialog, IpcMain, MessageBoxOptions } from 'electron';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { FolderChoice } from '../core/contract/bridge.ts';
+import { isDataFolder, lockFolder } from '../core/history/database.ts';
+import { chooseDataFolder, openDataFolder } from './data-folder.ts';
+import { Preferences } from './preferences.ts';
+
+const own = { url: 'app://studio/', parent: null };
+let folder: string;
+let usual: string;
+let disk: string;
+let preferences: Preferences;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'starpo-folder-')));
+  vi.stubEnv('STARPO_HOME', '');
+  vi.stubEnv('XDG_DATA_HOME', join(folder, 'share'));
+  usual = join(folder, 'share/starpo-studio');
+  disk = join(folder, 'disk');
+  mkdirSync(disk);
+  preferences = new Preferences(join(folder, 'preferences.json'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+/** As a start of the app leaves it. */
+const use = (home: string) => lockFolder(home).release();
+
+describe('on the System page', () => {
+  const showOpenDialog = vi.fn();
+  const restart = vi.fn();
+  let ipc: EventEmitter;
+  let ask: (wanted: unknown, senderFrame?: object | null) => Promise<FolderChoice>;
+  const pick = (path: string) => {
+    showOpenDialog.mockResolvedValueOnce({ canceled: false, filePaths: [path] });
+    return ask('choose');
+  };
+  beforeEach(() => {
+    vi.clearAllMocks();
+    use(usual);
+    const handle = vi.fn();
+    ipc = Object.assign(new EventEmitter(), { handle });
+    const dialog = { showOpenDialog } as unknown as Dialog;
+    chooseDataFolder(ipc as unknown as IpcMain, dialog, { home: usual, preferences, restart });
+    ask = (wanted, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, wanted);
+  });
+
+  test('an empty folder is made a data folder and counts from the next start, until one goes back', async () => {
+    expect(await ask('look')).toEqual({ by: 'nobody', next: null, problem: null });
+    expect(await pick(disk)).toEqual({ by: 'person', next: disk, problem: null });
+    expect(new Preferences(join(folder, 'preferences.json')).dataFolder).toBe(disk);
+    expect(isDataFolder(disk)).toBe(true);
+    expect(await ask('usual')).toEqual({ by: 'nobody', next: null, problem: null });
+    expect(preferences.dataFolder).toBeNull();
+  });
+
+  test('a folder with other files gets one within it; a data folder is taken as it is, also while another has it', async () => {
+    writeFileSync(join(disk, 'holiday.jpg'), '');
+    const within = join(disk, 'starpo-studio');
+    expect(await pick(disk)).toMatchObject({ next: within, problem: null });
+    const held = lockFolder(within);
+    expect(await pick(within)).toMatchObject({ next: within, problem: null });
+    held.release();
+    expect(await pick(disk)).toMatchObject({ next: within });
+  });
+
+  test('the usual folder, by whatever way, is no choice; a dialog that is cancelled changes nothing', async () => {
+    await pick(disk);
+    showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
+    expect(await ask('choose')).toMatchObject({ by: 'person', next: disk });
+    symlinkSync(usual, join(folder, 'link'));
+    expect(await pick(join(folder, 'link'))).toEqual({ by: 'nobody', next: null, problem: null });
+  });
+
+  test.each([
+    ['has other files, and nothing of the app', 'other files', () => disk],
+    ['is inside the data folder', 'inside the data folder', () => join(usual, 'runs')],
+    ["can't be written", "can't be used", () => '/proc/self/fd'],
+  ])('a folder that %s is refused, and the choice stays', async (_what, says, place) => {
+    preferences.dataFolder = usual;
+    mkdirSync(join(disk, 'starpo-studio'));
+    writeFileSync(join(disk, 'starpo-studio/thesis.tex'), '');
+    expect(await pick(place())).toMatchObject({
+      next: null,
+      problem: { code: 'data_folder_unusable', message: expect.stringContaining(says) },
+    });
+    expect(preferences.dataFolder).toBe(usual);
+    expect(existsSync(join(disk, 'starpo-studio/runs'))).toBe(false);
+  });
+
+  test('where STARPO_HOME names the folder nothing is chosen', async () => {
+    vi.stubEnv('STARPO_HOME', usual);
+    for (const wish of ['look', 'choose', 'usual'])
+      expect(await ask(wish)).toEqual({ by: 'environment', next: null, problem: null });
+    expect(showOpenDialog).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['a foreign page', 'choose', { url: 'https://example.org/', parent: null }],
+    ['a frame within the page', 'choose', { ...own, parent: own }],
+    ['a path', '/etc', own],
+    ['an object', { wish: 'choose' }, own],
+  ])('%s chooses nothing, and a foreign one restarts nothing', async (_what, wanted, frame) => {
+    await expect(ask(wanted, frame)).rejects.toThrow('not asked for');
+    expect(showOpenDialog).not.toHaveBeenCalled();
+    ipc.emit('starpo-restart', { senderFrame: { url: 'https://example.org/', parent: null } });
+    expect(restart).not.toHaveBeenCalled();
+    ipc.emit('starpo-restart', { senderFrame: own });
+    expect(restart).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('at the start', () => {
+  const open = vi.fn(async (home: string) => home);
+  const asked: MessageBoxOptions[] = [];
+  /** Opens the folder while the person presses these buttons, the second of them after something has been done. */
+  const start = (...presses: { button: number; after?: () => void }[]) =>
+    openDataFolder(preferences, {
+      ask: async (options) => {
+        asked.push(options);
+        const { button, after } = presses.shift()!;
+        after?.();
+        return { response: button };
+      },
+      open,
+    });
+  const [again, usualOnce, quit] = [0, 1, 2];
+  beforeEach(() => {
+    asked.length = 0;
+    open.mockClear();
+  });
+
+  test('the chosen folder is opened, the usual one where nothing is chosen, and STARPO_HOME before either', async () => {
+    expect(await start()).toBe(usual);
+    use(disk);
+    preferences.dataFolder = disk;
+    expect(await start()).toBe(disk);
+    vi.stubEnv('STARPO_HOME', join(folder, 'named'));
+    expect(await start()).toBe(join(folder, 'named'));
+  });
+
+  test('one that is gone is asked for, tried again, and never made anew', async () => {
+    // Where a disk was mounted an empty folder stays.
+    preferences.dataFolder = disk;
+    expect(await start({ button: again }, { button: again, after: () => use(disk) })).toBe(disk);
+    expect(open.mock.calls).toEqual([[disk]]);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toMatchObject({
+      message: `The data folder ${disk} isn't there.`,
+      detail: expect.stringContaining(usual),
+      buttons: ['Try again', 'Use the usual folder this time', 'Quit'],
+      cancelId: quit,
+    });
+  });
+
+  test('the usual folder this time leaves the choice, and quitting opens nothing', async () => {
+    preferences.dataFolder = join(folder, 'nowhere');
+    expect(await start({ button: usualOnce })).toBe(usual);
+    expect(preferences.dataFolder).toBe(join(folder, 'nowhere'));
+    open.mockClear();
+    expect(await start({ button: quit })).toBeNull();
+    expect(open).not.toHaveBeenCalled();
+    expect(existsSync(join(folder, 'nowhere'))).toBe(false);
+  });
+
+  test('one that is there and fails to open is told of too; the usual one fails as it always did', async () => {
+    use(disk);
+    preferences.dataFolder = disk;
+    open.mockRejectedValue(new Error('The disk answers no more.'));
+    await expect(start({ button: usualOnce })).rejects.toThrow('The disk answers no more.');
+    expect(asked[0]!.message).toContain('The disk answers no more.');
+    expect(open.mock.calls).toEqual([[disk], [usual]]);
+    open.mockReset();
+  });
+});
