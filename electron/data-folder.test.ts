@@ -104,7 +104,7 @@ describe('on the System page', () => {
   test('where STARPO_HOME names the folder nothing is chosen', async () => {
     vi.stubEnv('STARPO_HOME', usual);
     for (const wish of ['look', 'choose', 'usual'])
-      expect(await ask(wish)).toEqual({ by: 'environment', next: null, problem: null });
+      expect(await ask(wish)).toEqual({ by: 'start', next: null, problem: null });
     expect(showOpenDialog).not.toHaveBeenCalled();
   });
 
@@ -143,13 +143,20 @@ describe('at the start', () => {
     open.mockClear();
   });
 
-  test('the chosen folder is opened, the usual one where nothing is chosen, and STARPO_HOME before either', async () => {
+  test('the chosen folder is opened, the usual one where nothing is chosen, and before either what is named at the start', async () => {
     expect(await start()).toBe(usual);
     use(disk);
     preferences.dataFolder = disk;
     expect(await start()).toBe(disk);
     vi.stubEnv('STARPO_HOME', join(folder, 'named'));
     expect(await start()).toBe(join(folder, 'named'));
+    const { argv } = process;
+    process.argv = [...argv, '--enable-logging', `--home=${join(folder, 'argument')}`];
+    try {
+      expect(await start()).toBe(join(folder, 'argument'));
+    } finally {
+      process.argv = argv;
+    }
   });
 
   test('one that is gone is asked for, tried again, and never made anew', async () => {

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Dialog, IpcMain, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
 import { z } from 'zod';
 import type { FolderChoice, FolderWish } from '../core/contract/bridge.ts';
@@ -14,7 +15,12 @@ const wishes = z.enum(['look', 'choose', 'usual'] satisfies FolderWish[]);
 /** What a press of each button of the question at the start means. */
 const answers = ['again', 'usual', 'quit'] as const;
 
-const namedByEnvironment = () => Boolean(process.env.STARPO_HOME);
+/** What whoever started the app has named, by `--home FOLDER` or STARPO_HOME. */
+function namedFolder(): string | undefined {
+  const options = { home: { type: 'string' } } as const;
+  const { home } = parseArgs({ args: process.argv.slice(1), options, strict: false }).values;
+  return (typeof home === 'string' && home) || process.env.STARPO_HOME || undefined;
+}
 
 interface Opening<T> {
   ask(options: MessageBoxOptions): Promise<Pick<MessageBoxReturnValue, 'response'>>;
@@ -22,7 +28,7 @@ interface Opening<T> {
 }
 
 /**
- * Opens the data folder: the one that STARPO_HOME names, else the one that was chosen, else the usual one. Where a chosen one can't be had, such as one on a disk that isn't
+ * Opens the data folder: the one that was named at the start, else the one that was chosen, else the usual one. Where a chosen one can't be had, such as one on a disk that isn't
  * connected, the person says what is to be done: an empty history in another place would look like the loss of every run. Null where they rather quit.
  */
 export async function openDataFolder<T>(
@@ -30,7 +36,8 @@ export async function openDataFolder<T>(
   { ask, open }: Opening<T>,
 ): Promise<T | null> {
   const chosen = preferences.dataFolder;
-  if (namedByEnvironment() || chosen === null) return open(dataFolder());
+  const named = namedFolder();
+  if (named || chosen === null) return open(dataFolder(named));
   for (;;) {
     try {
       check(chosen);
@@ -70,7 +77,7 @@ export function chooseDataFolder(
   { home, preferences, restart }: Choosing,
 ): void {
   const choice = (problem: ApiError | null = null): FolderChoice => {
-    if (namedByEnvironment()) return { by: 'environment', next: null, problem: null };
+    if (namedFolder()) return { by: 'start', next: null, problem: null };
     const chosen = preferences.dataFolder;
     const next = chosen ?? dataFolder();
     return {
@@ -80,7 +87,7 @@ export function chooseDataFolder(
     };
   };
   const fulfil = async (wish: FolderWish) => {
-    if (wish === 'look' || namedByEnvironment()) return;
+    if (wish === 'look' || namedFolder()) return;
     if (wish === 'usual') {
       preferences.dataFolder = null;
       return;

@@ -41,8 +41,8 @@ export interface Bringer {
 
 /** Which data folder counts from the next start of the desktop app. */
 export interface FolderChoice {
-  /** `environment`: STARPO_HOME names it, and nothing is chosen in the app. */
-  by: 'environment' | 'person' | 'nobody';
+  /** `start`: STARPO_HOME or `--home` names it, and nothing is chosen in the app. */
+  by: 'start' | 'person' | 'nobody';
   /** Null: the one that is in use. */
   next: string | null;
   /** Why what was wished for wasn't done. */

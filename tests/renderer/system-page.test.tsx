@@ -56,9 +56,9 @@ test('another data folder is chosen, counts after a restart, and is left again',
   expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
 });
 
-test('where STARPO_HOME names the data folder the page says so and offers nothing', async () => {
-  await openInDesktop({ by: 'environment', next: null, problem: null });
-  await page.shown(page.saying(`${section} p`, 'STARPO_HOME names it'));
+test('where the data folder was named at the start the page says so and offers nothing', async () => {
+  await openInDesktop({ by: 'start', next: null, problem: null });
+  await page.shown(page.saying(`${section} p`, 'It was named when the app was started'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ export function DataFolder() {
         <Choice chooser={chooser} />
       ) : (
         <p className="muted">
-          Another folder is named when the app is started: <code>starpo serve --home FOLDER</code>.
+          Another folder is named when the app is started, by <code>--home FOLDER</code> or STARPO_HOME.
         </p>
       )}
     </section>
@@ -37,10 +37,11 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
   );
   useEffect(() => wish('look'), [wish]);
   if (!choice) return null;
-  if (choice.by === 'environment')
+  if (choice.by === 'start')
     return (
       <p className="muted">
-        STARPO_HOME names it, so no other can be chosen here. Start the app without it to choose one.
+        It was named when the app was started, by <code>--home</code> or STARPO_HOME, so no other can be
+        chosen here.
       </p>
     );
   return (
