@@ -26,7 +26,7 @@ import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from '.
 import { listRuns, showRun } from './commands/runs.ts';
 import { serve } from './commands/serve.ts';
 import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from './commands/study.ts';
-import { train } from './commands/train.ts';
+import { resume, train } from './commands/train.ts';
 import { reportFailure } from './output.ts';
 
 /** The command line: exit status 0 only on success, 2 for input that can't be right, 1 otherwise. */
@@ -148,6 +148,13 @@ function trainingCommands(root: Command): void {
     'make a run, train it and follow it to its end',
     [...source, jsonLines, option('--queue', 'let it wait until its device is free, and follow nothing')],
     (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
+  );
+  command(
+    root,
+    'resume <run>',
+    'train a run on from its last checkpoint, and follow it to its end',
+    [jsonLines],
+    resume,
   );
   command(
     root,

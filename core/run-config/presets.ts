@@ -97,7 +97,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
 }
 
 /**
- * Falls into the Echo Trap, on purpose: plain GRPO at five times the rate, on few levels, with no bonus on entropy. The trainer gives the same bits everywhere, so
+ * Falls into the Echo Trap, on purpose: plain GRPO at five times the rate, twice over the episodes of few levels, with no bonus on entropy. The trainer gives the same bits everywhere, so
  * this seed falls on every machine.
  */
 const lakeTrap: Preset = {
@@ -107,9 +107,9 @@ const lakeTrap: Preset = {
   task: 'frozen-lake-trap',
   title: 'FrozenLake, watch it collapse',
   summary:
-    'A learning rate that is too high, on few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
-  method: 'Learns from every level in long steps, with nothing that keeps words varied.',
-  expects: 'a warning, and success falling by half near iteration 145',
+    'A learning rate that is too high, twice over few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
+  method: 'Learns twice from every level in long steps, with nothing that keeps words varied.',
+  expects: 'a warning near iteration 64, success falling by half soon after, and nearly none at the end',
   baseline: false,
 };
 lakeTrap.config = {
@@ -117,7 +117,7 @@ lakeTrap.config = {
   preset: lakeTrap.id,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },
-  policy_loss: { ...lakeTrap.config.policy_loss, entropy_coefficient: 0 },
+  policy_loss: { ...lakeTrap.config.policy_loss, epochs: 2, entropy_coefficient: 0 },
   optimizer: { ...lakeTrap.config.optimizer, learning_rate: 5e-4 },
   evaluation: { ...lakeTrap.config.evaluation, levels: 64 },
 };

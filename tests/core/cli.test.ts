@@ -78,9 +78,9 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(lines.at(-1)).toMatchObject({ status: 'completed', iteration: 2 });
   });
 
-  test('Ctrl-C asks the trainer to stop, and the run is not a success', async () => {
+  test('Ctrl-C asks the trainer to stop, which is no success; resume goes on to the end', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
-    const child = starpo(['train', 'starter-bandit'], environment);
+    const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);
     const [, id] = await child.line(/^run (\S+)$/);
     await child.line(/^iteration 2\//);
     const { status, errors } = await child.kill('SIGINT');
@@ -90,6 +90,16 @@ describe('starpo', { timeout: 300_000 }, () => {
       status: 'stopped',
       iteration: 2,
     });
+
+    const resumed = await run('resume', id!);
+    expect(resumed).toMatchObject({ status: 0, errors: '' });
+    expect(resumed.output).toMatch(
+      new RegExp(
+        `^run ${id}, after iteration 2 of 4[\\s\\S]*iteration 3/4[\\s\\S]*completed after iteration 4`,
+      ),
+    );
+    expect(resumed.output).not.toContain('iteration 2/4');
+    expect((await run('resume', id!)).errors).toContain('details: run_completed');
   });
 
   const printed = /((http:\/\/127\.0\.0\.1:\d+)\/#sign-in=[0-9a-f]{32})$/;

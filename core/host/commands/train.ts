@@ -4,7 +4,7 @@ import { Failure } from '../../contract/failure.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { durationText, iterationLine, print, successLine } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { resolveSource } from '../run-reference.ts';
+import { resolveRun, resolveSource } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
 import type { NewRunOptions } from './new.ts';
@@ -12,6 +12,11 @@ import { remindOfQueue } from './queue.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
 type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
+
+interface ResumeOptions {
+  home?: string;
+  json?: boolean;
+}
 
 const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies RunStatus[];
 
@@ -22,8 +27,21 @@ const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {
   if (queue) return trainLater(options);
   const { home, json, ...run } = options;
+  await following(home, json, (studio) => begin(studio, run, json));
+}
+
+/** Trains a run on from its last checkpoint, or for the first time, and follows it as {@link train} does. */
+export async function resume(named: string, { home, json = false }: ResumeOptions): Promise<void> {
+  await following(home, json, (studio) => goOn(studio, named, json));
+}
+
+async function following(
+  home: string | undefined,
+  json: boolean,
+  begin: (studio: Studio) => Promise<Follower>,
+): Promise<void> {
   await withStudio({ home, endpoint: { port: 0, webFolder } }, async (studio) => {
-    const follower = await begin(studio, run, json);
+    const follower = await begin(studio);
     let summary = await follower.untilEnd();
     for (let fork = forkOf(summary); fork !== null; fork = forkOf(summary)) {
       const next = await join(studio, fork, json);
@@ -90,13 +108,42 @@ async function begin(
     const { runId } = await client.call('runs.create', { ...made, set, start: false });
     const { folder, summary } = await client.call('runs.get', { runId });
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
-    if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
-    for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
-      process.stderr.write(`warning: ${message} ${hint}\n`);
+    await sayWhere(studio, client, runId, json);
     return new Follower(studio, summary, json);
   } finally {
     channel.close();
   }
+}
+
+/** Starts a run that is there already. Throws as `runs.start` does. */
+async function goOn(studio: Studio, named: string, json: boolean): Promise<Follower> {
+  const channel = await studio.open();
+  const client = createClient(channel);
+  try {
+    await client.call('trainer.require', {});
+    const runId = await resolveRun(client, named);
+    const { folder, summary } = await client.call('runs.get', { runId });
+    const follower = new Follower(studio, summary, json);
+    await follower.passOver(client);
+    await client.call('runs.start', { runId });
+    const { iteration } = summary;
+    print(
+      json
+        ? JSON.stringify({ type: 'resumed', run: runId, folder, iteration })
+        : `run ${runId}, after iteration ${iteration} of ${summary.iterations}\n  in ${folder}`,
+    );
+    await sayWhere(studio, client, runId, json);
+    return follower;
+  } finally {
+    channel.close();
+  }
+}
+
+/** Where a run may be watched, and what its disk may not have room for. */
+async function sayWhere(studio: Studio, client: Client, runId: string, json: boolean): Promise<void> {
+  if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
+  for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
+    process.stderr.write(`warning: ${message} ${hint}\n`);
 }
 
 /** Prints what a run's journal says, and on a terminal how far it is; goes on over another core where the one it heard is gone. */
@@ -113,7 +160,16 @@ class Follower {
     this.json = json;
   }
 
-  /** Starts the trainer and gives the run as it ended. */
+  /** Leaves unsaid what the journal has by now. */
+  async passOver(client: Client): Promise<void> {
+    for (;;) {
+      const events = await client.call('runs.events', { runId: this.run.id, after: this.printed });
+      if (events.length === 0) return;
+      this.printed = events.at(-1)!.seq;
+    }
+  }
+
+  /** Starts the trainer where it wasn't yet, and gives the run as it ended. */
   async untilEnd(): Promise<RunSummary> {
     const signals = nextSignal();
     try {
@@ -211,7 +267,7 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
 }
 
 function notCompleted({ id, status, failure }: RunSummary): Failure {
-  const again = `Its checkpoints are kept. \`starpo serve\` resumes it; \`starpo show ${id}\` tells more.`;
+  const again = `Its checkpoints are kept. \`starpo resume ${id}\` goes on from them; \`starpo show ${id}\` tells more.`;
   if (failure) return new Failure(failure.code, failure.message, `${failure.hint} ${again}`);
   return new Failure(`run_${status}`, `The run ${id} did not complete (${status}).`, again);
 }
