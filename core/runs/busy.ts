@@ -1,5 +1,6 @@
 import type { ApiError, Refusal } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import type { Evaluations } from '../evaluations/evaluations.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import type { Queue } from './queue.ts';
@@ -28,7 +29,7 @@ export async function makeIdle(
     ({ running }) => running,
     () => false,
   );
-  if (locked || status === 'running' || status === 'paused')
+  if (locked || isLive(status))
     throw new Failure('run_active', `${name} is being trained or paused.`, 'Stop it first.');
   if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
     throw new Failure('evaluation_active', `${name} is being evaluated.`, 'Wait for its end, or cancel it.');

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Checkpoint } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { successAt } from '../history/queries.ts';
 import type { Notices } from '../notices.ts';
@@ -67,7 +68,7 @@ export class Checkpoints {
         `There is no checkpoint of iteration ${iteration}.`,
         'It may have been deleted; choose another.',
       );
-    if (status === 'running' || status === 'paused') {
+    if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
       if (!accepted) throw new Failure('command_refused', `The trainer refused: ${message}.`, 'Try again.');
     } else {

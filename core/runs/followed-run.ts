@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Alert, EchoTrap, RunSummary, Stall } from '../contract/contract.ts';
+import { isLive } from '../contract/run-facts.ts';
 import { readAlerts } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { eventsAfter, journalProblem, type StoredEvent } from '../history/queries.ts';
@@ -128,7 +129,7 @@ export class FollowedRun {
   async checkAlive(): Promise<void> {
     const row = this.row();
     if (!row || this.closed) return;
-    const open = row.status === 'running' || row.status === 'paused';
+    const open = isLive(row.status);
     const alive = open && (await this.parts.liveness.isRunning(row));
     if (!this.closed) this.setAlive(alive);
   }

@@ -1,4 +1,5 @@
 import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
+import { isLive } from '../contract/run-facts.ts';
 import { lastReaction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { readTrapBrief } from '../history/echo-trap.ts';
@@ -27,7 +28,7 @@ export function toSummary(
   const own = statusOf(row, alive);
   const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
   const status = waits ? 'queued' : own;
-  const active = status === 'running' || status === 'paused';
+  const active = isLive(status);
   const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
   return {
     id: row.id,
@@ -71,7 +72,7 @@ function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | nu
 
 /** Without a living trainer and without an end in its journal, a run was interrupted. */
 function statusOf(row: RunRow, alive: boolean): RunStatus {
-  const open = row.status === 'running' || row.status === 'paused';
+  const open = isLive(row.status);
   return open && !alive ? 'interrupted' : row.status;
 }
 

@@ -1,5 +1,6 @@
 import type { EchoTrap, RebuildReport, RunSummary } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
 import type { StoredEvent } from '../history/queries.ts';
 import type { RebuildOptions } from '../history/rebuild.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
@@ -109,7 +110,7 @@ export class Supervisor {
 
   /** Whether a trainer is at work on a run, or paused. */
   isActive(row: RunRow): boolean {
-    const open = row.status === 'running' || row.status === 'paused';
+    const open = isLive(row.status);
     // One that isn't followed yet was started by somebody else just now.
     return open && (this.followed.get(row.id)?.isAlive(row) ?? true);
   }
