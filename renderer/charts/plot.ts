@@ -299,8 +299,10 @@ function drawReferences(
     const at = y + (below ? 3 : -2) * scale;
     const left = right - ctx.measureText(label).width;
     // Readable over whatever it lies on.
-    ctx.fillStyle = translucent(color('panel'), 0.85);
+    ctx.globalAlpha = 0.65;
+    ctx.fillStyle = color('panel');
     ctx.fillRect(left - 3 * scale, below ? at : at - 13 * scale, right - left + 6 * scale, 14 * scale);
+    ctx.globalAlpha = 1;
     ctx.fillStyle = color('text-faint');
     ctx.fillText(label, right, at);
     before = { y, left };
