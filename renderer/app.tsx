@@ -63,6 +63,8 @@ export function App() {
 }
 
 function Page({ route }: { route: Route }) {
+  const locked = useApp(({ connection, runs }) => connection === 'signed-out' && runs === null);
+  if (locked) return <LockedPage />;
   if (route.page === 'start') return <StartPage />;
   if (route.page === 'studies') return <StudiesPage />;
   if (route.page === 'study') return <StudyPage key={route.studyId} studyId={route.studyId} />;
@@ -108,6 +110,14 @@ function Page({ route }: { route: Route }) {
     </RunView>
   );
 }
+
+/** Nothing is on its way here, so nothing says that it loads. */
+const LockedPage = () => (
+  <div className="page">
+    <h1>Not signed in</h1>
+    <p className="muted">What this address leads to is shown once the tab is signed in, above.</p>
+  </div>
+);
 
 function UnknownPage({ hash }: { hash: string }) {
   useEffect(() => {

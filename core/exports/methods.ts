@@ -1,3 +1,4 @@
+import { settingFacts } from '../contract/setting-facts.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
@@ -37,9 +38,15 @@ const scientific = (value: number) =>
 const titles: Record<string, string> = { 'frozen-lake': 'FrozenLake', sokoban: 'Sokoban', bandit: 'Bandit' };
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
+  const { is_slippery: slips } = config as { is_slippery?: boolean };
   const facts = Object.entries(config as Record<string, unknown>)
     .filter(([, value]) => typeof value === 'number' || typeof value === 'boolean')
-    .map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
+    // Where nothing slips, it says nothing.
+    .filter(([key]) => key !== 'success_rate' || slips)
+    .map(([key, value]) => {
+      const title = settingFacts(`environments.0.config.${key}`, type).title.toLowerCase();
+      return typeof value === 'boolean' ? `${value ? '' : 'not '}${title}` : `${title} ${value}`;
+    });
   return `${titles[type] ?? type}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
 }
 

@@ -152,13 +152,25 @@ async function ask(
     const cause = (error as { cause?: { code?: string; message?: string } }).cause;
     throw new Failure(
       'hub_unreachable',
-      `${address.host} can't be reached: ${silent ? 'no answer in 30 s' : (cause?.code ?? cause?.message ?? error)}.`,
+      `${address.host} can't be reached: ${silent ? 'no answer in 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
       'Check the connection, then go on: what was downloaded is kept.',
     );
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** Of what the system calls by a code, in words. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its address isn’t known here',
+  EAI_AGAIN: 'its address can’t be looked up now',
+  ECONNREFUSED: 'it takes no connection',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  ENETUNREACH: 'this machine has no way to it',
+  ETIMEDOUT: 'no answer',
+};
+const reasonOf = (code: string | undefined, message: string) => (code && reasons[code]) ?? code ?? message;
 
 async function checked(response: Response, host: string): Promise<Response> {
   const { status } = response;

@@ -42,7 +42,7 @@ export const sections: readonly SectionWords[] = [
       {
         path: 'device',
         title: 'Device',
-        help: 'cpu, cuda for the first GPU that can be used, cuda:N for a certain one, or auto.',
+        help: 'The processor (cpu), the first GPU that can be used (cuda), a certain one (cuda:0), or a GPU where there is one (auto).',
       },
       { path: 'threads', title: 'Threads', help: 'Of the processor; 0 means one for each core.' },
       {
@@ -63,7 +63,11 @@ export const sections: readonly SectionWords[] = [
     title: 'Model',
     note: 'The policy that it begins with',
     fields: [
-      { path: 'start.model', title: 'Model folder', help: 'A folder in Hugging Face layout.' },
+      {
+        path: 'start.model',
+        title: 'Model folder',
+        help: 'A folder in Hugging Face layout. The Models page lists those that are here; each can be trained from there.',
+      },
       {
         path: 'start.weights',
         title: 'Weights',

@@ -4,7 +4,7 @@ import type { ChartSpec } from './chart-specs.ts';
 import { type Column, columnsOfAll, type Layout, layOut, manyLines, nearestAt, type Zoom } from './layout.ts';
 import { type ChartMark, placeMarks } from './marks.ts';
 import type { Reference } from './references.ts';
-import { placeTicks, tickText, type ValueScale, valueRange, valueTicks } from './scale.ts';
+import { placeTicks, tickTexts, type ValueScale, valueRange, valueTicks } from './scale.ts';
 import { seriesOf, type Trace } from './traces.ts';
 
 /** What the plot shows of its traces at the moment. */
@@ -265,7 +265,7 @@ const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () =
   gap: 6,
   splits: (self, _axis, low, high) =>
     valueTicks(low, high, Math.min(10, self.bbox.height / uPlot.pxRatio / 26), isLog()),
-  values: (_self, splits) => splits.map((value) => tickText(spec, value, isLog())),
+  values: (_self, splits) => tickTexts(spec, splits, isLog()),
 });
 
 /** Lines at heights that are known beforehand, with their names. */
@@ -278,7 +278,6 @@ function drawReferences(
   const { ctx, bbox } = plot;
   const scale = uPlot.pxRatio;
   ctx.save();
-  ctx.fillStyle = color('text-faint');
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
   // A label that another one stands in the way of goes to its left.
@@ -293,18 +292,20 @@ function drawReferences(
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    // Readable over whatever it lies on.
-    ctx.setLineDash([]);
-    ctx.strokeStyle = color('panel');
-    ctx.lineWidth = 3 * scale;
     const below = y - bbox.top < 18 * scale;
     ctx.textBaseline = below ? 'top' : 'bottom';
     const edge = bbox.left + bbox.width - 4 * scale;
     const right = Math.abs(y - before.y) < 16 * scale ? before.left - 14 * scale : edge;
     const at = y + (below ? 3 : -2) * scale;
-    ctx.strokeText(label, right, at);
+    const left = right - ctx.measureText(label).width;
+    // Readable over whatever it lies on.
+    ctx.globalAlpha = 0.65;
+    ctx.fillStyle = color('panel');
+    ctx.fillRect(left - 3 * scale, below ? at : at - 13 * scale, right - left + 6 * scale, 14 * scale);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = color('text-faint');
     ctx.fillText(label, right, at);
-    before = { y, left: right - ctx.measureText(label).width };
+    before = { y, left };
   }
   ctx.restore();
 }

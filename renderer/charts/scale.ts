@@ -50,7 +50,9 @@ export function valueRange(
     return high - low < 0.2
       ? [low - 0.1, high + 0.1]
       : [low - (high - low) * 0.05, high + (high - low) * 0.05];
-  const room = (high - (spec.low ?? low) || Math.abs(high) || 1) * 0.1;
+  const span = high - (spec.low ?? low);
+  // Equal values differ by rounding once they are smoothed.
+  const room = (span > 1e-9 * Math.abs(high) ? span : Math.abs(high) || 1) * 0.1;
   // Where values have bounds, only a band around a mean can reach beyond them.
   return [spec.low ?? low - room, spec.high ?? high + room];
 }
@@ -96,6 +98,24 @@ export function placeTicks(kind: AxisKind, low: number, high: number, count: num
   const step = timeSteps.find((each) => each >= rough);
   return step === undefined ? niceTicks(low, high, count, 86_400) : ticksBy(step, low, high);
 }
+
+/** As `tickText`, with more digits where ticks stand so close that it would call several the same. */
+export function tickTexts(
+  spec: Pick<ChartSpec, 'format'>,
+  values: readonly number[],
+  log: boolean,
+): string[] {
+  const texts = values.map((value) => tickText(spec, value, log));
+  if (new Set(texts).size === texts.length) return texts;
+  return values.map((value, index) => {
+    const own = log ? 10 ** value : value;
+    const text = texts[index]!;
+    if (text.endsWith(' %')) return `${exact(own * 100)} %`;
+    return /[a-z]/i.test(text.replace('e', '')) ? text : exact(own);
+  });
+}
+
+const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-', '−');
 
 /** Shares are whole per cents on the axis, where they are far enough apart. */
 export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {

@@ -4,7 +4,7 @@ import { columnsOfAll, layOut, type Values } from './layout.ts';
 import type { ChartMark } from './marks.ts';
 import type { View } from './plot.ts';
 import type { Reference } from './references.ts';
-import { placeTicks, tickText, valueRange, valueTicks } from './scale.ts';
+import { placeTicks, tickTexts, valueRange, valueTicks } from './scale.ts';
 import type { Trace } from './traces.ts';
 
 /** A chart as it is shown, to be written to a file. */
@@ -61,9 +61,11 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     add('line', { x1: left, x2: left + 18, y1: middle, y2: middle, ...strokeOf(trace, color) });
     text(trace.label, { x: left + 24, y: middle + 4 });
   }
-  for (const value of valueTicks(low, high, (box.bottom - box.top) / 40, view.log)) {
+  const ticks = valueTicks(low, high, (box.bottom - box.top) / 40, view.log);
+  const tickWords = tickTexts(spec, ticks, view.log);
+  for (const [index, value] of ticks.entries()) {
     add('line', { x1: box.left, x2: box.right, y1: y(value), y2: y(value), stroke: color('chart-grid') });
-    text(tickText(spec, value, view.log), { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
+    text(tickWords[index]!, { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
   }
   const places = placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90);
   for (const [index, place] of places.entries()) {

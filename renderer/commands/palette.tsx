@@ -10,6 +10,7 @@ import { Icon } from '../components/icon.tsx';
 import { successOf } from '../components/run-facts.ts';
 import { navigate, type Route } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useSample } from '../stores/use-sample.ts';
 import styles from './commands.module.css';
 import { actionsAt, keyWords } from './commands.ts';
 import { Keys } from './keys-dialog.tsx';
@@ -32,7 +33,12 @@ interface Group {
 export function Palette({ route, close }: { route: Route; close: () => void }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
-  const groups = useMemo(() => groupsOf(actionsAt(api, route), runs ?? [], route), [api, route, runs]);
+  // Once there are runs of one's own, nothing else leads to it.
+  const sample = useSample(true);
+  const groups = useMemo(
+    () => groupsOf(actionsAt(api, route), [...(runs ?? []), ...(sample ? [sample.summary] : [])], route),
+    [api, route, runs, sample],
+  );
   const choose = (item: Item) => {
     close();
     item.act();

@@ -138,6 +138,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     const config = JSON.parse(readFileSync(join(kept, 'run.json'), 'utf8'));
     for (const said of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
       expect(text).toContain(said);
+    expect(text).toMatch(/Sokoban \(rows 6, columns 6, boxes 1, /);
     expect(text).not.toMatch(/undefined|NaN|\{|\[object/);
     const table = await core.exports.text({ of: { runId }, format: 'markdown' });
     expect(table).toMatch(/\| Iteration \| sokoban \|\n\| --- \| --- \|\n\| 0 \| .* % /);

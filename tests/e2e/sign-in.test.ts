@@ -46,7 +46,10 @@ test('one address signs a browser in: second tabs, bookmarks and links work, ano
   await isSignedIn(await open(origin));
   await isSignedIn(await open(`${origin}/#/start`));
 
-  const other = await open(`${origin}/#/start`, await browser.newContext());
+  const other = await open(`${origin}/#/run/any`, await browser.newContext());
+  await other.getByRole('heading', { name: 'Not signed in' }).waitFor();
+  expect(await other.getByText('Loading').count()).toBe(0);
+  await other.goto(`${origin}/#/start`);
   await field(other).fill('not an address');
   await other.getByRole('button', { name: 'Open', exact: true }).click();
   await other.getByRole('alert').getByText('sign-in').waitFor();

@@ -11,7 +11,14 @@ import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
 import { sharedReferences, successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
-import { logTicks, niceTicks, placeTicks, tickText, valueRange } from '../../renderer/charts/scale.ts';
+import {
+  logTicks,
+  niceTicks,
+  placeTicks,
+  tickText,
+  tickTexts,
+  valueRange,
+} from '../../renderer/charts/scale.ts';
 import { extentOf, placesOf } from '../../renderer/charts/subjects.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
 import { tipAt } from '../../renderer/charts/tooltip.ts';
@@ -145,6 +152,22 @@ describe('a scale of values', () => {
   test('of values in view alone', () => {
     const view = { log: false, ignoreOutliers: false };
     expect(valueRange(layout, columns, {}, view, { min: 60, max: 200 })[1]).toBeLessThan(2);
+  });
+
+  test('of one value that smoothing has rounded has room around it', () => {
+    const alike = { ...layout, x: [1, 2], values: [[Math.log(4), Math.log(4) * (1 + 2 ** -52)]] };
+    const view = { log: false, ignoreOutliers: false };
+    const [low, high] = valueRange(alike, columns, {}, view, zoom);
+    expect(low).toBeLessThan(1.3);
+    expect(high).toBeGreaterThan(1.4);
+  });
+
+  test('tells ticks apart that stand closer than its values are told', () => {
+    const three = { format: (value: number) => value.toFixed(3) };
+    expect(tickTexts(three, [0.001, 0.0012, 0.0014], false)).toEqual(['0.001', '0.0012', '0.0014']);
+    const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
+    expect(tickTexts(share, [0, 0.0002, 0.0004], false)).toEqual(['0 %', '0.02 %', '0.04 %']);
+    expect(tickTexts(share, [0, 0.5], false)).toEqual(['0 %', '50 %']);
   });
 
   test.each([

@@ -295,6 +295,28 @@ test('boards of the sample play until there is a run, and then that run’s', as
   expect(caption()).toBeUndefined();
 });
 
+test('the sample is found in the palette, and compared with runs of one’s own', async () => {
+  page = await Page.on();
+  bringSample(page.world, sample);
+  const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await page.core.runs.start(run);
+  await untilRun(page.core, run, ({ iteration }) => iteration > 0);
+  page.open('#/history');
+  // The list has come from core by then, and keys are listened to.
+  await page.shown(() => page.find('[role="row"] a'));
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
+  const input = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(input, 'sample');
+  const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
+  await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
+  await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
+  page.open(`#/compare/${run},sample-run`);
+  await page.shown(page.saying('h1', 'Compare 2 runs'));
+  await page.shown(page.saying('[aria-label="Compared runs"] a', 'Sample run: FrozenLake'));
+  await page.shown(() => page.find('[data-chart]'));
+  expect(page.find('[role="status"]')?.textContent ?? '').not.toMatch(/no longer here/);
+});
+
 test('the sample’s page shows its boards and charts, and nothing that would change it', async () => {
   page = await Page.on();
   bringSample(page.world, sample);

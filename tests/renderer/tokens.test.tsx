@@ -59,10 +59,14 @@ test('a saved page has everything as text, and asks for nothing', () => {
   expect([...page.querySelectorAll('pre')].every(({ textContent }) => textContent === evil)).toBe(true);
   expect(page.querySelector('meta[http-equiv]')!.getAttribute('content')).toMatch(/^default-src 'none'/);
   expect(page.title).toContain(evil);
+  expect(page.body.textContent).toMatch(/Iteration \d+, group \d+, member \d+/);
+  expect(html).not.toContain(replay.summary.id);
 });
 
 test('files are called after run and episode, without what a name cannot have', () => {
-  expect(fileName('Lake: 1/2 “x”', '000001-train-0003', 'gif')).toBe('Lake- 1-2 -x- 000001-train-0003.gif');
+  expect(fileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe(
+    'Lake- 1-2 -x- iteration 1, level 3.gif',
+  );
 });
 
 const template = new World();

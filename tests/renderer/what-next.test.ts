@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
-import { factsOf, learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
+import { clipEnd, factsOf, learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
 import { ideasFor, sightsOf } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
@@ -36,6 +36,12 @@ describe('what to try next', () => {
     const words = (trap: RunSummary['trap']) => sightsOf(run({ trap })).map(({ words }) => words);
     expect(words(null)).toEqual(['Replay them', 'See its thoughts change']);
     expect(words({ state: 'watch' } as RunSummary['trap'])).toContain('See why');
+  });
+
+  test('its clip ends at the best checkpoint, or at the last where none was better than the first', () => {
+    const endOf = (values: readonly number[]) => learned(values).map(clipEnd);
+    expect(endOf([0.3, 0.7, 0.6])).toEqual([20]);
+    expect(endOf([0.5, 0.3, 0.4])).toEqual([40]);
   });
 
   test('the result stands by itself, with each environment that was evaluated twice', () => {

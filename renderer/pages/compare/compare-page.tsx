@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { RunSummary } from '../../../core/contract/contract.ts';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
 import { navigate } from '../../router.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { findRun, useApp } from '../../stores/app-store.ts';
+import { useSample } from '../../stores/use-sample.ts';
 import { type ComparedRun, useComparedRuns } from '../../views/compared-runs.ts';
 import { CompareCharts } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
@@ -26,19 +27,21 @@ const dashes = [undefined, 'dashed', 'dotted'] as const;
 export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
   const runIds = useMemo(() => asked.slice(0, mostRuns), [asked]);
   const known = useApp((state) => state.runs);
+  useSample(runIds.includes(sampleRunId));
+  const sample = useApp((state) => state.sample);
   const followed = useComparedRuns(runIds);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const compared = useMemo(
     () =>
       followed.flatMap((each): Compared[] => {
-        const run = known?.find(({ id }) => id === each.id);
+        const run = findRun({ runs: known, sample }, each.id);
         const place = runIds.indexOf(each.id);
         const dash = dashes[Math.floor(place / colors) % dashes.length];
         return run ? [{ ...each, run, color: `run-${(place % colors) + 1}`, ...(dash && { dash }) }] : [];
       }),
-    [followed, known, runIds],
+    [followed, known, sample, runIds],
   );
-  const gone = known ? runIds.filter((id) => !known.some((run) => run.id === id)) : [];
+  const gone = known ? runIds.filter((id) => id !== sampleRunId && !known.some((run) => run.id === id)) : [];
   const title = `Compare ${compared.length} run${compared.length === 1 ? '' : 's'}`;
   useEffect(() => {
     document.title = `${title} · StarPO Studio`;

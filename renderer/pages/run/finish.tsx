@@ -12,7 +12,7 @@ import { ClipPlayer } from '../then-and-now/clip/clip-player.tsx';
 import { useClip } from '../then-and-now/clip/use-clip.ts';
 import { spansOf } from '../then-and-now/learned.ts';
 import styles from './finish.module.css';
-import { factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
+import { clipEnd, factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
 import { showPart } from './show-part.ts';
 import { type Idea, ideasFor, sightsOf } from './what-next.ts';
 
@@ -79,8 +79,8 @@ interface FinishClipProps {
 }
 
 /** One level from before training to the best checkpoint. */
-function FinishClip({ run, files, learned: { label, best } }: FinishClipProps) {
-  const answer = useClip({ runId: run.id, files, set: label, upTo: best.iteration, level: null });
+function FinishClip({ run, files, learned }: FinishClipProps) {
+  const answer = useClip({ runId: run.id, files, set: learned.label, upTo: clipEnd(learned), level: null });
   return <ClipPlayer runId={run.id} name={run.name} answer={answer} />;
 }
 

@@ -28,6 +28,10 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
   });
 }
 
+/** The iteration that a clip of one level ends with: of the best evaluation, or of the last one where none was better than the first. */
+export const clipEnd = ({ first, best, last }: Learned) =>
+  best.iteration > first.iteration ? best.iteration : last.iteration;
+
 /** `35.9 → 74.2 %` */
 export const riseOf = ({ first, last }: Learned) =>
   `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;

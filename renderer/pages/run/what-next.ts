@@ -43,7 +43,7 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
     ideas.push({ why: 'Success was still rising.', words: 'Train more', to: { part: 'train-more' } });
   else if (ideas.length === 0 && learned.length > 0)
     ideas.push({
-      why: 'Success stood still at the end.',
+      why: 'Success no longer rose at the end.',
       words: 'Vary the learning rate',
       to: { href: study() },
     });

@@ -1,6 +1,7 @@
-import type { Replay, ReplayTurn } from '../../../../core/contract/contract.ts';
+import type { EpisodeSummary, Replay, ReplayTurn } from '../../../../core/contract/contract.ts';
 import { signed } from '../../../components/format.ts';
 import { describeFrame } from '../../../environments/describe.ts';
+import { environmentTitle } from '../../../environments/registry.ts';
 
 /** Text from models, environments and people, as text and nothing else. */
 export const escaped = (text: string) =>
@@ -21,6 +22,10 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.7
 /** Neither scripts nor anything from elsewhere. */
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
+/** `iteration 6, group 1, member 3`, of an evaluation `iteration 6, level 12`. */
+export const episodeWords = ({ iteration, split, group, member }: EpisodeSummary) =>
+  `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
+
 interface PageContent {
   replay: Replay;
   run: string;
@@ -31,12 +36,12 @@ interface PageContent {
 /** An episode as one page that needs nothing else: opened from a disk or a mail, it shows what the agent saw, thought and did. */
 export function episodePage({ replay, run, pictures }: PageContent): string {
   const { summary, turns, prompt } = replay;
-  const title = `${run}, episode ${summary.id}`;
+  const words = episodeWords(summary);
+  const title = `${run}, ${words}`;
   const facts: [string, string][] = [
-    ['Environment', summary.environment],
-    ['Iteration', String(summary.iteration)],
-    ['Set', summary.split === 'train' ? 'training' : `evaluation ${summary.split}`],
-    ['Level', `group ${summary.group + 1}, member ${summary.member + 1}, seed ${summary.seed}`],
+    ['Environment', environmentTitle(summary.environment)],
+    ['Played in', summary.split === 'train' ? 'training' : 'an evaluation'],
+    ['Seed of the level', String(summary.seed)],
     ['Result', `${summary.success ? 'success' : 'failed'}, score ${signed(summary.reward)}`],
   ];
   return `<!doctype html>
@@ -50,7 +55,7 @@ export function episodePage({ replay, run, pictures }: PageContent): string {
 </head>
 <body>
 <h1>${escaped(run)}</h1>
-<p>Episode ${escaped(summary.id)}</p>
+<p>${escaped(words.charAt(0).toUpperCase() + words.slice(1))}</p>
 <dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
 <section>
 <h2>Start</h2>

@@ -8,7 +8,7 @@ import menu from '../../../components/menu.module.css';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useReplayStore } from '../../../views/replay-view.tsx';
-import { episodePage } from './episode-page.ts';
+import { episodePage, episodeWords } from './episode-page.ts';
 import { episodeGif, framePictures } from './pictures.ts';
 import styles from './save-menu.module.css';
 
@@ -27,6 +27,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const stage = useReplayStore();
   const [said, setSaid] = useState('');
   const { id } = replay.summary;
+  const words = episodeWords(replay.summary);
 
   function doing(words: string, work: () => Promise<void> | void): void {
     setSaid('');
@@ -39,12 +40,12 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const json = async () => {
     const episode = await api.call('rollouts.episode', { runId, evaluation, episodeId: id });
     const text = `${JSON.stringify({ run: runId, evaluation, episode }, null, 2)}\n`;
-    saveFile(fileName(name, id, 'json'), new Blob([text], { type: 'application/json' }));
+    saveFile(fileName(name, words, 'json'), new Blob([text], { type: 'application/json' }));
   };
-  const gif = async () => saveFile(fileName(name, id, 'gif'), await episodeGif(replay));
+  const gif = async () => saveFile(fileName(name, words, 'gif'), await episodeGif(replay));
   const page = () => {
     const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
-    saveFile(fileName(name, id, 'html'), new Blob([html], { type: 'text/html' }));
+    saveFile(fileName(name, words, 'html'), new Blob([html], { type: 'text/html' }));
   };
   const link = () => {
     const { index } = stage.getState().player;
@@ -108,6 +109,6 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   );
 }
 
-/** `lake-4d31 000010-train-0003.gif`, without what a file's name can't have. */
+/** `FrozenLake 4d31 iteration 10, group 1, member 4.gif`, without what a file's name can't have. */
 export const fileName = (run: string, episode: string, ending: string) =>
-  `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ._-]+/gu, '-').slice(0, 120)}.${ending}`;
+  `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;
