@@ -134,6 +134,12 @@ TEST_CASE("sampling, levels, files, diagnostics, evaluation and device") {
 TEST_CASE("noise needs an environment that leaves something to chance, and the next prompt a next turn") {
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].noise"));
   CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].noise"));
+  CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].config.success_rate"));
+  CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].config.success_rate"));
+  CHECK(idle_in(starpo_s_example()).contains("environments[0].share"));
+  auto second = starpo_s_example().at("environments").at(0);
+  second["label"] = "second";
+  CHECK_FALSE(idle_after({{"/environments/1", second}}).contains("environments[0].share"));
   CHECK(idle_after({{"/environments/0/max_turns", 1}}).contains("environments[0].prompt.next"));
   CHECK_FALSE(idle_in(starpo_s_example()).contains("environments[0].prompt.next"));
 }

@@ -28,6 +28,8 @@ const turned = {
   'rollout_files.keep_every': 1,
   'levels.pool': 8,
   'environments.0.noise': 'independent',
+  'environments.0.share': 0.5,
+  'environments.0.config.success_rate': 0.3,
   exactness: 'fast',
 };
 const preset = 'starter-frozen-lake-grpo-s';

@@ -125,10 +125,12 @@ void add_environments(const RunConfig& config, IdleList& idle) {
   for (std::size_t i = 0; i < config.environments.size(); ++i) {
     const auto& environment = config.environments[i];
     const auto path = "environments[" + std::to_string(i) + "]";
-    if (!make_environment(environment.type, environment.config)->leaves_to_chance())
-      idle.add({path + ".noise"}, "what an action does in this environment is not left to chance");
+    const auto made = make_environment(environment.type, environment.config);
+    if (!made->leaves_to_chance()) idle.add({path + ".noise"}, "what an action does in this environment is not left to chance");
+    for (const auto& [key, reason] : made->idle_keys()) idle.add({path + ".config." + key}, reason);
     if (environment.max_turns == 1) idle.add({path + ".prompt.next"}, path + ".max_turns is 1: there is no next turn");
   }
+  if (config.environments.size() == 1) idle.add({"environments[0].share"}, "there is one environment, which has every group");
   if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate)) idle.add({"evaluation.every"}, "no environment is validated");
 }
 

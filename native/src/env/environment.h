@@ -71,6 +71,7 @@ class Environment {
   virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }  // further prompt placeholders: Bandit's arm_1, arm_2
   virtual std::vector<std::string> arms() const { return {}; }                                     // names of a choice between arms, in the order shown
   virtual bool leaves_to_chance() const { return true; }                                           // whether what an action does can depend on noise
+  virtual std::vector<std::pair<std::string, std::string>> idle_keys() const { return {}; }     // of its configuration, those that can't act as the others are, and why
 
   // What a teacher would reply now; nothing where there are no demonstrations.
   virtual std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const { return std::nullopt; }

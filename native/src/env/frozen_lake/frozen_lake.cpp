@@ -52,6 +52,11 @@ StepResult FrozenLake::step(std::string_view action) {
 
 bool FrozenLake::success() const { return level_.size > 0 && player_ == level_.goal; }
 
+std::vector<std::pair<std::string, std::string>> FrozenLake::idle_keys() const {
+  if (config_.is_slippery) return {};
+  return {{"success_rate", "is_slippery is false: every move goes where it is meant to"}};
+}
+
 std::optional<std::string> FrozenLake::board() const {
   std::string text;
   for (int cell = 0; cell < static_cast<int>(level_.holes.size()); ++cell) {

@@ -35,6 +35,7 @@ class FrozenLake final : public Environment {
   std::vector<std::string> actions() const override;
   bool success() const override;
   bool leaves_to_chance() const override { return config_.is_slippery; }
+  std::vector<std::pair<std::string, std::string>> idle_keys() const override;
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const FrozenLakeLevel& level() const { return level_; }
