@@ -109,12 +109,14 @@ const lakeTrap: Preset = {
   summary:
     'A learning rate that is too high, twice over few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
   method: 'Learns twice from every level in long steps, with nothing that keeps words varied.',
-  expects: 'a warning near iteration 64, success falling by half soon after, and nearly none at the end',
+  expects: 'a warning near iteration 77, and success falling by half after iteration 90',
   baseline: false,
 };
 lakeTrap.config = {
   ...lakeTrap.config,
   preset: lakeTrap.id,
+  // Five seeds were tried, and all fall: this one is warned of in time, and its replies stay short, so that it goes on as quickly as it began.
+  seed: 5,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },
   policy_loss: { ...lakeTrap.config.policy_loss, epochs: 2, entropy_coefficient: 0 },
