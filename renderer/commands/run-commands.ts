@@ -1,7 +1,8 @@
 import type { CommandId } from '../../core/contract/commands.ts';
 import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import type { Api } from '../api/api.ts';
-import { isLive, isStartable } from '../components/run-facts.ts';
+import { isStartable } from '../components/run-facts.ts';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';

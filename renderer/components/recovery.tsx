@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { formatRoute } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import styles from './recovery.module.css';
-import { isLive } from './run-facts.ts';
 
 const storageKey = 'starpo-recovery';
 /** What was answered last, at most. */

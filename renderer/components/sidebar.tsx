@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { factsOf } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import { keyWords } from '../commands/commands.ts';
 import { Keys } from '../commands/keys-dialog.tsx';
 import { useDialogs } from '../dialogs/dialogs-store.ts';
@@ -10,7 +11,7 @@ import { useTheme } from '../theme.ts';
 import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { isLive, shortened, shortParts, successOf } from './run-facts.ts';
+import { shortened, shortParts, successOf } from './run-facts.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {

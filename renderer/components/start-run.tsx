@@ -1,12 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import type { RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
-import { isDeviceTaken, isLive, runsOnDevice } from './run-facts.ts';
+import { isDeviceTaken, runsOnDevice } from './run-facts.ts';
 
 /** A run that is to be made. */
 export interface RunWish {

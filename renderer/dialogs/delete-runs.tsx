@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { bytes } from '../../core/contract/bytes.ts';
 import type { Output, RunSummary } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { reportRefused } from '../components/refused.ts';
-import { isLive } from '../components/run-facts.ts';
 import { useDoing } from '../components/use-doing.ts';
 import { navigate, parseRoute } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';

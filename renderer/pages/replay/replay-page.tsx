@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { isLive } from '../../components/run-facts.ts';
 import { groupsOf } from '../../player/groups.ts';
 import { Stage } from '../../player/stage.tsx';
 import { usePlayer } from '../../player/use-player.ts';

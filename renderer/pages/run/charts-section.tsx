@@ -1,5 +1,6 @@
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { type Places, shapeOf } from '../../charts/axes.ts';
 import type { ChartGroup, ChartItem } from '../../charts/chart-sections.tsx';
 import { ChartSections } from '../../charts/chart-sections.tsx';
@@ -12,7 +13,6 @@ import { successReferences } from '../../charts/references.ts';
 import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
-import { isLive } from '../../components/run-facts.ts';
 import { ChartsView } from '../../views/charts-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
 import { type Parent, useForks, useParent } from '../../views/use-parent.ts';

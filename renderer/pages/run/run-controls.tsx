@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { runActions } from '../../commands/run-commands.ts';
 import { Button } from '../../components/basics.tsx';
-import { isDeviceTaken, isLive, isStartable } from '../../components/run-facts.ts';
+import { isDeviceTaken, isStartable } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 
 /** What a run's training can be told at present. */

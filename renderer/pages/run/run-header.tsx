@@ -1,9 +1,10 @@
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { describePhase, isLive, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
+import { describePhase, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
 import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { formatRoute } from '../../router.ts';

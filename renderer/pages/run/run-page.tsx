@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { sampleRunId } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
-import { isLive } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';

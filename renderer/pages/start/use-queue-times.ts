@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
-import { isLive } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { isLive } from '../../../../core/contract/run-facts.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { isLive } from '../../../components/run-facts.ts';
 import { regimeWords, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';

@@ -1,9 +1,9 @@
 import { useId, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary } from '../../../../core/contract/contract.ts';
+import { isLive } from '../../../../core/contract/run-facts.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { percent } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { isLive } from '../../../components/run-facts.ts';
 import { environmentTitle } from '../../../environments/registry.ts';
 import { groupsOf } from '../../../player/groups.ts';
 import { formatRoute } from '../../../router.ts';
