@@ -131,7 +131,10 @@ export class Reactions {
   private look(runId: string): void {
     this.quietly(runId, async () => {
       const { annotations, runs } = this.parts;
-      const alarm = newAlarm(annotations.alerts(runId), readReactions(this.parts.history.database, runId));
+      const reactions = readReactions(this.parts.history.database, runId);
+      // Who trains a run on after it was rolled back wants to see where that leads.
+      if (reactions.some(({ state, fork }) => state === 'done' && fork !== null)) return;
+      const alarm = newAlarm(annotations.alerts(runId), reactions);
       const run = runs.get(runId);
       // An alarm of a time when nobody reacted may have passed.
       if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;

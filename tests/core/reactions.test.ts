@@ -287,6 +287,12 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect((await run('show', fork!)).output).toMatch(
       new RegExp(`made from +${parent}, iteration \\d+$`, 'm'),
     );
+    // What is trained on all the same is neither rolled back again nor taken for its fork.
+    const again = await starpo(['resume', parent!], world.environment()).finished;
+    expect(again.output).toMatch(/completed after iteration 200 of 200$/);
+    expect(again.output).not.toContain('rolled back');
+    expect((await run('alerts', parent!)).output).toMatch(/^iteration \d+ {2}collapsing, raised$/m);
+    expect(JSON.parse((await run('runs', '--json')).output)).toHaveLength(2);
     expect(await run('alerts', parent!, '--take', 'pray')).toMatchObject({
       status: 1,
       errors: expect.stringContaining('advice_unknown'),

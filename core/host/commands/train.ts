@@ -42,8 +42,9 @@ async function following(
 ): Promise<void> {
   await withStudio({ home, endpoint: { port: 0, webFolder } }, async (studio) => {
     const follower = await begin(studio);
+    const before = follower.fork;
     let summary = await follower.untilEnd();
-    for (let fork = forkOf(summary); fork !== null; fork = forkOf(summary)) {
+    for (let fork = forkOf(summary); fork !== null && fork !== before; fork = forkOf(summary)) {
       const next = await join(studio, fork, json);
       summary = await next.untilEnd();
     }
@@ -158,6 +159,11 @@ class Follower {
     this.studio = studio;
     this.run = run;
     this.json = json;
+  }
+
+  /** What it was rolled back to before it is followed. */
+  get fork(): string | null {
+    return this.run.reaction?.fork ?? null;
   }
 
   /** Leaves unsaid what the journal has by now. */
