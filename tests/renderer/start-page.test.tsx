@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/run-config/presets.ts';
+import { starter } from '../core/fixtures/playable.ts';
 import { bringSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
@@ -93,6 +94,24 @@ test('the few settings that matter first, and what is done at a warning, go into
   await page.shown(() => location.hash.startsWith('#/run/'));
   const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
   expect(config).toMatchObject({ reaction: 'rollback', rollout: { groups: 4 }, seed: 1 });
+});
+
+test('a model of this machine leads to the form of a run that begins from it, with what was chosen', async () => {
+  page = await Page.on();
+  const mine = join(page.world.home, 'my-model');
+  cpSync(starter, mine, { recursive: true });
+  page.core.models.add(mine);
+  page.open('#/start');
+  const models = await page.shown(() =>
+    page
+      .all<HTMLSelectElement>('form[data-begins] select')
+      .find(({ options }) => [...options].some(({ text }) => text === 'my-model…')),
+  );
+  page.choose(page.find<HTMLSelectElement>('select[aria-label], label select')!, 'rollback');
+  await page.shown(page.saying('p', /last healthy checkpoint/));
+  page.choose(models, mine);
+  const query = new URLSearchParams({ reaction: 'rollback', 'start.model': mine });
+  await page.shown(() => location.hash === `#/new/starter-frozen-lake-starpo-s?${query}`);
 });
 
 test('the time is told with what it rests on', async () => {
