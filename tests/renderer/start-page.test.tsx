@@ -314,6 +314,21 @@ test('boards of the sample play until there is a run, and then that run’s', as
   expect(caption()).toBeUndefined();
 });
 
+test('boards stay until a run that has just begun has some of its own', async () => {
+  vi.stubEnv('FAKE_TRAINER_WAIT', '1');
+  page = await Page.on();
+  bringSample(page.world, sample);
+  const { core } = page;
+  const run = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(run);
+  await untilRun(core, run, ({ status }) => status === 'running');
+  page.open('#/start');
+  await page.shown(page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4/));
+  await page.shown(() => page.find('article ul[aria-label="Groups"] a[href^="#/run/sample-run/"]'));
+  await core.runs.command(run, 'resume');
+  await page.shown(() => page.find(`article ul[aria-label="Groups"] a[href^="#/run/${run}/"]`));
+});
+
 test('the sample is found in the palette, and compared with runs of one’s own', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
