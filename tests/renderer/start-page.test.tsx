@@ -339,8 +339,15 @@ test('the sample is found in the palette, and compared with runs of one’s own'
   // The list has come from core by then, and keys are listened to.
   await page.shown(() => page.find('[role="row"] a'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
-  const input = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
-  page.write(input, 'sample');
+  await page.shown(() => document.querySelector('[role="dialog"] input'));
+  // What it offers is of the page that it was opened on.
+  location.hash = '#/start';
+  await page.shown(() => !document.querySelector('[role="dialog"]'));
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
+  page.write(
+    await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input')),
+    'sample',
+  );
   const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
   await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
