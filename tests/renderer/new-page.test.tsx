@@ -101,7 +101,7 @@ test('the model is chosen among those of this machine, or its folder is typed', 
   await page.click(page.saying('aside button', /^Start$/));
   await page.shown(() => location.hash.startsWith('#/run/'));
   const run = core.runs.list().find(({ id }) => id !== trained)!;
-  expect((await core.runs.config(run.id)).start).toMatchObject({ model: mine, run: '' });
+  expect(await core.runs.config(run.id)).toMatchObject({ start: { model: mine, run: '' } });
 });
 
 test('environments are added and removed, with a share each', async () => {

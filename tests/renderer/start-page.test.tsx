@@ -351,7 +351,10 @@ test('the sample is found in the palette, and compared with runs of one’s own'
   const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
   await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
-  page.open(`#/compare/${run},sample-run`);
+  page.open(`#/compare/${run}`);
+  await page.click(() => page.find('button[aria-label="Add a run…"]'));
+  await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
+  await page.shown(() => location.hash === `#/compare/${run},sample-run`);
   await page.shown(page.saying('h1', 'Compare 2 runs'));
   await page.shown(page.saying('[aria-label="Compared runs"] a', 'Sample run: FrozenLake'));
   await page.shown(() => page.find('[data-chart]'));
