@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -11,6 +11,7 @@ import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { Exports } from '../../core/exports/exports.ts';
 import { methodsText } from '../../core/exports/methods.ts';
+import { originOf } from '../../core/exports/origin.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import type { Core } from '../../core/index.ts';
@@ -147,6 +148,20 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     const table = await core.exports.text({ of: { runId }, format: 'markdown' });
     expect(table).toMatch(/\| Iteration \| Sokoban \|\n\| --- \| --- \|\n\| 0 \| .* % /);
     expect(await core.exports.text({ of: { runId }, format: 'latex' })).toContain('\\toprule');
+  });
+
+  test('what began as another run’s checkpoint began as that run did', () => {
+    const { config } = findPreset('starter-bandit');
+    const from = (start: object) => ({ ...config, start: { ...config.start, ...start } });
+    const folder = join(world.home, 'runs/parent');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(from({ model: '/models/mine' })));
+    const nameOf = (start: object) => originOf(from(start), { home: world.home, starter: '/starter' }).name;
+    const model = join(folder, 'checkpoints/000002');
+    expect(nameOf({ model })).toBe('the model "mine"');
+    expect(nameOf({ model, weights: 'random' })).toBe('random weights (shape of 000002)');
+    expect(nameOf({ model: '/elsewhere/000002' })).toBe('the model "000002"');
+    rmSync(folder, { recursive: true });
   });
 
   test('a paragraph says how ice slips only where it does', () => {
