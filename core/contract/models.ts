@@ -43,6 +43,8 @@ export const runCheckpoints = z.object({
   name: z.string(),
   /** Newest first. */
   iterations: z.array(z.number().int()),
+  /** Of the newest: what a run can begin from as from any model. */
+  folder: z.string(),
   bytes: z.number(),
 });
 export type RunCheckpoints = z.infer<typeof runCheckpoints>;

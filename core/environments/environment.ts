@@ -10,6 +10,8 @@ export interface Environment {
   actions: (config: Record<string, unknown>) => readonly string[] | null;
   /** As presets have it, with the prompts of the starter policy: a bare state, on which it was trained. */
   preset: EnvironmentConfig;
+  /** Keys of its configuration that say nothing as the others stand. */
+  silent?: (config: Record<string, unknown>) => readonly string[];
   /** Instructions for a published model, in place of the starter's. */
   chatPrompt: Prompt;
   /** The pictures of an episode: the initial state, then what became of each action. */

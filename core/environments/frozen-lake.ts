@@ -24,6 +24,7 @@ export const frozenLake: Environment = {
   type: 'frozen-lake',
   actions: () => ['Left', 'Down', 'Right', 'Up'],
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
+  silent: ({ is_slippery }) => (is_slippery ? [] : ['success_rate']),
   chatPrompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
   frames: actionFrames,
 };

@@ -1,4 +1,6 @@
 import { settingFacts } from '../contract/setting-facts.ts';
+import { findEnvironment } from '../environments/registry.ts';
+import { typeTitle } from '../run-config/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
@@ -35,19 +37,15 @@ const scientific = (value: number) =>
     ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2')
     : String(value);
 
-const titles: Record<string, string> = { 'frozen-lake': 'FrozenLake', sokoban: 'Sokoban', bandit: 'Bandit' };
-
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
-  const { is_slippery: slips } = config as { is_slippery?: boolean };
-  const facts = Object.entries(config as Record<string, unknown>)
-    .filter(([, value]) => typeof value === 'number' || typeof value === 'boolean')
-    // Where nothing slips, it says nothing.
-    .filter(([key]) => key !== 'success_rate' || slips)
+  const silent = findEnvironment(type)?.silent?.(config) ?? [];
+  const facts = Object.entries(config)
+    .filter(([key, value]) => ['number', 'boolean'].includes(typeof value) && !silent.includes(key))
     .map(([key, value]) => {
       const title = settingFacts(`environments.0.config.${key}`, type).title.toLowerCase();
       return typeof value === 'boolean' ? `${value ? '' : 'not '}${title}` : `${title} ${value}`;
     });
-  return `${titles[type] ?? type}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
+  return `${typeTitle(type)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
 }
 
 function opening(

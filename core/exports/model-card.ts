@@ -1,4 +1,5 @@
 import type { RunSummary } from '../contract/contract.ts';
+import { typeTitle } from '../run-config/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';
@@ -52,7 +53,7 @@ const link = ({ name, repository }: Origin) =>
   repository === null ? markdownText(name) : `[${markdownText(name)}](https://huggingface.co/${repository})`;
 
 const tasks = ({ environments }: RunConfig) =>
-  [...new Set(environments.map(({ label }) => label))].join(', ');
+  [...new Set(environments.map(({ label }) => typeTitle(label)))].join(', ');
 
 const upTo = ({ record: { points, started }, checkpoint }: CardFacts) => ({
   started,
@@ -64,14 +65,14 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
   const at = points.find(({ iteration }) => iteration === checkpoint)?.values ?? {};
   const first = points[0]?.values ?? {};
   const own = evaluatedLabels(at).map((label) => [
-    label,
+    typeTitle(label),
     `${config.evaluation.levels}`,
     `${config.evaluation.temperature}`,
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
   const asked = evaluations.map(({ environment, levels, temperature, metrics }) => [
-    `${environment.label}, asked for`,
+    `${typeTitle(environment.label)}, asked for`,
     `${levels}`,
     `${temperature}`,
     '–',

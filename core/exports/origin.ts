@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { publishedModels } from '../models/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { runFiles, runFolder, runIdPattern } from '../run-directory/names.ts';
+import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 
 /** The model that a run's weights come from in the end, through however many forks. */
 export interface Origin {
@@ -46,9 +46,11 @@ const isStarter = (folder: string) => /(^|[\\/])resources[\\/]starter$/.test(fol
 /** The first run of a line of forks, as far back as their folders are there. */
 function firstOf(config: RunConfig, home: string): RunConfig {
   let first = config;
-  for (let steps = 0; steps < longestLine && runIdPattern.test(first.start.run); steps++) {
+  for (let steps = 0; steps < longestLine; steps++) {
+    const run = runBefore(first, home);
+    if (!runIdPattern.test(run)) break;
     try {
-      const path = join(runFolder(home, first.start.run), runFiles.config);
+      const path = join(runFolder(home, run), runFiles.config);
       first = validateConfig(JSON.parse(readFileSync(path, 'utf8')));
     } catch {
       // Its parent is gone: what it named itself is all that is known.
@@ -56,4 +58,10 @@ function firstOf(config: RunConfig, home: string): RunConfig {
     }
   }
   return first;
+}
+
+/** The run that another's weights come from: the one that it goes on from, or whose checkpoint is its model; else what is no run's id. */
+function runBefore({ start }: RunConfig, home: string): string {
+  if (start.run !== '' || start.weights === 'random') return start.run;
+  return relative(runsFolder(home), start.model).split(sep)[0]!;
 }

@@ -1,5 +1,6 @@
 import type { Estimate, Study } from '../contract/contract.ts';
 import { evaluatedLabel } from '../contract/metric-facts.ts';
+import { typeTitle } from '../run-config/environment-words.ts';
 import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 
@@ -23,7 +24,7 @@ function estimateText(estimate: Estimate | null): string {
 /** What a study's points have come to. */
 export function studyTable({ summary, table }: Study): PaperTable {
   return {
-    caption: `${summary.name}: success in ${summary.environment}, mean over seeds with Student's 95 % interval. ${summary.runs.completed} of ${summary.runs.total} runs are complete.`,
+    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds with Student's 95 % interval. ${summary.runs.completed} of ${summary.runs.total} runs are complete.`,
     head: ['Point', 'Changes', 'Complete', 'Before training', 'After training', 'Last 10 iterations'],
     rows: table.map(({ name, set, cells, before, after, training }) => [
       name,
@@ -42,7 +43,7 @@ export function runTable(name: string, points: readonly Point[], levels: number)
   const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
   return {
     caption: `${name}: success on ${levels} fixed levels, with the Wilson 95 % interval.`,
-    head: ['Iteration', ...labels],
+    head: ['Iteration', ...labels.map(typeTitle)],
     rows: evaluated.map(({ iteration, values }) => [
       String(iteration),
       ...labels.map((label) => successText(values, label)),

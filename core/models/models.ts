@@ -92,7 +92,8 @@ export class Models {
           ),
         ),
       );
-      return [{ runId: id, name, iterations, bytes: sizes.reduce((sum, size) => sum + size, 0) }];
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      return [{ runId: id, name, iterations, folder: join(folder, checkpointPath(iterations[0]!)), bytes }];
     });
     return (await Promise.all(all)).flat();
   }

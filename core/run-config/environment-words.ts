@@ -108,3 +108,6 @@ export const typeWords: Record<string, SectionWords> = {
     ],
   },
 };
+
+/** A type of environment, or a label that is one, as people read it; one that this build doesn't know as it is. */
+export const typeTitle = (type: string): string => typeWords[type]?.title ?? type;

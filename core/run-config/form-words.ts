@@ -65,8 +65,8 @@ export const sections: readonly SectionWords[] = [
     fields: [
       {
         path: 'start.model',
-        title: 'Model folder',
-        help: 'A folder in Hugging Face layout. The Models page lists those that are here; each can be trained from there.',
+        title: 'Model',
+        help: 'One that is on this machine, or another folder in Hugging Face layout. Other settings stay as they are; Train from it, on the Models page, brings those for its size.',
       },
       {
         path: 'start.weights',

@@ -1,6 +1,6 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
@@ -39,6 +39,11 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
     () => groupsOf(actionsAt(api, route), [...(runs ?? []), ...(sample ? [sample.summary] : [])], route),
     [api, route, runs, sample],
   );
+  const [opened] = useState(route);
+  // What it offers is of the page that it was opened on.
+  useEffect(() => {
+    if (route !== opened) close();
+  }, [route, opened, close]);
   const choose = (item: Item) => {
     close();
     item.act();

@@ -15,7 +15,7 @@ function digits(value: number): string {
 }
 
 export function percent(share: number, digits = 1): string {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %` : '–';
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %`.replace(/^-/, '−') : '–';
 }
 
 /** `0.35 GB`, `36.2 GB`; of 10^9 bytes. */

@@ -124,7 +124,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     const missing = await api['configs.preview']({ preset: 'qwen2.5-0.5b-sokoban-starpo-s' });
     expect(missing).toMatchObject({ environments: [], problem: { code: 'model_missing' } });
     expect(missing.memory?.bytes).toBeGreaterThan(10e9);
-    expect(missing.problem?.hint).toContain('“Model folder”');
+    expect(missing.problem?.hint).toContain('“Model”');
   });
 
   test('the time is a typical figure until runs of this machine were measured, and follows the settings', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -10,9 +10,12 @@ import type { ExportFormat } from '../../core/contract/contract.ts';
 import { linkLifetime, linkTo } from '../../core/contract/handshake.ts';
 import { csvRow, latexText, markdownText } from '../../core/exports/escape.ts';
 import { Exports } from '../../core/exports/exports.ts';
+import { methodsText } from '../../core/exports/methods.ts';
+import { originOf } from '../../core/exports/origin.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import type { Core } from '../../core/index.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
 import { float32Array } from '../../core/run-directory/token-arrays.ts';
 import { starpo } from './fixtures/child.ts';
@@ -122,6 +125,8 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     const card = read('README.md').toString();
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
+    expect(card).toContain('A policy for Sokoban that began');
+    expect(card).toMatch(/^\| Sokoban \| /m);
     expect(card).toContain('Wilson 95 % interval');
     const at = series('evaluation/sokoban/success_rate').get(2)!;
     expect(card).toContain(`${(at * 100).toFixed(1)} %`);
@@ -141,8 +146,33 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(text).toMatch(/Sokoban \(rows 6, columns 6, boxes 1, /);
     expect(text).not.toMatch(/undefined|NaN|\{|\[object/);
     const table = await core.exports.text({ of: { runId }, format: 'markdown' });
-    expect(table).toMatch(/\| Iteration \| sokoban \|\n\| --- \| --- \|\n\| 0 \| .* % /);
+    expect(table).toMatch(/\| Iteration \| Sokoban \|\n\| --- \| --- \|\n\| 0 \| .* % /);
     expect(await core.exports.text({ of: { runId }, format: 'latex' })).toContain('\\toprule');
+  });
+
+  test('what began as another run’s checkpoint began as that run did', () => {
+    const { config } = findPreset('starter-bandit');
+    const from = (start: object) => ({ ...config, start: { ...config.start, ...start } });
+    const folder = join(world.home, 'runs/parent');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(from({ model: '/models/mine' })));
+    const nameOf = (start: object) => originOf(from(start), { home: world.home, starter: '/starter' }).name;
+    const model = join(folder, 'checkpoints/000002');
+    expect(nameOf({ model })).toBe('the model "mine"');
+    expect(nameOf({ model, weights: 'random' })).toBe('random weights (shape of 000002)');
+    expect(nameOf({ model: '/elsewhere/000002' })).toBe('the model "000002"');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a paragraph says how ice slips only where it does', () => {
+    const said = (preset: string) =>
+      methodsText(
+        findPreset(preset).config,
+        { name: 'a model', repository: null, licence: null },
+        { started: null, points: [] },
+      );
+    expect(said('starter-frozen-lake')).toContain('FrozenLake (size 4, share of ice 0.8, not slippery)');
+    expect(said('starter-frozen-lake-slippery')).toMatch(/, slippery, chance to go straight 0\.33/);
   });
 
   test('packed it is one file, which is gone when it is forgotten', async () => {

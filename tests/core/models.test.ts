@@ -16,6 +16,7 @@ import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Task } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { Models } from '../../core/models/models.ts';
+import { checkpointPath } from '../../core/run-directory/names.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { cutAt, FakeHub, refusal, wrongBytes } from './fixtures/hub.ts';
 import { playableRun, starter } from './fixtures/playable.ts';
@@ -309,6 +310,7 @@ describe('models', () => {
     const runId = await playableRun(core, 'starter-bandit', {}, [0, 20, 40]);
     const { checkpoints } = await client.call('models.list', {});
     const bytes = 3 * statSync(join(starter, weights)).size;
-    expect(checkpoints).toMatchObject([{ runId, iterations: [40, 20, 0], bytes }]);
+    const folder = join(core.runs.folder(runId), checkpointPath(40));
+    expect(checkpoints).toMatchObject([{ runId, iterations: [40, 20, 0], folder, bytes }]);
   });
 });

@@ -199,6 +199,7 @@ test('numbers for people', () => {
     '1.23M',
   ]);
   expect(percent(0.6567)).toBe('65.7 %');
+  expect(percent(-0.2, 0)).toBe('−20 %');
   expect([1, -0.1, 0, 0.30000000000000004].map(signed)).toEqual(['+1', '−0.1', '0', '+0.3']);
   expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
 });

@@ -1,5 +1,8 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/run-config/presets.ts';
+import { playableRun, starter } from '../core/fixtures/playable.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -61,6 +64,44 @@ test('a setting is found, changed, refused in words, reset, and goes into the ru
     policy_loss: { clip_high: 0.3 },
     rollout: { temperature: 1 },
   });
+});
+
+test('the model is chosen among those of this machine, or its folder is typed', async () => {
+  page = await Page.on();
+  const { core, world } = page;
+  const mine = join(world.home, 'my-model');
+  cpSync(starter, mine, { recursive: true });
+  core.models.add(mine);
+  const trained = await playableRun(core, 'starter-bandit', {}, [0, 40]);
+  page.open('#/new/starter-frozen-lake');
+  const select = (await page.shown(field('Model'))) as unknown as HTMLSelectElement;
+  await page.shown(() => select.options.length > 2);
+  expect([...select.options].map(({ text }) => text)).toEqual([
+    'Starter policy',
+    'my-model, your folder',
+    `${core.runs.get(trained).name}, iteration 40`,
+    'Another folder…',
+  ]);
+  expect(select.selectedOptions[0]!.text).toBe('Starter policy');
+  const chosen = () => summary().textContent;
+  page.choose(select, select.options[2]!.value);
+  await page.shown(() => chosen()?.includes(join(trained, 'checkpoints', '000040')));
+  expect(page.find('input[aria-label="Path of the model folder"]')).toBeNull();
+  page.choose(select, select.options[3]!.value);
+  page.write(
+    await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Path of the model folder"]')),
+    '/nowhere/else',
+  );
+  await page.shown(() => chosen()?.includes('/nowhere/else'));
+  expect(select.selectedOptions[0]!.text).toBe('Another folder…');
+  await page.click('aside button[aria-label="Reset Model"]');
+  await page.shown(() => select.selectedOptions[0]!.text === 'Starter policy');
+  page.choose(select, mine);
+  await page.shown(() => chosen()?.includes('my-model'));
+  await page.click(page.saying('aside button', /^Start$/));
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const run = core.runs.list().find(({ id }) => id !== trained)!;
+  expect(await core.runs.config(run.id)).toMatchObject({ start: { model: mine, run: '' } });
 });
 
 test('environments are added and removed, with a share each', async () => {

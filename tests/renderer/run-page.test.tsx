@@ -111,6 +111,8 @@ test('a run that is trained is paused, told to write a checkpoint, and stopped',
   await page.shown(page.saying('.run-facts', /Paused (in|after) iteration/));
   await page.click(page.saying('button', /^Checkpoint$/));
   await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is written now/));
+  await page.click(page.saying('button', /^Checkpoint$/));
+  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is there already/));
   await page.click(page.saying('button', /^Stop…$/));
   await page.click(inDialog(/^Keep training$/));
   await page.click(page.saying('button', /^Stop…$/));

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/run-config/presets.ts';
+import { starter } from '../core/fixtures/playable.ts';
 import { bringSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
@@ -93,6 +94,24 @@ test('the few settings that matter first, and what is done at a warning, go into
   await page.shown(() => location.hash.startsWith('#/run/'));
   const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
   expect(config).toMatchObject({ reaction: 'rollback', rollout: { groups: 4 }, seed: 1 });
+});
+
+test('a model of this machine leads to the form of a run that begins from it, with what was chosen', async () => {
+  page = await Page.on();
+  const mine = join(page.world.home, 'my-model');
+  cpSync(starter, mine, { recursive: true });
+  page.core.models.add(mine);
+  page.open('#/start');
+  const models = await page.shown(() =>
+    page
+      .all<HTMLSelectElement>('form[data-begins] select')
+      .find(({ options }) => [...options].some(({ text }) => text === 'my-model…')),
+  );
+  page.choose(page.find<HTMLSelectElement>('select[aria-label], label select')!, 'rollback');
+  await page.shown(page.saying('p', /last healthy checkpoint/));
+  page.choose(models, mine);
+  const query = new URLSearchParams({ reaction: 'rollback', 'start.model': mine });
+  await page.shown(() => location.hash === `#/new/starter-frozen-lake-starpo-s?${query}`);
 });
 
 test('the time is told with what it rests on', async () => {
@@ -295,6 +314,21 @@ test('boards of the sample play until there is a run, and then that run’s', as
   expect(caption()).toBeUndefined();
 });
 
+test('boards stay until a run that has just begun has some of its own', async () => {
+  vi.stubEnv('FAKE_TRAINER_WAIT', '1');
+  page = await Page.on();
+  bringSample(page.world, sample);
+  const { core } = page;
+  const run = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(run);
+  await untilRun(core, run, ({ status }) => status === 'running');
+  page.open('#/start');
+  await page.shown(page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4/));
+  await page.shown(() => page.find('article ul[aria-label="Groups"] a[href^="#/run/sample-run/"]'));
+  await core.runs.command(run, 'resume');
+  await page.shown(() => page.find(`article ul[aria-label="Groups"] a[href^="#/run/${run}/"]`));
+});
+
 test('the sample is found in the palette, and compared with runs of one’s own', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
@@ -305,12 +339,22 @@ test('the sample is found in the palette, and compared with runs of one’s own'
   // The list has come from core by then, and keys are listened to.
   await page.shown(() => page.find('[role="row"] a'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
-  const input = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
-  page.write(input, 'sample');
+  await page.shown(() => document.querySelector('[role="dialog"] input'));
+  // What it offers is of the page that it was opened on.
+  location.hash = '#/start';
+  await page.shown(() => !document.querySelector('[role="dialog"]'));
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
+  page.write(
+    await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input')),
+    'sample',
+  );
   const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
   await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
-  page.open(`#/compare/${run},sample-run`);
+  page.open(`#/compare/${run}`);
+  await page.click(() => page.find('button[aria-label="Add a run…"]'));
+  await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
+  await page.shown(() => location.hash === `#/compare/${run},sample-run`);
   await page.shown(page.saying('h1', 'Compare 2 runs'));
   await page.shown(page.saying('[aria-label="Compared runs"] a', 'Sample run: FrozenLake'));
   await page.shown(() => page.find('[data-chart]'));

@@ -28,7 +28,7 @@ test('the oldest and the newest checkpoint of each evaluation set are held again
 });
 
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
-  ({ group, success, turns, actions }) as EpisodeSummary;
+  ({ id: `${success ? 'late' : 'early'}-${group}`, group, success, turns, actions }) as EpisodeSummary;
 
 test('what was learned failed early and is solved late: first what is some way off, in few turns', () => {
   const early = [0, 1, 2, 3, 4].map((group) => episode(group, group === 0));
@@ -39,7 +39,20 @@ test('what was learned failed early and is solved late: first what is some way o
     episode(3, false),
     episode(4, true, 1, 1),
   ];
-  expect(learnedOf(early, late).map(({ group }) => group)).toEqual([2, 1, 4]);
+  const levels = (thoughts?: Map<string, string>) =>
+    learnedOf(early, late, thoughts).map(({ group }) => group);
+  expect(levels()).toEqual([2, 1, 4]);
+  // What is thought of in other words than before comes first; an empty thought tells nothing.
+  const looked = 'player 0,1 goal 1,0 safe path: down, left';
+  const thoughts = new Map([
+    ['early-1', looked],
+    ['late-1', 'I go to the goal.'],
+    ['early-2', 'I go to the goal.'],
+    ['late-2', 'I go to a goal.'],
+    ['early-4', ''],
+    ['late-4', looked],
+  ]);
+  expect(levels(thoughts)).toEqual([1, 2, 4]);
 });
 
 test('a clip is of the level that was learned for good, from the first checkpoint to the one that is asked for', () => {

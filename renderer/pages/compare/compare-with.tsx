@@ -1,10 +1,12 @@
 import { Combobox } from '@base-ui/react/combobox';
-import type { RunSummary } from '../../../core/contract/contract.ts';
+import { useState } from 'react';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { StatusDot } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useSample } from '../../stores/use-sample.ts';
 import styles from './compare-with.module.css';
 
 /** Chooses a run to lay over this one. */
@@ -23,20 +25,27 @@ interface ChoiceProps {
   onChoose: (runId: string) => void;
 }
 
-/** A button that opens a list of runs to search in, newest first. */
+/** A button that opens a list of runs to search in: newest first, and last the sample. */
 export function RunChoice({ label, without, onChoose }: ChoiceProps) {
   const runs = useApp((state) => state.runs);
-  const offered = (runs ?? []).filter(({ id, iteration }) => !without.includes(id) && iteration > 0);
+  const [opened, setOpened] = useState(false);
+  // It is read where somebody may want it.
+  const sample = useSample(opened);
+  const offered = [...(runs ?? []), ...(sample ? [sample.summary] : [])].filter(
+    ({ id, iteration }) => !without.includes(id) && iteration > 0,
+  );
+  const none = offered.length === 0 && without.includes(sampleRunId);
   const now = Date.now();
   return (
     <Combobox.Root
       items={offered}
       value={null}
+      onOpenChange={(open) => open && setOpened(true)}
       onValueChange={(run: RunSummary | null) => run && onChoose(run.id)}
       itemToStringLabel={({ name, preset, marks }: RunSummary) => [name, preset, ...marks.tags].join(' ')}
       limit={60}
     >
-      <Combobox.Trigger className="button" aria-label={label} disabled={offered.length === 0}>
+      <Combobox.Trigger className="button" aria-label={label} disabled={none}>
         <Icon name="compare" size={14} />
         {label}
       </Combobox.Trigger>

@@ -69,12 +69,16 @@ export function FindModel({ repository }: { repository: string | null }) {
         <button type="submit" className="button" disabled={asking || name.trim() === ''}>
           {asking ? 'Looking…' : 'Look it up'}
         </button>
-        {published.size > 0 && <span className="faint">or</span>}
-        {[...published].map(([repository, title]) => (
-          <Button key={repository} kind="quiet" disabled={asking} onClick={() => choose(repository)}>
-            {title}
-          </Button>
-        ))}
+        {published.size > 0 && (
+          <div className={styles.published}>
+            <span className="faint">or</span>
+            {[...published].map(([repository, title]) => (
+              <Button key={repository} kind="quiet" disabled={asking} onClick={() => choose(repository)}>
+                {title}
+              </Button>
+            ))}
+          </div>
+        )}
       </form>
       {problem && <ErrorNote error={problem} onDismiss={() => setProblem(null)} />}
       {found && (

@@ -5,18 +5,12 @@ import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
+import { modelSources, smallModel, trainFrom } from '../../components/train-from.ts';
 import { useDoing } from '../../components/use-doing.ts';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
-
-const sources: Record<ModelEntry['source'], string> = {
-  starter: 'comes with the app',
-  downloaded: 'downloaded',
-  added: 'your folder',
-  cache: 'Hugging Face cache',
-};
 
 /** Models of this machine: what they are, and whether they can be trained here. */
 export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
@@ -52,7 +46,7 @@ function Row({ model }: { model: ModelEntry }) {
     <tr>
       <th scope="row">
         <span className={styles.name}>{name}</span>
-        <span className="tag">{sources[source]}</span>
+        <span className="tag">{modelSources[source]}</span>
         <span className={`faint ${styles.path}`} title={folder}>
           {folder}
         </span>
@@ -75,9 +69,6 @@ function Row({ model }: { model: ModelEntry }) {
   );
 }
 
-/** Parameters below which a processor trains a model in minutes. */
-const small = 2e7;
-
 /** Whether a run that begins from it has room on this machine, by the plan of its preset. */
 function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model: ModelEntry }) {
   const system = useApp((state) => state.system);
@@ -90,7 +81,7 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
         {problem.message.replace(`${folder}/`, '')}
       </>
     );
-  if (trainingBytes === null || (parameters ?? 0) < small)
+  if (trainingBytes === null || (parameters ?? 0) < smallModel)
     return (
       <span className="tag" data-kind="good">
         on the processor
@@ -114,17 +105,16 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
   );
 }
 
-/** To the form of a run that begins from it: with the settings of its own presets, or of models of its size. */
-function TrainFrom({ model: { name, folder, source, parameters, problem } }: { model: ModelEntry }) {
+/** To the form of a run that begins from it. */
+function TrainFrom({ model }: { model: ModelEntry }) {
   const presets = useApp((state) => state.presets) ?? [];
-  const published = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
-  const preset = (parameters ?? 0) < small ? presets.find(({ model }) => !model) : published;
-  if (problem || !preset) return null;
-  const set: Record<string, string> = source === 'starter' ? {} : { 'start.model': folder };
+  const route = trainFrom(model, presets);
   return (
-    <a className="button" href={formatRoute({ page: 'new', from: { preset: preset.id }, set })}>
-      Train from it
-    </a>
+    route && (
+      <a className="button" href={formatRoute(route)}>
+        Train from it
+      </a>
+    )
   );
 }
 

@@ -19,6 +19,7 @@ import { EnvironmentChoice } from './environment-choice.tsx';
 import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } from './environment-list.ts';
 import { FieldRow } from './field-row.tsx';
 import { FormSections } from './form-sections.tsx';
+import { anotherFolder, ModelNote, ModelPath, useModelChoices } from './model-choice.tsx';
 import type { Imported } from './new-page.tsx';
 import { Origin } from './origin.tsx';
 import { PromptPreview } from './prompt-preview.tsx';
@@ -61,6 +62,8 @@ export function Editor({
   const [keepOptimizer, setKeepOptimizer] = useState(optimizerKept === true);
   const [variation, setVariation] = useState<Variation>({});
   const [study, setStudy] = useState(startsAsStudy);
+  /** The model's folder is typed rather than chosen. */
+  const [typesFolder, setTypesFolder] = useState(false);
   const base = useMemo(
     () => (list ? { ...begin.config, environments: list } : begin.config),
     [begin.config, list],
@@ -89,7 +92,10 @@ export function Editor({
     setEdits(besidesEnvironments);
     setVariation(besidesEnvironments);
   }
-  const reset = (path: string) => setEdits(({ [path]: _, ...others }) => others);
+  const reset = (path: string) => {
+    if (path === 'start.model') setTypesFolder(false);
+    setEdits(({ [path]: _, ...others }) => others);
+  };
   const vary = (field: PlacedField) => {
     setStudy(true);
     setVariation(({ [field.at]: varied, ...others }) =>
@@ -104,7 +110,9 @@ export function Editor({
       .filter(({ id }) => id.startsWith('cuda'))
       .map(({ id, name }) => ({ value: id, title: `${id}: ${name}` })),
   ];
+  const models = useModelChoices(String(values.get('start.model')), from);
   const choicesOf = ({ at, choices }: PlacedField, value: SettingValue) => {
+    if (at === 'start.model') return models;
     if (at !== 'device') return choices;
     return deviceChoices.some((choice) => choice.value === value)
       ? deviceChoices
@@ -115,22 +123,39 @@ export function Editor({
     const own = values.get(field.at);
     if (value === undefined || own === undefined) return null;
     const canVary = field.at !== 'seed' && field.type !== 'text';
+    const problem = problems.find(({ path }) => path === field.at)?.message ?? null;
+    const isModel = field.at === 'start.model';
+    const asFolder = isModel && (typesFolder || !models.some((model) => model.value === value));
+    const choose = (chosen: SettingValue) => {
+      if (isModel) setTypesFolder(chosen === anotherFolder);
+      if (chosen !== anotherFolder) change(field.at, chosen);
+    };
     return (
       <FieldRow
         key={field.at}
         field={field}
-        value={value}
+        value={asFolder ? anotherFolder : value}
         base={own}
         changed={field.at in edits}
-        problem={problems.find(({ path }) => path === field.at)?.message ?? null}
+        problem={problem}
         idle={idle.get(field.at) ?? null}
         choices={choicesOf(field, value)}
-        onChange={(typed) => change(field.at, typed)}
+        onChange={choose}
         onReset={() => reset(field.at)}
         varied={canVary ? field.at in variation : null}
         onVary={() => vary(field)}
       >
-        {field.at === 'start.model' && <ModelNote value={value} from={from} base={own} />}
+        {asFolder && (
+          <ModelPath
+            value={String(value)}
+            wrong={problem !== null}
+            onChange={(typed) => {
+              setTypesFolder(true);
+              change(field.at, typed);
+            }}
+          />
+        )}
+        {isModel && <ModelNote value={value} from={from} base={own} />}
       </FieldRow>
     );
   };
@@ -224,6 +249,7 @@ export function Editor({
           reset={reset}
           resetAll={() => {
             setList(null);
+            setTypesFolder(false);
             setEdits({});
           }}
           environments={
@@ -240,28 +266,5 @@ export function Editor({
       </div>
       {run.question}
     </div>
-  );
-}
-
-/** What a model's name means that is no folder. */
-function ModelNote({ value, base, from }: { value: SettingValue; base: SettingValue; from: NewFrom }) {
-  const model = useApp(({ presets }) => presets?.find((preset) => preset.model?.name === value)?.model);
-  if (value === base && 'run' in from)
-    return (
-      <p className={styles.model}>
-        {from.checkpoint === null
-          ? 'What that run began with.'
-          : `Its checkpoint of iteration ${from.checkpoint}.`}
-      </p>
-    );
-  if (value === 'starter')
-    return (
-      <p className={styles.model}>The starter policy of 1 million parameters, which comes with the app.</p>
-    );
-  if (!model) return null;
-  return (
-    <p className={styles.model}>
-      {model.title} ({model.licence}), wherever it is found on this machine; or name its folder.
-    </p>
   );
 }

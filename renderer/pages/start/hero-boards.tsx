@@ -18,20 +18,30 @@ const mostBoards = 16;
 /** CSS pixels: they stand where the still picture was. */
 const fieldHeight = 236;
 
-/** Boards of the run that trains, else of the last one, else of the sample; `children` where there are none. */
+/** Boards of the run that trains, else of the last one, else of the sample: the first that has some. `children` where none has. */
 export function HeroBoards({ children }: { children: ReactNode }) {
-  const shown = useShownRun();
-  const newest = useNewestRollout(shown?.run.id ?? null);
+  const [first, second] = useOwnRuns();
+  const ofFirst = useNewestRollout(first?.id ?? null);
+  // A run that has just begun has none yet: until it has, those of the one before stand there.
+  const lacks = first === undefined || ofFirst === null;
+  const sample = useSampleWhere(lacks && second === undefined);
+  const next = second ?? sample?.summary;
+  const ofNext = useNewestRollout((lacks && next?.id) || null);
   const [over, setOver] = useState(false);
-  const { boards } = useBoards(shown?.run.id ?? '', newest, over);
+  const { boards, of } = useBoards(
+    (lacks ? next : first)?.id ?? '',
+    (lacks ? ofNext : ofFirst) ?? null,
+    over,
+  );
   const part = useMemo(() => boards && excerpt(boards), [boards]);
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
-  if (!shown || !boards || !part || part.episodes.length === 0)
+  const run = [first, next].find((each) => each?.id === of);
+  if (!run || !boards || !part || part.episodes.length === 0)
     return <div className={styles.still}>{children}</div>;
   return (
     <div className={styles.boards}>
       <WallField
-        runId={shown.run.id}
+        runId={run.id}
         boards={part}
         playing
         height={fieldHeight}
@@ -39,28 +49,34 @@ export function HeroBoards({ children }: { children: ReactNode }) {
         onBegin={() => setOver(false)}
         onOver={() => setOver(true)}
       />
-      <Caption run={shown.run} sample={shown.sample} boards={boards} />
+      <Caption run={run} sample={run === sample?.summary ? sample : null} boards={boards} />
     </div>
   );
 }
 
-interface Shown {
+/** Those that have begun: first the one that trains, then the last ones. */
+function useOwnRuns(): RunSummary[] {
+  const runs = useApp((state) => state.runs) ?? [];
+  const begun = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
+  const live = begun.find(({ status }) => isLive(status));
+  return live ? [live, ...begun.filter((run) => run !== live)] : begun;
+}
+
+/** Unless it was put away. */
+function useSampleWhere(wanted: boolean): Sample | null {
+  const known = useApp(({ runs }) => runs !== null);
+  const { sampleAway } = useStartPreferences();
+  return useSample(wanted && known && !sampleAway);
+}
+
+interface CaptionProps {
   run: RunSummary;
   /** Where the run is the sample. */
   sample: Sample | null;
+  boards: RolloutBoards;
 }
 
-function useShownRun(): Shown | null {
-  const runs = useApp((state) => state.runs);
-  const { sampleAway } = useStartPreferences();
-  const sample = useSample(runs?.length === 0 && !sampleAway);
-  const begun = runs?.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived) ?? [];
-  const own = begun.find(({ status }) => isLive(status)) ?? begun[0];
-  if (own) return { run: own, sample: null };
-  return sample && { run: sample.summary, sample };
-}
-
-function Caption({ run, sample, boards }: Shown & { boards: RolloutBoards }) {
+function Caption({ run, sample, boards }: CaptionProps) {
   const { putSampleAway } = useStartPreferences();
   const solved = boards.episodes.filter(({ summary }) => summary.success).length;
   return (

@@ -6,7 +6,8 @@ import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceTaken } from '../../components/run-facts.ts';
 import type { StartRun } from '../../components/start-run.tsx';
-import { formatRoute, navigate } from '../../router.ts';
+import { trainFrom } from '../../components/train-from.ts';
+import { formatRoute, navigate, type Route } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './hero.module.css';
 import { HeroBoards } from './hero-boards.tsx';
@@ -49,6 +50,21 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   const place = { from: { preset: card.id }, set: texts(wish.set) };
   const asked = Object.keys(wish.set).length > 0 ? { ...wish.source, set: wish.set, titles: true } : null;
   const check = useAnswer('configs.check', asked, 250);
+  const presets = useApp((state) => state.presets) ?? [];
+  const models = useAnswer('models.list', {}, 0).value?.models ?? [];
+  const others = models.filter(
+    (model) =>
+      model.source !== 'starter' &&
+      !published.some((each) => each.model?.name === model.name) &&
+      trainFrom(model, presets),
+  );
+  /** Of another model: with the settings of its preset or, of a folder, those for its size. */
+  function formOf(chosen: string): Route {
+    const other = others.find(({ folder }) => folder === chosen);
+    const form = other && trainFrom(other, presets);
+    if (form) return { ...form, set: { ...texts(set), ...form.set } };
+    return { page: 'new', from: { preset: chosen }, set: texts(set) };
+  }
   const said = useId();
   const problem = (check.fresh && check.value?.problems[0]) || null;
   const time = asked === null ? card.time : (check.value?.time ?? null);
@@ -95,14 +111,17 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
               <select
                 className={styles.value}
                 value={card.id}
-                onChange={({ target }) =>
-                  navigate({ page: 'new', from: { preset: target.value }, set: texts(set) })
-                }
+                onChange={({ target }) => navigate(formOf(target.value))}
               >
                 <option value={card.id}>Starter, 1M</option>
                 {published.map(({ id, model }) => (
                   <option key={id} value={id}>
                     {model?.title}, on a GPU…
+                  </option>
+                ))}
+                {others.map(({ name, folder }) => (
+                  <option key={folder} value={folder}>
+                    {name}…
                   </option>
                 ))}
               </select>

@@ -33,9 +33,26 @@ const wayMoves = 3;
 /** Whether the late episode went some way to its goal. */
 export const isWay = ({ late }: Pick<Learned, 'late'>) => late.actions >= wayMoves;
 
-/** The levels that were learned in between: first those whose goal is some way off, of these the ones solved in the fewest turns, and of these the longest. */
-export function learnedOf(early: readonly EpisodeSummary[], late: readonly EpisodeSummary[]): Learned[] {
+/** Times as long a thought is where it says more rather than the same in other words. */
+const muchLonger = 2;
+
+const none: ReadonlyMap<string, string> = new Map();
+
+/**
+ * The levels that were learned in between: first those whose goal is some way off, of these the ones that are thought of in much longer or shorter words than before, of these
+ * the ones solved in the fewest turns, and of these the longest. `thoughts`: the first of each episode, by its id.
+ */
+export function learnedOf(
+  early: readonly EpisodeSummary[],
+  late: readonly EpisodeSummary[],
+  thoughts = none,
+): Learned[] {
   const failed = new Map(early.filter(({ success }) => !success).map((episode) => [episode.group, episode]));
+  const isRethought = (level: Learned) => {
+    const lengths = [level.early, level.late].map(({ id }) => thoughts.get(id)?.length ?? 0);
+    const shorter = Math.min(...lengths);
+    return shorter > 0 && Math.max(...lengths) >= muchLonger * shorter;
+  };
   return late
     .flatMap((episode) => {
       const before = failed.get(episode.group);
@@ -44,6 +61,7 @@ export function learnedOf(early: readonly EpisodeSummary[], late: readonly Episo
     .sort(
       (a, b) =>
         Number(isWay(b)) - Number(isWay(a)) ||
+        Number(isRethought(b)) - Number(isRethought(a)) ||
         a.late.turns - b.late.turns ||
         b.late.actions - a.late.actions ||
         a.group - b.group,

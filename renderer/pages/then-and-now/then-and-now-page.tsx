@@ -18,6 +18,7 @@ import { learnedOf, type Span, spansOf } from './learned.ts';
 import { Side } from './side.tsx';
 import styles from './then-and-now.module.css';
 import { TogetherControls } from './together-controls.tsx';
+import { type FirstThoughts, useFirstThoughts } from './use-first-thoughts.ts';
 
 interface ThenAndNowPageProps {
   /** An evaluation set; null: the first that has such levels. */
@@ -38,6 +39,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const span = spans.find((each) => each.set === set) ?? spans[0] ?? null;
   const early = useEpisodes(runId, span?.early ?? null);
   const late = useEpisodes(runId, span?.late ?? null);
+  const thoughts = useFirstThoughts(runId, span ? [span.early, span.late] : []);
   useEffect(() => {
     document.title = `Then and now · ${name} · StarPO Studio`;
   }, [name]);
@@ -75,8 +77,8 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
           next comes after some iterations.
         </Empty>
       )}
-      {span && early && late && (
-        <Levels key={span.set} files={files} span={span} early={early} late={late} level={level} />
+      {span && early && late && thoughts && (
+        <Levels key={span.set} {...{ files, span, early, late, thoughts, level }} />
       )}
     </div>
   );
@@ -87,12 +89,13 @@ interface LevelsProps {
   span: Span;
   early: readonly EpisodeSummary[];
   late: readonly EpisodeSummary[];
+  thoughts: FirstThoughts;
   level: number | null;
 }
 
-function Levels({ files, span, early, late, level }: LevelsProps) {
+function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
   const runId = useRun((state) => state.runId);
-  const learned = useMemo(() => learnedOf(early, late), [early, late]);
+  const learned = useMemo(() => learnedOf(early, late, thoughts), [early, late, thoughts]);
   const [stores] = useState(() => [createReplayStore(), createReplayStore()] as const);
   const act = useCallback((action: PlayerAction) => actTogether(stores, action), [stores]);
   usePlayerKeys(act);

@@ -176,7 +176,7 @@ await takeAll(
   () => [
     ['start-first', '/start', boardsAtEnd],
     ['sample', '/run/sample-run', boardsAtEnd],
-    ['sample-then-and-now', '/run/sample-run/then-and-now/frozen-lake/16', stepTogether],
+    ['sample-then-and-now', '/run/sample-run/then-and-now', stepTogether],
     ['sample-charts', '/run/sample-run', scrollToCharts],
     ['sample-replay', '/run/sample-run/replay/000120-train-0183', colourTokens],
     ['sample-thoughts', '/run/sample-run/thoughts'],

@@ -64,7 +64,9 @@ void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
 
 void RunControl::answer_checkpoint(const ControlCommand& command, const std::function<void()>* write_checkpoint) {
   if (paused_ && write_checkpoint) {
-    journal_.acknowledged(command.id, true, "the checkpoint of iteration " + std::to_string(iteration_ - 1) + " is written now, if it isn't there yet");
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(run_directory_ / checkpoint_path(iteration_ - 1), ignored);
+    journal_.acknowledged(command.id, true, "the checkpoint of iteration " + std::to_string(iteration_ - 1) + (there ? " is there already" : " is written now"));
     (*write_checkpoint)();
     return;
   }
