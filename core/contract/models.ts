@@ -80,9 +80,9 @@ const changes = true;
 
 /** Of the API: contract.ts takes them in. */
 export const modelProcedures = {
-  /** Every model that a run could begin from, or that somebody named. */
+  /** Every model that a run could begin from, or that somebody named; `checkpoints: false` leaves out those of runs, for which all of their folders are gone through. */
   'models.list': {
-    input: empty,
+    input: z.object({ checkpoints: z.boolean().optional() }),
     output: z.object({
       models: z.array(modelEntry),
       downloads: z.array(partialDownload),

@@ -11,10 +11,10 @@ export function modelHandlers(
 ): Pick<Handlers, Names> {
   return {
     'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
-    'models.list': async () => ({
+    'models.list': async ({ checkpoints = true }) => ({
       models: await models.list(),
       downloads: await models.downloads(),
-      checkpoints: await models.checkpoints(),
+      checkpoints: checkpoints ? await models.checkpoints() : [],
     }),
     'models.add': ({ folder }) => {
       models.add(folder);

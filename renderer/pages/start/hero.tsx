@@ -51,7 +51,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   const asked = Object.keys(wish.set).length > 0 ? { ...wish.source, set: wish.set, titles: true } : null;
   const check = useAnswer('configs.check', asked, 250);
   const presets = useApp((state) => state.presets) ?? [];
-  const models = useAnswer('models.list', {}, 0).value?.models ?? [];
+  const models = useAnswer('models.list', { checkpoints: false }, 0).value?.models ?? [];
   const others = models.filter(
     (model) =>
       model.source !== 'starter' &&
