@@ -66,7 +66,7 @@ export const sections: readonly SectionWords[] = [
       {
         path: 'start.model',
         title: 'Model',
-        help: 'One that is on this machine, or another folder in Hugging Face layout. Other settings stay as they are; Train from it, on the Models page, brings those for its size.',
+        help: 'One that is on this machine, or another folder in Hugging Face layout. Other settings stay as they are; the Models page has a form with those that suit a model of its size.',
       },
       {
         path: 'start.weights',
