@@ -109,6 +109,6 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   );
 }
 
-/** `FrozenLake 4d31 iteration 10, group 1, member 4.gif`, without what a file's name can't have. */
+/** `Wide clip 4d31 iteration 10, group 1, member 4.gif`, without what a file's name can't have. */
 export const fileName = (run: string, episode: string, ending: string) =>
   `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;
