@@ -115,7 +115,7 @@ const lakeTrap: Preset = {
 lakeTrap.config = {
   ...lakeTrap.config,
   preset: lakeTrap.id,
-  // Five seeds were tried, and all fall: this one is warned of in time, and its replies stay short, so that it goes on as quickly as it began.
+  // Five seeds were tried, and all fall. This one has the paper's order: thoughts, spread, the warning, then success, by and by rather than at once.
   seed: 5,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },
