@@ -3,7 +3,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { modelSources } from '../../components/train-from.ts';
 import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import styles from './model-choice.module.css';
+import styles from './field-row.module.css';
 
 /** What stands for a folder that is typed; no folder is called so. */
 export const anotherFolder = '\u0000';
@@ -51,16 +51,17 @@ interface ModelPathProps {
 
 export function ModelPath({ value, wrong, onChange }: ModelPathProps) {
   return (
-    <input
-      className={styles.path}
-      aria-label="Path of the model folder"
-      aria-invalid={wrong}
-      placeholder="/path/to/a/model"
-      autoComplete="off"
-      spellCheck={false}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-    />
+    <div className={styles.control}>
+      <input
+        aria-label="Path of the model folder"
+        aria-invalid={wrong}
+        placeholder="/path/to/a/model"
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </div>
   );
 }
 

@@ -4,12 +4,11 @@ import { useApi } from '../../../api/context.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { formatRoute } from '../../../router.ts';
-import { useRunSummary } from '../../../stores/app-store.ts';
+import { useApp, useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import styles from './export-page.module.css';
 import { FormatRow } from './format-row.tsx';
 import { formatGroups } from './formats.ts';
-import { TensorBoardHint } from './tensor-board-hint.tsx';
 import { useExport } from './use-export.ts';
 
 /** What can be made of a run for other programs; inside the run's view. */
@@ -89,6 +88,20 @@ export function ExportPage() {
         </section>
       ))}
     </div>
+  );
+}
+
+/** Whether the app writes it while runs train, and where. */
+function TensorBoardHint({ runId }: { runId: string }) {
+  const tensorBoard = useApp((state) => state.tensorBoard);
+  if (!tensorBoard) return null;
+  const { on, folder } = tensorBoard;
+  const system = <a href={formatRoute({ page: 'system' })}>System</a>;
+  if (!on) return <p className="muted">Live, for every run that trains: switch it on under {system}.</p>;
+  return (
+    <p className="muted">
+      While this run trains it is written to <code>{`${folder}/${runId}`}</code>, see {system}.
+    </p>
   );
 }
 
