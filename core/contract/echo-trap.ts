@@ -65,6 +65,8 @@ export const trapSignal = measured.extend({
   on: z.boolean(),
   /** The value at which it comes on, at present; null where it isn't known. */
   threshold: z.number().nullable(),
+  /** Points that it gives to the risk at present. */
+  counts: z.number(),
   /** The value farthest beyond its threshold since it came on; null while it is off. */
   extreme: z.number().nullable(),
 });
@@ -148,6 +150,8 @@ export const echoTrap = z.object({
   iteration: z.number().int(),
   /** The state in a sentence, with what was seen. */
   summary: z.string(),
+  /** How near a fall is: the points of all signals together; a warning takes 1, for some iterations in a row. Null where no points are counted: there the paper's rule warns. */
+  risk: z.number().nullable(),
   /** Newest iteration at which nothing was on, before what is on now began: a roll-back goes to a checkpoint at or before it. */
   lastHealthy: z.number().int().nullable(),
   /** In the paper's order: spread, entropy, gradient, diversity. */

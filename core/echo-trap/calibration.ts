@@ -26,7 +26,7 @@ export const shippedCalibration: Calibration = {
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({
-  version: z.literal(1),
+  version: z.literal(2, 'it is of an earlier version of the app'),
   calibration: trapCalibration,
   thresholds: z.unknown(),
 });
@@ -74,5 +74,5 @@ function unusable(error: unknown): Failure {
 }
 
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
-  writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
+  writeWhole(fittedFile(home), { version: 2, calibration: about, thresholds });
 }

@@ -1,5 +1,6 @@
 import type { TrapRegime, TrapSignal } from '../contract/echo-trap.ts';
 import type { Facts } from './facts.ts';
+import { type Luck, newLuck, withoutLuck } from './luck.ts';
 import type { Outcome } from './outcome.ts';
 import type { Thresholds } from './thresholds.ts';
 import { mean, median, type Track, type Watched } from './track.ts';
@@ -34,11 +35,24 @@ export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   regime: TrapRegime | null;
   /** Detectors of one family see the same thing and count once. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
+  /** What its value says passes at once or only counts after a while: it has its strength while it is on, whatever its value. */
+  allOrNothing?: true;
   /** Iterations in a row that it takes, where they are others than everyone's. */
   onAfter?: (thresholds: Thresholds) => number;
   offAfter?: (thresholds: Thresholds) => number;
   /** Null where its series isn't there. */
   read(view: View, memory: Memory): Reading | null;
+}
+
+/** How far a value may be beyond its threshold and still count more. */
+const strongest = 2;
+
+/** How far a reading has come on the way from its baseline to its threshold: 0 at the baseline and on the good side of it, 1 at the threshold, {@link strongest} at most. */
+export function strengthOf({ value, baseline, threshold, hot }: Reading): number {
+  const way = threshold - baseline;
+  if (!(Math.abs(way) > 0)) return Number(hot);
+  const come = (value - baseline) / way;
+  return Number.isNaN(come) ? 0 : Math.min(strongest, Math.max(0, come));
 }
 
 /** Mean of the last values; NaN where there are too few. */
@@ -49,6 +63,15 @@ export function smooth(
 ): number {
   const values = track.recent(name, index, window);
   return values.length < Math.min(3, window) ? Number.NaN : mean(values);
+}
+
+/** The same on levels of average ease, where the run tells how easy they were: which levels came up moves these series as much as the policy does. */
+export function smoothLevelled(view: View, memory: Memory, name: Watched): number {
+  const { track, index, thresholds } = view;
+  memory.luck ??= newLuck();
+  const levelled = withoutLuck(track, index, name, memory.luck as Luck);
+  const values = track.recentIndices(name, index, 2 * thresholds.window).map(levelled);
+  return values.length < 3 ? Number.NaN : mean(values);
 }
 
 /** The first of some series that this run has. */

@@ -1,10 +1,17 @@
+import { Failure } from '../contract/failure.ts';
 import { shippedCalibration } from './calibration.ts';
+import { factsOf } from './facts.ts';
 import type { LabelledRun } from './labelled-runs.ts';
 import { Monitor } from './monitor.ts';
-import { type Judged, type Score, scoreOf } from './score.ts';
-import { type Thresholds, thresholdsSchema } from './thresholds.ts';
+import { followOutcome, newOutcomeMemory } from './outcome.ts';
+import { type Example, type Fit, fitRidge } from './ridge.ts';
+import { counted, strengthsOf } from './risk.ts';
+import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
+import { detectors, newLatches, readSignals } from './signals.ts';
+import type { Thresholds } from './thresholds.ts';
+import { Track } from './track.ts';
 
-/** Searches thresholds that foretell what became of a set of labelled runs. */
+/** Finds the points of the signs that foretell what became of a set of labelled runs. */
 
 /** When the monitor alarms in a run: each time its state becomes `warning` or above. */
 export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
@@ -16,12 +23,13 @@ export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
 export const judgeAll = (runs: readonly LabelledRun[], alarmsOf: (run: LabelledRun) => number[]): Judged[] =>
   runs.map((run) => ({
     run,
-    first: run.points.find(isTrained)?.iteration ?? 1,
+    first: firstOf(run),
     last: run.points.at(-1)?.iteration ?? 0,
     alarms: alarmsOf(run),
   }));
 
-const isTrained = ({ metrics }: LabelledRun['points'][number]) => 'rollout/success_rate' in metrics;
+const firstOf = ({ points }: LabelledRun) =>
+  points.find(({ metrics }) => 'rollout/success_rate' in metrics)?.iteration ?? 1;
 
 /** How good a score is: what is missed counts most, then alarms in runs that need none, then the lead. */
 export function worth(score: Score): number {
@@ -39,78 +47,89 @@ export function worth(score: Score): number {
   );
 }
 
-/** One number of the thresholds: a key, or a sign's points. */
-interface Knob {
-  name: string;
-  of: (thresholds: Thresholds) => number;
-  /** Null where the value isn't allowed. */
-  set: (thresholds: Thresholds, value: number) => Thresholds | null;
-}
+/** Iterations before an onset that look like a fall to come, and those from which on it is too far off to say. */
+const near = 40;
+const far = 60;
+/** Iterations that a run takes to have a normal. */
+const settled = 8;
+/** Of the weights, beside a loss whose examples weigh 1 together. */
+const penalty = 0.03;
+/** Levels of the score that a warning is tried at. */
+const levels = 40;
 
-const checked = (thresholds: Thresholds): Thresholds | null =>
-  thresholdsSchema.safeParse(thresholds).success ? thresholds : null;
-
-function knobsOf(start: Thresholds): Knob[] {
-  const { points, ...plain } = start;
-  const plainKnobs = (Object.keys(plain) as (keyof typeof plain)[]).map(
-    (name): Knob => ({
-      name,
-      of: (thresholds) => thresholds[name],
-      set: (thresholds, value) => checked({ ...thresholds, [name]: value }),
-    }),
-  );
-  const pointKnobs = (Object.keys(points) as (keyof typeof points)[]).map(
-    (name): Knob => ({
-      name: `points.${name}`,
-      of: (thresholds) => thresholds.points[name],
-      set: (thresholds, value) => checked({ ...thresholds, points: { ...thresholds.points, [name]: value } }),
-    }),
-  );
-  return [...pointKnobs, ...plainKnobs];
-}
-
-/** What a number is tried at, as a share of what it is; three digits are enough. */
-const factors = [0.5, 0.7, 0.85, 1.15, 1.4, 2];
-
-function tries(knob: Knob, thresholds: Thresholds): Thresholds[] {
-  const now = knob.of(thresholds);
-  const whole = Number.isInteger(now) && knob.set(thresholds, now + 0.5) === null;
-  const values = factors.map((factor) =>
-    whole ? Math.round(now * factor) : Number((now * factor).toPrecision(3)),
-  );
-  return [...new Set(values)]
-    .filter((value) => value !== now)
-    .flatMap((value) => knob.set(thresholds, value) ?? []);
-}
-
-/** Least gain for which a number moves: what the runs say nothing of stays as it was. */
-const leastGain = 0.003;
-
-/** One number after the other, round after round, until a round no longer helps. */
-export function fitThresholds(
+/**
+ * Thresholds whose points are those of a ridge regression on the runs, and whose warning lies where the same runs are told best. Throws `labelled_runs_missing` where no run
+ * collapsed, or all did.
+ */
+export function fitPoints(
   runs: readonly LabelledRun[],
   start: Thresholds,
-  {
-    rounds = 3,
-    progress = () => {},
-  }: { rounds?: number; progress?: (share: number, worth: number) => void } = {},
+  progress: (share: number) => void = () => {},
 ): Thresholds {
-  const worthOf = (thresholds: Thresholds) =>
-    worth(scoreOf(judgeAll(runs, (run) => ourAlarms(run, thresholds))));
-  const knobs = knobsOf(start);
-  let best = start;
-  let most = worthOf(best);
-  for (let round = 0; round < rounds; round += 1) {
-    const before = most;
-    for (const [i, knob] of knobs.entries()) {
-      for (const tried of tries(knob, best)) {
-        const now = worthOf(tried);
-        if (now < most + leastGain) continue;
-        [best, most] = [tried, now];
-      }
-      progress((round + (i + 1) / knobs.length) / rounds, most);
-    }
-    if (most === before) break;
+  const examples = runs.flatMap((run) => examplesOf(run, start));
+  const fit = fitTo(examples);
+  if (!fit)
+    throw new Failure(
+      'labelled_runs_missing',
+      'Points can only be fitted where some run collapsed and some run did not.',
+      'Add runs of the missing kind to `tuning`, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
+    );
+  const scores = examples.map(({ x }) => scoreBy(fit, x)).sort((a, b) => a - b);
+  const tried = Array.from({ length: levels }, (_, i) => {
+    const level = scores[Math.floor(scores.length * (0.5 + (0.5 * i) / levels))]!;
+    const thresholds = withPoints(start, fit, level);
+    progress((i + 1) / levels);
+    return { thresholds, worth: worth(scoreOf(judgeAll(runs, (run) => ourAlarms(run, thresholds)))) };
+  });
+  const most = Math.max(...tried.map((each) => each.worth));
+  const best = tried.filter((each) => each.worth === most);
+  return best[best.length >> 1]!.thresholds;
+}
+
+/** A score of `level` becomes a risk of one point, that of a run in which nothing moves none. */
+function withPoints(thresholds: Thresholds, { weights, bias }: Fit, level: number): Thresholds {
+  const scale = 1 / Math.max(0.5, level - bias);
+  const named = counted.map((place, i) => [
+    detectors[place]!.name,
+    Number(Math.min(2, weights[i]! * scale).toPrecision(2)),
+  ]);
+  return { ...thresholds, points: Object.fromEntries(named) as Thresholds['points'] };
+}
+
+const scoreBy = ({ weights, bias }: Fit, x: readonly number[]) =>
+  x.reduce((sum, value, i) => sum + weights[i]! * value, bias);
+
+/** Both kinds together weigh the same; null where one is missing. */
+function fitTo(examples: readonly Example[]): Fit | null {
+  const total = (kind: boolean) =>
+    examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
+  const totals = { true: total(true), false: total(false) };
+  if (totals.true === 0 || totals.false === 0) return null;
+  return fitRidge(
+    examples.map(({ x, y, weight }) => ({ x, y, weight: weight / (2 * totals[`${y}`]) })),
+    penalty,
+  );
+}
+
+/** What a run says of points: how far each sign had come by each iteration, and whether a fall was near. A long run counts no more than a short one. */
+function examplesOf(run: LabelledRun, thresholds: Thresholds): Example[] {
+  const first = firstOf(run);
+  if (run.kind === 'declining' || (run.collapsed !== null && run.collapsed - first + 1 < firstForetold))
+    return [];
+  const facts = factsOf(run.config);
+  const track = new Track();
+  for (const point of run.points) track.put(point);
+  const latches = newLatches();
+  const memory = newOutcomeMemory();
+  const found: { x: number[]; y: boolean }[] = [];
+  for (let index = 0; index < track.length; index += 1) {
+    if (!track.isPlayed(index)) continue;
+    const iteration = track.iterations[index]!;
+    const outcome = followOutcome(track, index, thresholds, facts, memory);
+    readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
+    const until = run.collapsed === null ? Number.POSITIVE_INFINITY : run.collapsed - iteration;
+    if (iteration - first < settled || until < 0 || (until > near && until <= far)) continue;
+    found.push({ x: strengthsOf(latches), y: until <= near });
   }
-  return best;
+  return found.map((each) => ({ ...each, weight: 1 / found.length }));
 }

@@ -1,10 +1,12 @@
 import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import type { Detector } from './detector.ts';
+import { lampsOf } from './lamps.ts';
 import type { Outcome } from './outcome.ts';
+import { isCounted } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** From signals to a state, with hysteresis: upwards at once, since every signal has waited already; downwards, or to another state of the same rank, only after some calm. */
+/** From signals to a state, with hysteresis: upwards at once, since what asks for it has waited already; downwards, or to another state of the same rank, only after some calm. */
 
 export interface Standing {
   state: TrapState;
@@ -55,11 +57,12 @@ export function moveOn(
   return level;
 }
 
-/** What the signals of one iteration ask for. */
+/** What the signals of one iteration ask for; `risky`: for how many iterations in a row the risk has been one point or more. */
 export function targetOf(
   latches: readonly Latch[],
   outcome: Outcome,
   iteration: number,
+  risky: number,
   thresholds: Thresholds,
 ): TrapState {
   const lit = detectors.flatMap((detector, i) => {
@@ -71,42 +74,23 @@ export function targetOf(
   if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
   if (isOn('not_finite')) return 'collapsing';
   if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
-  const thoughtsKnown = latches.some(
-    ({ reading }, i) => reading !== null && detectors[i]!.family === 'thoughts',
-  );
-  const evidence = thoughtsKnown ? evidenceOf : paperEvidenceOf;
-  if (evidence(lit, outcome, thresholds) >= 1) return isOn('success_falls') ? 'collapsing' : 'warning';
+  const warned = isCounted(latches)
+    ? risky >= thresholds.warn_after || (isOn('success_falls') && isConfirmed(latches))
+    : paperEvidenceOf(lit, outcome, thresholds) >= 1;
+  if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = lit.filter(({ detector }) => detector.stage === 'early');
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
   if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
   return early.length > 0 ? 'watch' : 'healthy';
 }
 
+/** All four signs of the paper: that is the Echo Trap, whatever they count for. */
+const isConfirmed = (latches: readonly Latch[]) => lampsOf(latches).every(({ light }) => light === 'on');
+
 interface Lit {
   detector: Detector;
   /** Iterations that it has been on. */
   lasting: number;
-}
-
-/** Under the peak by no more than this counts as at it. */
-const nearPeak = 0.1;
-
-/**
- * Points of all signs that are on; a warning takes 1. Signs of a family see the same thing and count once, by the largest. One that has stood for long without a fall
- * counts half, as do those of the template while success still rises: a run that learns loses variety too.
- */
-function evidenceOf(lit: readonly Lit[], { trend, fall }: Outcome, thresholds: Thresholds): number {
-  const { points, fades_after, at_peak } = thresholds;
-  const learning = trend > thresholds.learning;
-  const byFamily = new Map<string, number>();
-  for (const { detector, lasting } of lit) {
-    const faded = lasting > fades_after ? 0.5 : 1;
-    const excused = learning && detector.regime === 'template' ? 0.5 : 1;
-    const counted = faded * excused * (points[detector.name as keyof typeof points] ?? 0);
-    byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));
-  }
-  const sum = [...byFamily.values()].reduce((total, value) => total + value, 0);
-  return fall <= nearPeak ? at_peak * sum : sum;
 }
 
 /** An early sign that has stood for so many iterations is a warning by itself. */

@@ -10,6 +10,7 @@ import { lampsOf } from './lamps.ts';
 import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
+import { countsOf, isCounted, riskOf } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { type Point, Track } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
@@ -36,6 +37,8 @@ interface Running {
   latches: Latch[];
   outcome: OutcomeMemory;
   standing: Standing;
+  /** Iterations in a row with a risk of one point or more. */
+  risky: number;
 }
 
 /** What was judged of one index. */
@@ -55,6 +58,8 @@ interface Verdict {
 /** Iterations between copies of what is running, from which a changed past is judged again. */
 const copyEvery = 64;
 const longestTrail = 200;
+/** Risk from which a run is no longer gone back to. */
+const uneasy = 0.5;
 
 /**
  * Follows one run: takes its metrics as they come and says where it stands. What it says depends on the series alone, not on when or in which pieces they came:
@@ -132,7 +137,8 @@ export class Monitor {
     const placed = this.verdicts.findLast(({ position }) => position)?.position;
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
-    const signals = shownSignals(latches);
+    const counts = countsOf(latches, this.calibration.thresholds);
+    const signals = shownSignals(latches, counts);
     const path = this.verdicts.flatMap(({ position }) => position?.point ?? []);
     return {
       state: last.state,
@@ -144,6 +150,7 @@ export class Monitor {
         signals,
         last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
       ),
+      risk: isCounted(latches) ? counts.reduce((sum, count) => sum + count, 0) : null,
       lastHealthy,
       lamps: lampsOf(latches),
       map: {
@@ -199,16 +206,20 @@ export class Monitor {
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
+    const risk = riskOf(latches, thresholds);
+    running.risky = risk >= 1 ? running.risky + 1 : 0;
     const level = moveOn(
       standing,
-      targetOf(latches, outcome, iteration, thresholds),
+      targetOf(latches, outcome, iteration, running.risky, thresholds),
       iteration,
       thresholds.calm_for,
     );
     const position = positionOf(view, latches);
     const regime = regimeOf(position?.point ?? null, latches);
     const clear =
-      !isAlarm(standing.state) && !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
+      !isAlarm(standing.state) &&
+      risk < uneasy &&
+      !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
     const { state, since } = standing;
     const verdict: Verdict = {
       iteration,
@@ -225,8 +236,9 @@ export class Monitor {
   }
 
   private alertOf(level: TrapLevel, { iteration, state, regime }: Verdict): TrapAlert {
-    const signals = shownSignals(this.running.latches);
-    const main = mainSignal(signals);
+    const { latches } = this.running;
+    const signals = shownSignals(latches, countsOf(latches, this.calibration.thresholds));
+    const main = mainSignal(state, signals);
     const kind = state === 'locked' ? 'echo_trap_locked' : `echo_trap_${level}`;
     const starts = signals.flatMap(({ since }) => since ?? []);
     return {
@@ -263,6 +275,7 @@ const newRunning = (): Running => ({
   latches: newLatches(),
   outcome: newOutcomeMemory(),
   standing: newStanding(),
+  risky: 0,
 });
 
 const isWhole = (config: unknown): config is RunConfig =>

@@ -1,4 +1,5 @@
 import type { Facts } from './facts.ts';
+import { type Luck, newLuck, withoutLuck } from './luck.ts';
 import type { Thresholds } from './thresholds.ts';
 import { mean, type Track, type Watched } from './track.ts';
 
@@ -19,23 +20,13 @@ export interface Outcome {
 export interface OutcomeMemory {
   peak: number;
   lowest: number;
-  luck: LuckMemory;
-}
-
-/** What is known so far of how success follows the ease of the levels. */
-interface LuckMemory {
-  /** Known values of the ease, and their sum. */
-  count: number;
-  sum: number;
-  /** Sums over neighbouring iterations, the older ones fading: of the squared change of ease, and of the changes of ease and outcome multiplied. */
-  squares: number;
-  products: number;
+  luck: Luck;
 }
 
 export const newOutcomeMemory = (): OutcomeMemory => ({
   peak: -1e308,
   lowest: 1e308,
-  luck: { count: 0, sum: 0, squares: 0, products: 0 },
+  luck: newLuck(),
 });
 
 /** Success strays from one choice of boards to the next far more than from one episode to the next; the collapse rule counts over as many. */
@@ -63,7 +54,7 @@ export function followOutcome(
   const series = names.find((name) => track.recent(name, index, 1).length > 0);
   if (!series) return unknown;
   const window = Math.max(shortest, Math.ceil(boards / groups));
-  const correct = luckOf(track, index, series, memory.luck);
+  const correct = withoutLuck(track, index, series, memory.luck);
   const recent = track.recentIndices(series, index, window).map(correct);
   const value = mean(recent);
   memory.lowest = Math.min(memory.lowest, value);
@@ -80,38 +71,6 @@ export function followOutcome(
     peak,
     fall: Math.max(0, inUnits(peak - value)),
     trend: inUnits(riseOf(track.recentIndices(series, index, longest).map(correct), longest)),
-  };
-}
-
-const ease = 'rollout/level_ease';
-/** Iterations after which a change counts half: a better policy gains more by easy levels. */
-const halfLife = 40;
-/** Squared changes of ease that the first estimates are held back by; of eight levels of the lake one change squared is about a quarter. */
-const reserve = 1;
-
-/**
- * Takes one more iteration in, and gives the outcome at an index as it would have been on levels of average ease: less the slope times how much easier they were. The slope is that
- * of changes from one iteration to the next, so that what a run learns meanwhile doesn't count (a control variate).
- */
-function luckOf(track: Track, index: number, series: Watched, memory: LuckMemory): (index: number) => number {
-  const at = (name: Watched, i: number) => (i < 0 ? Number.NaN : track.at(name, i));
-  const now = at(ease, index);
-  const change = now - at(ease, index - 1);
-  const gain = at(series, index) - at(series, index - 1);
-  const fading = 0.5 ** (1 / halfLife);
-  if (!Number.isNaN(now)) {
-    memory.count += 1;
-    memory.sum += now;
-  }
-  if (!Number.isNaN(change * gain)) {
-    memory.squares = fading * memory.squares + change ** 2;
-    memory.products = fading * memory.products + change * gain;
-  }
-  const slope = memory.products / (memory.squares + reserve);
-  const usual = memory.count > 0 ? memory.sum / memory.count : 0;
-  return (i) => {
-    const easier = at(ease, i) - usual;
-    return track.at(series, i) - (Number.isNaN(easier) ? 0 : slope * easier);
   };
 }
 

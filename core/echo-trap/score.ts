@@ -6,7 +6,7 @@ import { median } from './track.ts';
 /** An alarm counts as a hit up to this many iterations before the onset; an earlier one is false, a later one too late. */
 export const longestLead = 100;
 /** A run whose onset is before this one of its iterations was lost by its first updates, and nobody can be warned of it: it is told apart. */
-const firstForetold = 10;
+export const firstForetold = 10;
 
 /** A run and when a method alarmed in it. */
 export interface Judged {

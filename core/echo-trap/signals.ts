@@ -9,14 +9,18 @@ import {
   gradientSpikes,
   notFinite,
   repliesGrow,
+  updatesClip,
 } from './detectors/policy.ts';
-import { groupsFail, spreadFalls, successFalls, successLost } from './detectors/rewards.ts';
+import { boardsLost, groupsFail, spreadFalls, successFalls, successLost } from './detectors/rewards.ts';
 import {
+  episodesGrow,
   movesLoseBoard,
   oneThought,
+  openingsAlike,
   templateSpreads,
   thoughtsAlike,
   thoughtsLoseBoard,
+  thoughtsShorten,
 } from './detectors/thoughts.ts';
 
 /** Every detector, in the order in which the paper saw their signs. */
@@ -26,13 +30,18 @@ export const detectors: readonly Detector[] = [
   entropyFalls,
   entropyRises,
   entropyRebounds,
+  openingsAlike,
   templateSpreads,
   oneThought,
   thoughtsAlike,
+  thoughtsShorten,
   thoughtsLoseBoard,
   movesLoseBoard,
+  episodesGrow,
+  boardsLost,
   formatFalls,
   repliesGrow,
+  updatesClip,
   gradientGrows,
   gradientSpikes,
   notFinite,
@@ -97,8 +106,8 @@ function take(detector: Detector, view: View, latch: Latch): void {
 const farther = (extreme: number | null, { value, baseline }: Reading): number =>
   extreme === null || (value > baseline ? value > extreme : value < extreme) ? value : extreme;
 
-/** What is told of the detectors. */
-export function shownSignals(latches: readonly Latch[]): TrapSignal[] {
+/** What is told of the detectors; `counts`: the points that each gives (risk.ts). */
+export function shownSignals(latches: readonly Latch[], counts: readonly number[]): TrapSignal[] {
   return detectors.map(({ name, title, meaning, stage, regime }, i) => {
     const { on, since, reading, extreme } = latches[i]!;
     return {
@@ -113,6 +122,7 @@ export function shownSignals(latches: readonly Latch[]): TrapSignal[] {
       value: reading?.value ?? null,
       baseline: finite(reading?.baseline),
       threshold: finite(reading?.threshold),
+      counts: counts[i]!,
       extreme: on ? extreme : null,
     };
   });

@@ -2,20 +2,24 @@ import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
 const point = z.number().min(0).max(2);
-/** What each sign counts for once it is on, by the names of the detectors. */
+/** What each sign counts for at its threshold, by the names of the detectors. */
 const pointsSchema = z.strictObject({
   spread_falls: point,
   groups_fail: point,
   entropy_falls: point,
   entropy_rises: point,
   entropy_rebounds: point,
+  openings_alike: point,
   template_spreads: point,
   one_thought: point,
   thoughts_alike: point,
-  thoughts_lose_board: point,
+  thoughts_shorten: point,
   moves_lose_board: point,
+  episodes_grow: point,
+  boards_lost: point,
   format_falls: point,
   replies_grow: point,
+  updates_clip: point,
   gradient_grows: point,
   gradient_spikes: point,
   success_falls: point,
@@ -53,6 +57,16 @@ export const thresholdsSchema = z.strictObject({
   one_thought_for: z.number().int().min(1).max(200),
   /** Distinct first thoughts. */
   distinct_thoughts: z.number().min(0.01).max(0.9),
+  /** Share of thoughts with a common opening: how much of the way from its baseline to all. */
+  openings: z.number().min(0.05).max(0.95),
+  /** Length of thoughts: share of the baseline. */
+  thought_length: z.number().min(0.05).max(0.95),
+  /** Turns of an episode: how many times the fewest. */
+  episode_growth: z.number().min(1.05).max(10),
+  /** Share of boards that anybody solves: share of its peak. */
+  boards: z.number().min(0.05).max(0.95),
+  /** Share of tokens held back by the clip. */
+  clipped: z.number().min(0.001).max(0.9),
   /** Dependence of the first move on the board: share of its peak. */
   move_dependence: z.number().min(0.01).max(0.95),
   /** Mutual information of thought and board: share of its ceiling. */
@@ -80,11 +94,9 @@ export const thresholdsSchema = z.strictObject({
   stalled_for: z.number().int().min(6).max(500),
   learning: z.number().min(0).max(0.9),
 
-  /** What points are worth while success is within a tenth of its peak: a run at its best seldom falls at once. */
-  at_peak: z.number().min(0).max(1),
-  /** A warning takes one point; a sign that has stood for so many iterations counts half. */
+  /** A warning takes a risk of one point, for so many iterations in a row. */
   points: pointsSchema,
-  fades_after: z.number().int().min(5).max(1000),
+  warn_after: z.number().int().min(1).max(100),
   /** Iterations of a lower level until a state is left downwards. */
   calm_for: z.number().int().min(1).max(200),
 });
@@ -92,7 +104,7 @@ export type Thresholds = z.infer<typeof thresholdsSchema>;
 
 /** As they come with the app. */
 export const shippedThresholds: Thresholds = {
-  window: 5,
+  window: 6,
   baseline: 12,
   on_after: 3,
   off_after: 2,
@@ -107,6 +119,11 @@ export const shippedThresholds: Thresholds = {
   one_thought: 0.97,
   one_thought_for: 20,
   distinct_thoughts: 0.15,
+  openings: 0.5,
+  thought_length: 0.4,
+  episode_growth: 1.3,
+  boards: 0.7,
+  clipped: 0.01,
   move_dependence: 0.5,
   mutual_information: 0.4,
   format_drop: 0.08,
@@ -121,25 +138,28 @@ export const shippedThresholds: Thresholds = {
   solved: 0.9,
   stalled_for: 40,
   learning: 0.08,
-  at_peak: 0.8,
   points: {
-    spread_falls: 0.18,
-    groups_fail: 0.125,
-    entropy_falls: 0.15,
-    entropy_rises: 1.47,
-    entropy_rebounds: 0.35,
-    template_spreads: 0.25,
-    one_thought: 0.4,
-    thoughts_alike: 0.3,
-    thoughts_lose_board: 0.1,
-    moves_lose_board: 0.5,
-    format_falls: 0.25,
-    replies_grow: 0.3,
-    gradient_grows: 0.6,
-    gradient_spikes: 0.2,
-    success_falls: 0.35,
+    spread_falls: 0,
+    groups_fail: 0,
+    entropy_falls: 0,
+    entropy_rises: 0.25,
+    entropy_rebounds: 0,
+    openings_alike: 0,
+    template_spreads: 0,
+    one_thought: 0,
+    thoughts_alike: 0,
+    thoughts_shorten: 0.092,
+    moves_lose_board: 0,
+    episodes_grow: 0.3,
+    boards_lost: 0.33,
+    format_falls: 0.19,
+    replies_grow: 0,
+    updates_clip: 0.29,
+    gradient_grows: 0,
+    gradient_spikes: 0,
+    success_falls: 0.058,
   },
-  fades_after: 80,
+  warn_after: 2,
   calm_for: 15,
 };
 

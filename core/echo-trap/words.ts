@@ -26,8 +26,10 @@ const regimes: Record<TrapRegime, string> = {
   chaos: 'Replies are drawn more and more by chance and lose their form.',
 };
 
-/** The sign that shows it best: of the last stage that is on, the one that began first. */
-export function mainSignal(signals: readonly TrapSignal[]): TrapSignal | null {
+/** The sign that shows it best: of a warning the one that counts most, else of the last stage that is on the one that began first. */
+export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): TrapSignal | null {
+  const [heaviest] = signals.toSorted((a, b) => b.counts - a.counts);
+  if (state === 'warning' && heaviest && heaviest.counts > 0) return heaviest;
   const order = ['confirming', 'late', 'early'];
   const lit = signals.filter(({ on }) => on);
   lit.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));
@@ -39,7 +41,7 @@ const number = (value: number | null) => (value === null ? 'unknown' : String(Nu
 /** What a sign that has passed its worst was at its worst: the present value may look healthy beside the baseline. */
 const seen = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
   const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}, normally ${number(baseline)}`;
-  return `${title} since iteration ${since}${series === '' ? '' : figures}.`;
+  return `${title}${since === null ? '' : ` since iteration ${since}`}${series === '' ? '' : figures}.`;
 };
 
 export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
@@ -56,6 +58,6 @@ export function stateSummary(
   over: boolean,
 ): string {
   if (state === 'healthy' || state === 'solved') return states[state];
-  const message = alertMessage(state, regime, mainSignal(signals));
+  const message = alertMessage(state, regime, mainSignal(state, signals));
   return over && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
 }

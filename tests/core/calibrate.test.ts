@@ -244,10 +244,10 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     writeFileSync(
       fittedFile(world.home),
       JSON.stringify({
-        version: 1,
+        version: 2,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // So blunt that nothing is seen.
-        thresholds: { ...shippedThresholds, on_after: 100 },
+        thresholds: { ...shippedThresholds, warn_after: 100 },
       }),
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
@@ -276,7 +276,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     rmSync(join(damaged, 'label.json'));
     expect(await run(folder)).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/echo-trap.json[\s\S]*thresholds_invalid/),
+      errors: expect.stringMatching(/echo-trap.json[\s\S]*earlier version[\s\S]*thresholds_invalid/),
     });
     put('only/held-out/b', 'healthy');
     rmSync(fittedFile(world.home));

@@ -37,7 +37,8 @@ describe("what the Echo Trap's monitor says of a run", () => {
   test.each(seeds)('either death is told of before success falls (seed %i)', (seed) => {
     for (const [fate, regimes] of [
       ['template', ['template', 'entropy_collapse']],
-      ['chaos', ['chaos']],
+      // Points count before a sign is on, and the map follows what is on.
+      ['chaos', ['chaos', 'healthy']],
     ] as const) {
       const monitor = monitorOf(seriesOf(fate, { seed, fall: 140 }));
       const [first] = monitor.alarms;
@@ -444,7 +445,7 @@ describe('thresholds', () => {
 
   test('those of the app are in their ranges, and others change what is judged', () => {
     expect(parseThresholds(shippedThresholds)).toEqual(shippedThresholds);
-    const blunt = { ...shippedThresholds, entropy_high: 20, format_drop: 0.9, success_falls: 0.9 };
+    const blunt = { ...shippedThresholds, warn_after: 100 };
     const monitor = new Monitor(baseConfig, { ...shippedCalibration, thresholds: blunt });
     monitor.takeAll(seriesOf('chaos', { iterations: 145 }));
     expect(monitor.alarms).toEqual([]);

@@ -73,6 +73,7 @@ export const gradientSpikes: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
+  allOrNothing: true,
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index, thresholds }) {
@@ -103,6 +104,23 @@ export const gradientGrows: Detector = {
     const baseline = baselineOf(view, memory, series);
     if (Number.isNaN(value) || !(baseline > 0)) return null;
     return high(view, series, value, baseline, view.thresholds.gradient_growth * baseline);
+  },
+};
+
+/** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. */
+export const updatesClip: Detector = {
+  name: 'updates_clip',
+  title: 'Updates meet the clip',
+  meaning:
+    'A large share of tokens is held back by the clip: each update moves the policy farther than it should.',
+  stage: 'early',
+  regime: null,
+  family: 'gradient',
+  read(view) {
+    const series = 'actor/clip_fraction_high';
+    const value = smooth(view, series, 2 * view.thresholds.window);
+    if (Number.isNaN(value)) return null;
+    return high(view, series, value, 0, view.thresholds.clipped);
   },
 };
 

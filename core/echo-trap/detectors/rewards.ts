@@ -1,4 +1,4 @@
-import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
+import { baselineOf, type Detector, high, low, peakOf, smooth, smoothLevelled } from '../detector.ts';
 
 /** What rewards and success show. */
 
@@ -41,6 +41,23 @@ export const groupsFail: Detector = {
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
     const start = Math.min(baseline, 0.5);
     return high(view, series, value, start, Math.min(0.95, start + view.thresholds.failed_groups));
+  },
+};
+
+/** Boards that one of a group's episodes still solves: where they grow fewer, whole kinds of boards are being given up. */
+export const boardsLost: Detector = {
+  name: 'boards_lost',
+  title: 'Fewer boards are solved',
+  meaning: 'On fewer boards than before does any episode succeed: whole kinds of boards are being given up.',
+  stage: 'early',
+  regime: null,
+  family: 'success',
+  read(view, memory) {
+    const series = 'rollout/pass_at_n';
+    const value = smoothLevelled(view, memory, series);
+    const peak = peakOf(memory, 'peak', value);
+    if (Number.isNaN(value) || !(peak > 0)) return null;
+    return low(view, series, value, peak, view.thresholds.boards * peak);
   },
 };
 

@@ -1,4 +1,4 @@
-import { baselineOf, type Detector, high, low, peakOf, smooth } from '../detector.ts';
+import { baselineOf, type Detector, high, low, peakOf, smooth, smoothLevelled } from '../detector.ts';
 
 /** What thoughts and first moves say of their boards. */
 
@@ -31,6 +31,7 @@ export const oneThought: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
+  allOrNothing: true,
   onAfter: ({ one_thought_for }) => one_thought_for,
   read(view, memory) {
     const series = 'rollout/template_share';
@@ -93,5 +94,56 @@ export const movesLoseBoard: Detector = {
     // Below 0.1 nats there was nothing to lose.
     if (Number.isNaN(value) || !(baseline > 0.1)) return null;
     return low(view, series, value, baseline, view.thresholds.move_dependence * baseline);
+  },
+};
+
+/** The first words go first: episodes begin alike long before they are alike. */
+export const openingsAlike: Detector = {
+  name: 'openings_alike',
+  title: 'Thoughts begin alike',
+  meaning: 'More and more thoughts begin with the same words, whatever the board.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  read(view, memory) {
+    const series = 'rollout/common_opening_share';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
+    return high(view, series, value, baseline, baseline + view.thresholds.openings * (1 - baseline));
+  },
+};
+
+export const thoughtsShorten: Detector = {
+  name: 'thoughts_shorten',
+  title: 'Thoughts shorten',
+  meaning: 'Thoughts are much shorter than they were: what they said of the board is being left out.',
+  stage: 'early',
+  regime: 'template',
+  family: 'thoughts',
+  read(view, memory) {
+    const series = 'rollout/think_tokens';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || !(baseline > 0)) return null;
+    return low(view, series, value, baseline, view.thresholds.thought_length * baseline);
+  },
+};
+
+/** Against the run's own shortest: a run that learns needs fewer turns, and one that is about to fall wanders first. */
+export const episodesGrow: Detector = {
+  name: 'episodes_grow',
+  title: 'Episodes take more turns',
+  meaning:
+    'The policy needs more turns than it once did: it wanders before it gets there, while it still does.',
+  stage: 'early',
+  regime: null,
+  family: 'moves',
+  read(view, memory) {
+    const series = 'rollout/turns';
+    const value = smoothLevelled(view, memory, series);
+    const fewest = -peakOf(memory, 'fewest', -value);
+    if (Number.isNaN(value) || !(fewest > 0)) return null;
+    return high(view, series, value, fewest, view.thresholds.episode_growth * fewest);
   },
 };

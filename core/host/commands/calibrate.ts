@@ -8,7 +8,7 @@ import {
   readCalibration,
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
-import { fitThresholds, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
+import { fitPoints, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
 import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
@@ -79,9 +79,11 @@ function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: Labelle
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
   const said = process.stderr.isTTY;
-  const thresholds = fitThresholds(runs, shippedThresholds, {
-    progress: (share) => said && process.stderr.write(`\rsearching thresholds: ${Math.round(100 * share)} %`),
-  });
+  const thresholds = fitPoints(
+    runs,
+    shippedThresholds,
+    (share) => said && process.stderr.write(`\rfitting points: ${Math.round(100 * share)} %`),
+  );
   if (said) process.stderr.write('\n');
   const models = [...new Set(runs.map((run) => `${modelOf(run.config)} on ${run.environment}`))].sort();
   return {

@@ -11,7 +11,7 @@ import styles from './echo-trap-panel.module.css';
 import { LampRow, Lamps } from './lamps.tsx';
 import { ReactionLine } from './reaction-line.tsx';
 import { RegimeMap } from './regime-map.tsx';
-import { Signals } from './signals.tsx';
+import { Risk, Signals } from './signals.tsx';
 
 /** What the Echo Trap's monitor says: one line while all is well, everything from a warning on. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {
@@ -78,6 +78,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
       <div className={styles.evidence}>
         <div>
           <h3>Signals</h3>
+          {trap.risk !== null && <Risk risk={trap.risk} signals={trap.signals} />}
           <Signals signals={trap.signals} series={series} />
         </div>
         <div>

@@ -6,6 +6,7 @@ import { spark } from '../../../charts/sparkline.ts';
 import { Button } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
+import { inOrder } from '../../../components/in-order.ts';
 import styles from './signals.module.css';
 
 const stageWords: Record<TrapSignal['stage'], string> = {
@@ -14,11 +15,46 @@ const stageWords: Record<TrapSignal['stage'], string> = {
   confirming: 'the reward has fallen',
 };
 
-/** What is on and what leads, each with its series and the threshold at which it comes on; the rest on demand. */
+/** How near a warning is, and what of it each signal gives, the largest part first. */
+export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSignal[] }) {
+  const parts = signals
+    .filter(({ counts }) => points(counts) !== '0')
+    .toSorted((a, b) => b.counts - a.counts);
+  const whole = Math.max(1, risk);
+  return (
+    <div className={styles.risk}>
+      <p>
+        <strong>Risk {points(risk)}</strong>
+        {parts.length === 0 ? ': no signal has moved. ' : ': '}
+        {inOrder(parts.slice(0, 3), ({ title, counts }, index) => (
+          <span>
+            {index > 0 && ', '}
+            {title.toLowerCase()} {points(counts)}
+          </span>
+        ))}
+        {parts.length > 0 && '. '}A warning takes 1.
+      </p>
+      <div className={styles.bar} aria-hidden="true">
+        {parts.map(({ name, title, counts }) => (
+          <span
+            key={name}
+            title={`${title}: ${points(counts)}`}
+            style={{ width: `${(100 * counts) / whole}%` }}
+          />
+        ))}
+        <i style={{ left: `${100 / whole}%` }} />
+      </div>
+    </div>
+  );
+}
+
+const points = (counts: number) => String(Number(counts.toFixed(2)));
+
+/** What counts and what is on, each with its series and the threshold at which it comes on; the rest on demand. */
 export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
   const [all, setAll] = useState(false);
-  const ordered = signals.toSorted((a, b) => Number(b.on) - Number(a.on));
-  const leading = ordered.filter(({ on, stage, value }) => on || (stage === 'early' && value !== null));
+  const ordered = signals.toSorted((a, b) => b.counts - a.counts || Number(b.on) - Number(a.on));
+  const leading = ordered.filter(({ on, counts }) => on || points(counts) !== '0');
   const shown = all ? ordered : leading;
   const more = ordered.length - leading.length;
   return (
@@ -30,7 +66,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
       </ul>
       {more > 0 && (
         <Button kind="quiet" onClick={() => setAll(!all)}>
-          {all ? 'Show the leading signals alone' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
+          {all ? 'Show what is on or counts alone' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
         </Button>
       )}
     </div>
@@ -38,7 +74,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
 }
 
 function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
-  const { title, meaning, on, since, value, threshold, stage } = signal;
+  const { title, meaning, on, since, value, threshold, stage, counts } = signal;
   return (
     <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageWords[stage]})`}>
       <p className={styles.title}>
@@ -55,6 +91,7 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
             {threshold !== null && <span>comes on at {number(threshold)}</span>}
           </>
         )}
+        {points(counts) !== '0' && <span>counts {points(counts)}</span>}
         <Means signal={signal} series={series} />
         <span className={styles.since}>{on ? `on since ${since}` : 'off'}</span>
       </p>

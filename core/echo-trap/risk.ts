@@ -1,0 +1,42 @@
+import { strengthOf } from './detector.ts';
+import { detectors, type Latch } from './signals.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/**
+ * How near a run is to a fall: every sign counts its points times how far it has come on the way from the run's own normal to its threshold. Nothing moves: 0; a warning takes 1.
+ * Points are a logistic regression's on labelled runs (fit.ts).
+ */
+
+/** What is beyond doubt or has happened needs no points, and what only some runs measure would say more of who measured it. */
+const uncounted = ['not_finite', 'success_lost', 'thoughts_lose_board'];
+
+/** Signs that count, as places in {@link detectors}. */
+export const counted: readonly number[] = detectors.flatMap(({ name }, i) =>
+  uncounted.includes(name) ? [] : i,
+);
+
+/** How far each sign that counts has come, 0 where it isn't known. */
+export const strengthsOf = (latches: readonly Latch[]): number[] =>
+  counted.map((i) => {
+    const { on, reading } = latches[i]!;
+    if (detectors[i]!.allOrNothing) return Number(on);
+    return reading ? strengthOf(reading) : 0;
+  });
+
+/** Points were fitted to runs whose thoughts are known, and say nothing of others. */
+export const isCounted = (latches: readonly Latch[]) =>
+  latches.some(({ reading }, i) => reading !== null && detectors[i]!.family === 'thoughts');
+
+/** The points that each detector gives at present, in their order. */
+export function countsOf(latches: readonly Latch[], { points }: Thresholds): number[] {
+  const counts = detectors.map(() => 0);
+  if (!isCounted(latches)) return counts;
+  for (const [at, strength] of strengthsOf(latches).entries()) {
+    const i = counted[at]!;
+    counts[i] = strength * points[detectors[i]!.name as keyof typeof points];
+  }
+  return counts;
+}
+
+export const riskOf = (latches: readonly Latch[], thresholds: Thresholds): number =>
+  countsOf(latches, thresholds).reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { type Reading, strengthOf } from '../../core/echo-trap/detector.ts';
+import { fitPoints, ourAlarms } from '../../core/echo-trap/fit.ts';
+import type { LabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
+import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
+import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
+import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
+
+describe('how far a sign has come', () => {
+  const strength = (reading: Partial<Reading>) =>
+    strengthOf({
+      series: 'rollout/entropy',
+      value: 0,
+      baseline: 1,
+      threshold: 0.5,
+      hot: false,
+      cool: false,
+      ...reading,
+    });
+
+  test('is 0 at its normal, 1 at its threshold, and 2 at most, whichever way is bad', () => {
+    expect([1, 1.2, 0.75, 0.5, 0.25, 0, -5].map((value) => strength({ value }))).toEqual([
+      0, 0, 0.5, 1, 1.5, 2, 2,
+    ]);
+    const high = { baseline: 10, threshold: 13 };
+    expect([9, 10, 11.5, 13, 40].map((value) => strength({ ...high, value }))).toEqual([0, 0, 0.5, 1, 2]);
+  });
+
+  test('is all or nothing where there is no way between the two, or no number', () => {
+    expect(strength({ baseline: 1, threshold: 1, hot: true })).toBe(1);
+    expect(strength({ baseline: 1, threshold: 1, hot: false })).toBe(0);
+    expect(strength({ baseline: Number.NEGATIVE_INFINITY, hot: true })).toBe(0);
+    expect(strength({ value: Number.NaN })).toBe(0);
+  });
+});
+
+describe('the risk of a run', () => {
+  const all = (fate: Fate, iterations = 200) => {
+    const monitor = new Monitor(baseConfig);
+    return seriesOf(fate, { iterations }).flatMap((point) => {
+      monitor.take(point);
+      return monitor.view() ?? [];
+    });
+  };
+
+  test('is the points of its signs together, and a warning takes one point twice in a row', () => {
+    const views = all('template', 140);
+    for (const { risk, signals } of views)
+      expect(risk).toBeCloseTo(
+        signals.reduce((sum, { counts }) => sum + counts, 0),
+        10,
+      );
+    const warned = views.findIndex(({ state }) => state === 'warning');
+    expect(warned).toBeGreaterThan(20);
+    expect(views[warned]!.risk).toBeGreaterThanOrEqual(1);
+    expect(views[warned - 1]!.risk).toBeGreaterThanOrEqual(1);
+    for (const [i, { risk }] of views.slice(0, warned - 1).entries())
+      if (risk! >= 1) expect(views[i + 1]!.risk).toBeLessThan(1);
+    // The sign that counts most is what the warning tells of.
+    const [heaviest] = views[warned]!.signals.toSorted((a, b) => b.counts - a.counts);
+    expect(views[warned]!.summary).toContain(heaviest!.title);
+    expect(views[warned]!.lastHealthy).toBeLessThan(views[warned]!.iteration);
+  });
+
+  test('is none where thoughts are not known, nor where nothing moves', () => {
+    const monitor = new Monitor(baseConfig);
+    const bare = seriesOf('template').map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: { 'rollout/success_rate': metrics['rollout/success_rate'] ?? 0, 'rollout/entropy': 1 },
+    }));
+    monitor.takeAll(bare);
+    expect(monitor.view()).toMatchObject({ risk: null });
+    const [, first] = seriesOf('healthy');
+    const still = new Monitor(baseConfig);
+    for (let iteration = 1; iteration <= 60; iteration += 1) still.take({ ...first!, iteration });
+    expect(still.view()!.risk).toBeLessThan(0.4);
+  });
+
+  test('hard levels that come together count nothing, where their ease is known', () => {
+    const draw = random(5);
+    const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
+    const points = Array.from({ length: 80 }, (_, i) => {
+      const ease = -2 + luck(0.8) - (i >= 50 && i < 70 ? 1 : 0);
+      const harder = -(ease + 2);
+      return {
+        iteration: i + 1,
+        metrics: {
+          'rollout/success_rate': 0.6 - 0.2 * harder + luck(0.02),
+          'rollout/pass_at_n': 0.8 - 0.15 * harder + luck(0.02),
+          'rollout/turns': 2 + 0.5 * harder + luck(0.05),
+          'rollout/template_share': 0.4,
+          'rollout/level_ease': ease,
+        },
+      };
+    });
+    const most = (series: typeof points) => {
+      const monitor = new Monitor(null);
+      return Math.max(
+        ...series.map((point) => {
+          monitor.take(point);
+          return monitor.view()!.risk!;
+        }),
+      );
+    };
+    const blind = points.map(({ iteration, metrics: { 'rollout/level_ease': _, ...metrics } }) => ({
+      iteration,
+      metrics,
+    })) as typeof points;
+    expect(most(points)).toBeLessThan(0.6 * most(blind));
+  });
+});
+
+describe('the regression that points come from', () => {
+  const example = (x: number[], y: boolean, weight = 1): Example => ({ x, y, weight });
+
+  test('finds the weights of a table without a penalty', () => {
+    // Odds of 3 to 1 where the sign is on, of 1 to 3 where it is off.
+    const examples = [
+      example([1], true, 3),
+      example([1], false, 1),
+      example([0], true, 1),
+      example([0], false, 3),
+    ];
+    const { weights, bias } = fitRidge(examples, 0);
+    expect(weights[0]).toBeCloseTo(2 * Math.log(3), 4);
+    expect(bias).toBeCloseTo(-Math.log(3), 4);
+  });
+
+  test('gives no sign less than nothing, and holds back by the penalty whatever the unit', () => {
+    const draw = random(3);
+    const examples = Array.from({ length: 200 }, () => {
+      const [good, bad] = [draw(), draw()];
+      return example([good, bad], draw() < 1 / (1 + Math.exp(3 * bad - 3 * good)), 1 / 200);
+    });
+    const free = fitRidge(examples, 0.001);
+    expect(free.weights[0]).toBeGreaterThan(1);
+    expect(free.weights[1]).toBe(0);
+    const held = fitRidge(examples, 0.1);
+    expect(held.weights[0]).toBeLessThan(free.weights[0]!);
+    const larger = examples.map((each) => ({ ...each, x: [100 * each.x[0]!, each.x[1]!] }));
+    expect(100 * fitRidge(larger, 0.1).weights[0]!).toBeCloseTo(held.weights[0]!, 6);
+  });
+
+  test('a sign that never moves and an empty set break nothing', () => {
+    expect(fitRidge([], 0.1)).toEqual({ weights: [], bias: 0 });
+    const { weights } = fitRidge([example([1, 0], true), example([1, 1], false)], 0.1);
+    expect(weights.every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe('points fitted to labelled runs', () => {
+  const labelled = (fate: Fate, seed: number): LabelledRun => ({
+    name: `${fate}-${seed}`,
+    config: baseConfig,
+    points: seriesOf(fate, { seed }),
+    collapsed: fate === 'template' || fate === 'chaos' ? 140 : null,
+    kind: fate,
+    environment: 'frozen-lake',
+    algorithm: 'GRPO',
+  });
+
+  test('foretell runs that they were not fitted to', () => {
+    const fates: Fate[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
+    const thresholds = fitPoints(
+      [1, 2].flatMap((seed) => fates.map((fate) => labelled(fate, seed))),
+      shippedThresholds,
+    );
+    expect(Object.values(thresholds.points).every((point) => point >= 0)).toBe(true);
+    for (const seed of [7, 8, 9])
+      for (const fate of fates) {
+        const alarms = ourAlarms(labelled(fate, seed), thresholds);
+        if (fate === 'template' || fate === 'chaos') {
+          expect(alarms.length, fate).toBeGreaterThan(0);
+          expect(alarms[0], fate).toBeGreaterThanOrEqual(40);
+          expect(alarms[0], fate).toBeLessThanOrEqual(140);
+        } else expect(alarms, fate).toEqual([]);
+      }
+  });
+
+  test('need runs of both kinds', () => {
+    for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)].slice(1), []])
+      expect(() => fitPoints(runs, shippedThresholds)).toThrow(
+        expect.objectContaining({ code: 'labelled_runs_missing' }),
+      );
+  });
+});
