@@ -15,7 +15,6 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/think_tokens': 'tokens of a thought',
   'rollout/turns': 'turns per episode',
   'rollout/pass_at_n': 'groups in which any succeeds',
-  'rollout/common_opening_share': 'share of the commonest opening',
   'actor/clip_fraction_high': 'share of tokens that the clip holds back',
   'rollout/template_share': 'share of the commonest thought',
   'actor/grad_norm': 'gradient norm',

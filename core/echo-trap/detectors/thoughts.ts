@@ -97,30 +97,13 @@ export const movesLoseBoard: Detector = {
   },
 };
 
-/** The first words go first: episodes begin alike long before they are alike. */
-export const openingsAlike: Detector = {
-  name: 'openings_alike',
-  title: 'Thoughts begin alike',
-  meaning: 'More and more thoughts begin with the same words, whatever the board.',
-  stage: 'early',
-  regime: 'template',
-  family: 'thoughts',
-  read(view, memory) {
-    const series = 'rollout/common_opening_share';
-    const value = smooth(view, series);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
-    return high(view, series, value, baseline, baseline + view.thresholds.openings * (1 - baseline));
-  },
-};
-
 export const thoughtsShorten: Detector = {
   name: 'thoughts_shorten',
   title: 'Thoughts shorten',
   meaning: 'Thoughts are much shorter than they were: what they said of the board is being left out.',
   stage: 'early',
   regime: 'template',
-  family: 'thoughts',
+  family: 'form',
   read(view, memory) {
     const series = 'rollout/think_tokens';
     const value = smooth(view, series);
