@@ -59,7 +59,7 @@ interface Verdict {
 const copyEvery = 64;
 const longestTrail = 200;
 /** Risk from which a run is no longer gone back to. */
-const uneasy = 0.5;
+const uneasy = 0.7;
 
 /**
  * Follows one run: takes its metrics as they come and says where it stands. What it says depends on the series alone, not on when or in which pieces they came:
