@@ -155,7 +155,7 @@ export const shippedThresholds: Thresholds = {
     success_falls: 0.077,
   },
   warn_after: 2,
-  calm_for: 15,
+  calm_for: 25,
 };
 
 /** Throws `thresholds_invalid`, naming the first that is wrong. */
