@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /**
  * `healthy`; `solved`: success holds at its peak and nothing is left to learn; `locked`: one thought for every board, success neither falls nor rises;
- * `watch`: an early signal; `warning`: several, or one that stays; `collapsing`: a late signal beside an early one; `collapsed`: success has fallen and stays down.
+ * `watch`: an early signal; `warning`: the risk of a fall is high; `collapsing`: it is, and success falls; `collapsed`: success has fallen and stays down.
  */
 export const trapState = z.enum([
   'healthy',
@@ -152,7 +152,7 @@ export const echoTrap = z.object({
   summary: z.string(),
   /** How near a fall is: the points of all signals together; a warning takes 1, for some iterations in a row. Null where no points are counted: there the paper's rule warns. */
   risk: z.number().nullable(),
-  /** Newest iteration at which nothing was on, before what is on now began: a roll-back goes to a checkpoint at or before it. */
+  /** Newest iteration at which nothing spoke of a fall: no alarm, a low risk, no sign of chaos and no late one. A roll-back goes to a checkpoint at or before it. */
   lastHealthy: z.number().int().nullable(),
   /** In the paper's order: spread, entropy, gradient, diversity. */
   lamps: z.array(trapLamp),

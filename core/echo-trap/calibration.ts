@@ -26,7 +26,7 @@ export const shippedCalibration: Calibration = {
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({
-  version: z.literal(2, 'it is of an earlier version of the app'),
+  version: z.literal(2, 'it is of another version of the app'),
   calibration: trapCalibration,
   thresholds: z.unknown(),
 });

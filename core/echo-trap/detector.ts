@@ -33,7 +33,7 @@ export interface Reading {
 /** A sign of one kind in one series. Pure: the same series and memory give the same reading. */
 export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
-  /** Detectors of one family see the same thing and count once. */
+  /** What it looks at: detectors of one family see the same thing. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
   /** What its value says passes at once or only counts after a while: it has its strength while it is on, whatever its value. */
   allOrNothing?: true;
@@ -65,18 +65,16 @@ export function smooth(
   return values.length < Math.min(3, window) ? Number.NaN : mean(values);
 }
 
-/** The same on levels of average ease, where the run tells how easy they were: which levels came up moves these series as much as the policy does. */
-export function smoothLevelled(view: View, memory: Memory, name: Watched): number {
-  const { track, index, thresholds } = view;
+/**
+ * Mean of the last values as they would have been on levels of average ease, where the run tells how easy they were: which levels came up moves some series as much as the policy does.
+ * NaN until the window is full, so that no few lucky levels become a best.
+ */
+export function smoothLevelled(view: View, memory: Memory, name: Watched, window: number): number {
   memory.luck ??= newLuck();
-  const levelled = withoutLuck(track, index, name, memory.luck as Luck);
-  const values = track.recentIndices(name, index, 2 * thresholds.window).map(levelled);
-  return values.length < 3 ? Number.NaN : mean(values);
+  const levelled = withoutLuck(view.track, view.index, name, memory.luck as Luck);
+  const values = view.track.recentIndices(name, view.index, window).map(levelled);
+  return values.length < window ? Number.NaN : mean(values);
 }
-
-/** The first of some series that this run has. */
-export const firstKnown = (view: View, names: readonly Watched[]): Watched | undefined =>
-  names.find((name) => !Number.isNaN(smooth(view, name)));
 
 /** The median of a series' first values; NaN until there are three. Once it is settled the values are forgotten. */
 export function baselineOf({ track, index, thresholds }: View, memory: Memory, name: Watched): number {

@@ -5,7 +5,7 @@ import type { LabelledRun } from './labelled-runs.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
-import { counted, strengthsOf } from './risk.ts';
+import { counted, isCounted, strengthsOf } from './risk.ts';
 import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
 import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -66,8 +66,10 @@ export function fitPoints(
   start: Thresholds,
   progress: (share: number) => void = () => {},
 ): Thresholds {
-  const examples = runs.flatMap((run) => examplesOf(run, start));
-  const fit = fitTo(examples);
+  const used = runs.filter(saysOfPoints);
+  const examples = used.flatMap((run) => examplesOf(run, start));
+  const kinds = new Set(used.map(({ collapsed }) => collapsed !== null));
+  const fit = kinds.size === 2 ? fitTo(examples) : null;
   if (!fit)
     throw new Failure(
       'labelled_runs_missing',
@@ -82,11 +84,14 @@ export function fitPoints(
     return { thresholds, worth: worth(scoreOf(judgeAll(runs, (run) => ourAlarms(run, thresholds)))) };
   });
   const most = Math.max(...tried.map((each) => each.worth));
-  const best = tried.filter((each) => each.worth === most);
+  // The middle of the levels from the first that is best on.
+  const from = tried.findIndex((each) => each.worth === most);
+  const length = tried.slice(from).findIndex((each) => each.worth !== most);
+  const best = tried.slice(from, length === -1 ? undefined : from + length);
   return best[best.length >> 1]!.thresholds;
 }
 
-/** A score of `level` becomes a risk of one point, that of a run in which nothing moves none. */
+/** A score of `level` becomes a risk of one point, that of no sign at all none; rounded, since a third digit says nothing. */
 function withPoints(thresholds: Thresholds, { weights, bias }: Fit, level: number): Thresholds {
   const scale = 1 / Math.max(0.5, level - bias);
   const named = counted.map((place, i) => [
@@ -111,11 +116,13 @@ function fitTo(examples: readonly Example[]): Fit | null {
   );
 }
 
+/** Runs that declined may have been about to fall or not, and those that were lost at once had no time for signs. */
+const saysOfPoints = (run: LabelledRun) =>
+  run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
+
 /** What a run says of points: how far each sign had come by each iteration, and whether a fall was near. A long run counts no more than a short one. */
 function examplesOf(run: LabelledRun, thresholds: Thresholds): Example[] {
   const first = firstOf(run);
-  if (run.kind === 'declining' || (run.collapsed !== null && run.collapsed - first + 1 < firstForetold))
-    return [];
   const facts = factsOf(run.config);
   const track = new Track();
   for (const point of run.points) track.put(point);
@@ -127,6 +134,7 @@ function examplesOf(run: LabelledRun, thresholds: Thresholds): Example[] {
     const iteration = track.iterations[index]!;
     const outcome = followOutcome(track, index, thresholds, facts, memory);
     readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
+    if (!isCounted(latches)) continue;
     const until = run.collapsed === null ? Number.POSITIVE_INFINITY : run.collapsed - iteration;
     if (iteration - first < settled || until < 0 || (until > near && until <= far)) continue;
     found.push({ x: strengthsOf(latches), y: until <= near });

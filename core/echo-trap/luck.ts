@@ -6,7 +6,7 @@ import type { Track, Watched } from './track.ts';
  * What is known so far of how a series follows the ease of the levels: how many values of the ease there were and their sum; over neighbouring iterations, the older ones
  * fading, the sum of the squared change of ease and that of the changes of ease and series multiplied. Plain numbers, so that it can be written down.
  */
-export type Luck = number[];
+export type Luck = [count: number, sum: number, squares: number, products: number];
 
 export const newLuck = (): Luck => [0, 0, 0, 0];
 
@@ -31,7 +31,7 @@ export function withoutLuck(
   const change = now - at(ease, index - 1);
   const gain = at(series, index) - at(series, index - 1);
   const fading = 0.5 ** (1 / halfLife);
-  let [count, sum, squares, products] = luck as [number, number, number, number];
+  let [count, sum, squares, products] = luck;
   if (!Number.isNaN(now)) {
     count += 1;
     sum += now;

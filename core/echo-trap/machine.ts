@@ -93,16 +93,19 @@ interface Lit {
   lasting: number;
 }
 
+/** Signs that the paper didn't have: they count in points alone. */
+const later = ['thoughts_shorten', 'episodes_grow', 'boards_lost', 'updates_clip'];
 /** An early sign that has stood for so many iterations is a warning by itself. */
 const persists = 20;
 
 /**
  * Where thoughts aren't told of, as in a run of another trainer, there is only what the paper had, and its rule: two early signs are a warning, as is one that persists. Signs of the
- * template count half while success still rises.
+ * template count half while success still rises, and signs of a family see the same thing and count once.
  */
 function paperEvidenceOf(lit: readonly Lit[], { trend }: Outcome, thresholds: Thresholds): number {
   const byFamily = new Map<string, number>();
   for (const { detector, lasting } of lit) {
+    if (later.includes(detector.name)) continue;
     const excused = trend > thresholds.learning && detector.regime === 'template' ? 0.5 : 1;
     const counted = excused * (detector.stage === 'early' && lasting >= persists ? 1 : 0.5);
     byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));

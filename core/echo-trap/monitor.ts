@@ -10,7 +10,7 @@ import { lampsOf } from './lamps.ts';
 import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { countsOf, isCounted, riskOf } from './risk.ts';
+import { countsOf, riskOf } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { type Point, Track } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
@@ -50,7 +50,7 @@ interface Verdict {
   position: Position | null;
   /** Whether there were episodes to judge by. */
   played: boolean;
-  /** Whether nothing spoke of a fall: no alarm, no chaos, no late sign. */
+  /** Whether nothing spoke of a fall: no alarm, a low risk, no chaos, no late sign. */
   clear: boolean;
   alert: TrapAlert | null;
 }
@@ -137,8 +137,8 @@ export class Monitor {
     const placed = this.verdicts.findLast(({ position }) => position)?.position;
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
-    const counts = countsOf(latches, this.calibration.thresholds);
-    const signals = shownSignals(latches, counts);
+    const { thresholds } = this.calibration;
+    const signals = shownSignals(latches, countsOf(latches, thresholds));
     const path = this.verdicts.flatMap(({ position }) => position?.point ?? []);
     return {
       state: last.state,
@@ -150,7 +150,7 @@ export class Monitor {
         signals,
         last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
       ),
-      risk: isCounted(latches) ? counts.reduce((sum, count) => sum + count, 0) : null,
+      risk: riskOf(latches, thresholds),
       lastHealthy,
       lamps: lampsOf(latches),
       map: {
@@ -206,7 +206,7 @@ export class Monitor {
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
-    const risk = riskOf(latches, thresholds);
+    const risk = riskOf(latches, thresholds) ?? 0;
     running.risky = risk >= 1 ? running.risky + 1 : 0;
     const level = moveOn(
       standing,
@@ -215,7 +215,7 @@ export class Monitor {
       thresholds.calm_for,
     );
     const position = positionOf(view, latches);
-    const regime = regimeOf(position?.point ?? null, latches);
+    const regime = regimeOf(position?.point ?? null, latches, isAlarm(standing.state));
     const clear =
       !isAlarm(standing.state) &&
       risk < uneasy &&
@@ -240,7 +240,8 @@ export class Monitor {
     const signals = shownSignals(latches, countsOf(latches, this.calibration.thresholds));
     const main = mainSignal(state, signals);
     const kind = state === 'locked' ? 'echo_trap_locked' : `echo_trap_${level}`;
-    const starts = signals.flatMap(({ since }) => since ?? []);
+    const counting = signals.filter(({ counts }) => counts > 0);
+    const starts = (counting.length > 0 ? counting : signals).flatMap(({ since }) => since ?? []);
     return {
       id: createHash('sha256')
         .update(JSON.stringify([kind, iteration]))

@@ -40,14 +40,15 @@ export function positionOf(view: View, latches: readonly Latch[]): Position | nu
   };
 }
 
-/** Chaos by its own signals, the rest by the quadrant. */
-export function regimeOf(point: RegimePoint | null, latches: readonly Latch[]): TrapRegime {
+/** Chaos by its own signals, the rest by the quadrant; what is alarmed about is in no healthy regime. */
+export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {
   const count = (regime: TrapRegime) =>
     detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
   const [chaos, template] = [count('chaos'), count('template')];
   if (chaos > 0 && chaos >= template) return 'chaos';
   if (!point) return template > 0 ? 'template' : 'unknown';
   const [varied, dependent] = [point.entropy >= cross.entropy, point.dependence >= cross.dependence];
-  if (varied) return dependent ? 'healthy' : 'template';
+  if (varied && dependent) return alarmed ? 'unknown' : 'healthy';
+  if (varied) return 'template';
   return dependent ? 'compressed' : 'entropy_collapse';
 }

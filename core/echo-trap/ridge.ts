@@ -53,7 +53,9 @@ export function fitRidge(examples: readonly Example[], penalty: number): Fit {
 
 /** Standard deviation of a sign over the examples; 1 where it never moves. */
 function spreadOf(examples: readonly Example[], sign: number, total: number): number {
-  const moment = (power: number) =>
-    examples.reduce((sum, { x, weight }) => sum + weight * x[sign]! ** power, 0) / total;
-  return Math.sqrt(Math.max(0, moment(2) - moment(1) ** 2)) || 1;
+  const over = (of: (value: number) => number) =>
+    examples.reduce((sum, { x, weight }) => sum + weight * of(x[sign]!), 0) / total;
+  const middle = over((value) => value);
+  const spread = Math.sqrt(over((value) => (value - middle) ** 2));
+  return spread > 1e-9 ? spread : 1;
 }

@@ -3,8 +3,8 @@ import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /**
- * How near a run is to a fall: every sign counts its points times how far it has come on the way from the run's own normal to its threshold. Nothing moves: 0; a warning takes 1.
- * Points are a logistic regression's on labelled runs (fit.ts).
+ * How near a run is to a fall: every sign counts its points times how far it has come on the way from the run's own normal (of the clip: from none) to its threshold. A warning
+ * takes a risk of 1. Points are a logistic regression's on labelled runs (fit.ts).
  */
 
 /** What is beyond doubt or has happened needs no points, and what only some runs measure would say more of who measured it. */
@@ -15,12 +15,12 @@ export const counted: readonly number[] = detectors.flatMap(({ name }, i) =>
   uncounted.includes(name) ? [] : i,
 );
 
-/** How far each sign that counts has come, 0 where it isn't known. */
+/** How far each sign that counts has come; 0 where the newest iteration says nothing of it. */
 export const strengthsOf = (latches: readonly Latch[]): number[] =>
   counted.map((i) => {
-    const { on, reading } = latches[i]!;
+    const { on, reading, fresh } = latches[i]!;
     if (detectors[i]!.allOrNothing) return Number(on);
-    return reading ? strengthOf(reading) : 0;
+    return reading && fresh ? strengthOf(reading) : 0;
   });
 
 /** Points were fitted to runs whose thoughts are known, and say nothing of others. */
@@ -38,5 +38,6 @@ export function countsOf(latches: readonly Latch[], { points }: Thresholds): num
   return counts;
 }
 
-export const riskOf = (latches: readonly Latch[], thresholds: Thresholds): number =>
-  countsOf(latches, thresholds).reduce((sum, count) => sum + count, 0);
+/** Null where points say nothing. */
+export const riskOf = (latches: readonly Latch[], thresholds: Thresholds): number | null =>
+  isCounted(latches) ? countsOf(latches, thresholds).reduce((sum, count) => sum + count, 0) : null;

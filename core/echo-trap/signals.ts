@@ -57,6 +57,8 @@ export interface Latch {
   since: number | null;
   /** Newest reading; null where there was none yet. */
   reading: Reading | null;
+  /** Whether it is of the newest iteration. */
+  fresh: boolean;
   /** The value farthest beyond its threshold in the present hot stretch, and in those before it since the signal came on. */
   extreme: number | null;
   memory: Memory;
@@ -70,6 +72,7 @@ export const newLatches = (): Latch[] =>
     on: false,
     since: null,
     reading: null,
+    fresh: false,
     extreme: null,
     memory: {},
   }));
@@ -81,6 +84,7 @@ export function readSignals(view: View, latches: readonly Latch[]): void {
 
 function take(detector: Detector, view: View, latch: Latch): void {
   const reading = detector.read(view, latch.memory);
+  latch.fresh = reading !== null;
   if (!reading) return;
   const { thresholds, iteration } = view;
   latch.reading = reading;

@@ -10,12 +10,13 @@ const states: Record<TrapState, string> = {
   locked:
     'Learning has stopped: one line of thought serves every board, and success neither falls nor rises.',
   watch: 'An early sign is there. It may pass; have an eye on it.',
-  warning: 'Several early signs agree: without a change this run is likely to collapse.',
+  warning: 'The risk of a fall is high: without a change this run is likely to collapse.',
   collapsing: 'The fall has begun.',
   collapsed: 'The run has lost most of what it had learned.',
 };
 
-const warnedAtEnd = 'The run ended while several early signs agreed: more of the same is likely to collapse.';
+const warnedAtEnd =
+  'The run ended while the risk of a fall was high: more of the same is likely to collapse.';
 
 const regimes: Record<TrapRegime, string> = {
   healthy: '',
@@ -40,7 +41,8 @@ const number = (value: number | null) => (value === null ? 'unknown' : String(Nu
 
 /** What a sign that has passed its worst was at its worst: the present value may look healthy beside the baseline. */
 const seen = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
-  const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}, normally ${number(baseline)}`;
+  const normally = baseline === 0 ? '' : `, normally ${number(baseline)}`;
+  const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}${normally}`;
   return `${title}${since === null ? '' : ` since iteration ${since}`}${series === '' ? '' : figures}.`;
 };
 

@@ -365,7 +365,7 @@ function machineCommands(root: Command): void {
     'calibrate',
     'how well the Echo Trap is foretold in labelled runs, by the monitor and by others',
     [
-      option('--fit', 'first search thresholds on `tuning`, and keep them in the data folder'),
+      option('--fit', 'first fit what signs count for to `tuning`, and keep it in the data folder'),
       option('--chart <file>', 'also draw every run with its alarms, as SVG'),
       json,
     ],

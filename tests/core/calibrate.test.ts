@@ -276,7 +276,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     rmSync(join(damaged, 'label.json'));
     expect(await run(folder)).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/echo-trap.json[\s\S]*earlier version[\s\S]*thresholds_invalid/),
+      errors: expect.stringMatching(/echo-trap.json[\s\S]*another version[\s\S]*thresholds_invalid/),
     });
     put('only/held-out/b', 'healthy');
     rmSync(fittedFile(world.home));

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Alert, EchoTrap } from '../../core/contract/contract.ts';
 import { echoTrap } from '../../core/contract/echo-trap.ts';
 import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { databaseFile } from '../../core/history/database.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
@@ -97,8 +99,11 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
   });
 
   test('a run that begins again from before an alert takes it back, and raises it again where it comes again', async () => {
-    const alone = play(world, 'chaos').alerts;
+    play(world, 'chaos');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));
+    const monitor = new Monitor(baseConfig);
+    monitor.takeAll(points);
+    const alone = monitor.alerts;
     const folder = world.run('again', [journal.started(0)]);
     const core = await world.core();
     let seq = 1;
@@ -115,15 +120,16 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     write(watch);
     await core.supervisor.refresh('again');
     expect(shown(core.annotations.alerts('again'))).toEqual(shown(alone.slice(0, 1) as unknown as Alert[]));
-    const resume = { checkpoint: 'checkpoints/000050', iteration: 50 };
+    const before = watch - 5;
+    const resume = { checkpoint: `checkpoints/${String(before).padStart(6, '0')}`, iteration: before };
     // Time passes between an alert and the trainer that takes it back.
     while (Date.now() <= core.annotations.alerts('again')[0]!.raisedAt) await setImmediate();
     const started = { ...JSON.parse(journal.started(seq++, resume)), time: Date.now() };
     appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(started)}\n`);
     await core.supervisor.refresh('again');
     expect(core.annotations.alerts('again')).toEqual([]);
-    expect(await core.supervisor.trap('again')).toMatchObject({ state: 'healthy', iteration: 50 });
-    write(watch, 51);
+    expect(await core.supervisor.trap('again')).toMatchObject({ state: 'healthy', iteration: before });
+    write(watch, before + 1);
     await core.supervisor.refresh('again');
     expect(core.annotations.alerts('again')).toHaveLength(1);
     await core.supervisor.rebuild();
@@ -161,7 +167,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect((await core.supervisor.trap('one'))!.calibration).toEqual(shippedCalibration.about);
     await core.dispose();
     const about = { source: 'fitted', models: ['mine'], runs: 9, note: 'made here' };
-    const fitted = { version: 1, calibration: about, thresholds: shippedCalibration.thresholds };
+    const fitted = { version: 2, calibration: about, thresholds: shippedCalibration.thresholds };
     writeFileSync(fittedFile(world.home), JSON.stringify(fitted));
     const next = await world.core();
     appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${journal.iteration(2, 2)}\n`);

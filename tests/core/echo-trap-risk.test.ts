@@ -75,7 +75,13 @@ describe('the risk of a run', () => {
     const [, first] = seriesOf('healthy');
     const still = new Monitor(baseConfig);
     for (let iteration = 1; iteration <= 60; iteration += 1) still.take({ ...first!, iteration });
-    expect(still.view()!.risk).toBeLessThan(0.4);
+    const { points, clipped } = shippedThresholds;
+    const share = first!.metrics['actor/clip_fraction_high']!;
+    expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / clipped, 10);
+    // What is no longer told counts no longer.
+    const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
+    for (let iteration = 61; iteration <= 120; iteration += 1) still.take({ iteration, metrics: rest });
+    expect(still.view()!.risk).toBeLessThan(1e-9);
   });
 
   test('hard levels that come together count nothing, where their ease is known', () => {
@@ -143,10 +149,14 @@ describe('the regression that points come from', () => {
     expect(100 * fitRidge(larger, 0.1).weights[0]!).toBeCloseTo(held.weights[0]!, 6);
   });
 
-  test('a sign that never moves and an empty set break nothing', () => {
+  test('a sign that never moves changes nothing, and an empty set breaks nothing', () => {
     expect(fitRidge([], 0.1)).toEqual({ weights: [], bias: 0 });
-    const { weights } = fitRidge([example([1, 0], true), example([1, 1], false)], 0.1);
-    expect(weights.every(Number.isFinite)).toBe(true);
+    const draw = random(9);
+    const examples = Array.from({ length: 100 }, () => example([draw()], draw() < 0.5, 1 / 100));
+    const moved = examples.map((each) => ({ ...each, x: [each.x[0]!, each.y ? 1 : 0.2] }));
+    const still = moved.map((each) => ({ ...each, x: [...each.x, 0.3] }));
+    expect(fitRidge(still, 0.1).weights[1]).toBeCloseTo(fitRidge(moved, 0.1).weights[1]!, 2);
+    expect(fitRidge(still, 0.1).weights[1]).toBeGreaterThan(1);
   });
 });
 
@@ -180,7 +190,7 @@ describe('points fitted to labelled runs', () => {
   });
 
   test('need runs of both kinds', () => {
-    for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)].slice(1), []])
+    for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)], []])
       expect(() => fitPoints(runs, shippedThresholds)).toThrow(
         expect.objectContaining({ code: 'labelled_runs_missing' }),
       );

@@ -37,8 +37,8 @@ describe("what the Echo Trap's monitor says of a run", () => {
   test.each(seeds)('either death is told of before success falls (seed %i)', (seed) => {
     for (const [fate, regimes] of [
       ['template', ['template', 'entropy_collapse']],
-      // Points count before a sign is on, and the map follows what is on.
-      ['chaos', ['chaos', 'healthy']],
+      // Signs count before they are on, and chaos is named by those that are.
+      ['chaos', ['chaos', 'unknown']],
     ] as const) {
       const monitor = monitorOf(seriesOf(fate, { seed, fall: 140 }));
       const [first] = monitor.alarms;
@@ -72,6 +72,15 @@ describe("what the Echo Trap's monitor says of a run", () => {
       expect(first, fate).toBeGreaterThanOrEqual(40);
       expect(first, fate).toBeLessThan(140);
     }
+    // What the paper didn't have says nothing there.
+    const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: {
+        'rollout/success_rate': metrics['rollout/success_rate'] ?? 0,
+        'actor/clip_fraction_high': 0.05,
+      },
+    }));
+    expect(monitorOf(clipped).alarms).toEqual([]);
   });
 
   test.each(seeds)('a locked run is told of, and no alarm is given (seed %i)', (seed) => {

@@ -107,12 +107,11 @@ export const gradientGrows: Detector = {
   },
 };
 
-/** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. */
+/** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. Its normal is none at all, whatever the run began with. */
 export const updatesClip: Detector = {
   name: 'updates_clip',
   title: 'Updates meet the clip',
-  meaning:
-    'A large share of tokens is held back by the clip: each update moves the policy farther than it should.',
+  meaning: 'In update after update the clip holds tokens back: each moves the policy farther than it should.',
   stage: 'early',
   regime: null,
   family: 'gradient',

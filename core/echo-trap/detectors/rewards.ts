@@ -54,7 +54,8 @@ export const boardsLost: Detector = {
   family: 'success',
   read(view, memory) {
     const series = 'rollout/pass_at_n';
-    const value = smoothLevelled(view, memory, series);
+    // A share, which the correction may carry past 1.
+    const value = Math.min(1, smoothLevelled(view, memory, series, 2 * view.thresholds.window));
     const peak = peakOf(memory, 'peak', value);
     if (Number.isNaN(value) || !(peak > 0)) return null;
     return low(view, series, value, peak, view.thresholds.boards * peak);

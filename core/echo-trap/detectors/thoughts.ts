@@ -124,7 +124,7 @@ export const episodesGrow: Detector = {
   family: 'moves',
   read(view, memory) {
     const series = 'rollout/turns';
-    const value = smoothLevelled(view, memory, series);
+    const value = smoothLevelled(view, memory, series, 2 * view.thresholds.window);
     const fewest = -peakOf(memory, 'fewest', -value);
     if (Number.isNaN(value) || !(fewest > 0)) return null;
     return high(view, series, value, fewest, view.thresholds.episode_growth * fewest);

@@ -34,7 +34,7 @@ interface Part extends Scores {
 /** Labelled runs that come with the app. */
 const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
 
-/** Labelled runs through our detectors and two others; with `fit`, thresholds are first searched on the tuning part and kept in the data folder. */
+/** Labelled runs through our detectors and two others; with `fit`, what signs count for is first fitted to the tuning part and kept in the data folder. */
 export function calibrate(folder: string | undefined, { home, json, fit, chart }: CalibrateOptions): void {
   const parts = readParts(folder ?? ownRuns);
   let calibration = readCalibration(dataFolder(home));
@@ -61,8 +61,8 @@ export function calibrate(folder: string | undefined, { home, json, fit, chart }
 }
 
 const titles: Record<string, string> = {
-  held_out: 'Held-out runs, which no threshold was chosen by',
-  tuning: 'Runs that thresholds were chosen by',
+  held_out: 'Held-out runs, which nothing was fitted to',
+  tuning: 'Runs that signs were fitted to',
 };
 
 /** A folder with `tuning` and `held-out`, or one that holds runs, which then count as held out. */

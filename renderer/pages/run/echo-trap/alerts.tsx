@@ -104,7 +104,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
         {brief && alert.series !== null && alert.value !== null && (
           <p className={styles.seen}>
             {metricTitle(alert.series)} {number(alert.value)}
-            {alert.baseline !== null && `, normally ${number(alert.baseline)}`}
+            {alert.baseline !== null && alert.baseline !== 0 && `, normally ${number(alert.baseline)}`}
           </p>
         )}
         {!brief && meaning && <p className={styles.seen}>{meaning}</p>}

@@ -25,14 +25,15 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
     <div className={styles.risk}>
       <p>
         <strong>Risk {points(risk)}</strong>
-        {parts.length === 0 ? ': no signal has moved. ' : ': '}
+        {parts.length === 0 ? ': nothing adds to it. ' : ': '}
         {inOrder(parts.slice(0, 3), ({ title, counts }, index) => (
           <span>
             {index > 0 && ', '}
             {title.toLowerCase()} {points(counts)}
           </span>
         ))}
-        {parts.length > 0 && '. '}A warning takes 1.
+        {parts.length > 3 && ` and ${parts.length - 3} more`}
+        {parts.length > 0 && '. '}A warning takes 1 for some iterations in a row.
       </p>
       <div className={styles.bar} aria-hidden="true">
         {parts.map(({ name, title, counts }) => (
@@ -48,7 +49,8 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
   );
 }
 
-const points = (counts: number) => String(Number(counts.toFixed(2)));
+/** Never more than it is: 1 is a warning's. */
+const points = (counts: number) => String(Math.floor(100 * counts) / 100);
 
 /** What counts and what is on, each with its series and the threshold at which it comes on; the rest on demand. */
 export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
@@ -66,7 +68,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
       </ul>
       {more > 0 && (
         <Button kind="quiet" onClick={() => setAll(!all)}>
-          {all ? 'Show what is on or counts alone' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
+          {all ? 'Show only what is on or counts' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
         </Button>
       )}
     </div>
