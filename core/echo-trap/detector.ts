@@ -67,13 +67,13 @@ export function smooth(
 
 /**
  * Mean of the last values as they would have been on levels of average ease, where the run tells how easy they were: which levels came up moves some series as much as the policy does.
- * NaN until the window is full, so that no few lucky levels become a best.
+ * From the third value on, as others: what a run did before its policy narrowed is often its best, and measured against later means falls were foretold worse.
  */
 export function smoothLevelled(view: View, memory: Memory, name: Watched, window: number): number {
   memory.luck ??= newLuck();
   const levelled = withoutLuck(view.track, view.index, name, memory.luck as Luck);
   const values = view.track.recentIndices(name, view.index, window).map(levelled);
-  return values.length < window ? Number.NaN : mean(values);
+  return values.length < 3 ? Number.NaN : mean(values);
 }
 
 /** The median of a series' first values; NaN until there are three. Once it is settled the values are forgotten. */
