@@ -150,7 +150,7 @@ export const echoTrap = z.object({
   iteration: z.number().int(),
   /** The state in a sentence, with what was seen. */
   summary: z.string(),
-  /** How near a fall is: the points of all signals together; a warning takes 1, for some iterations in a row. Null where no points are counted: there the paper's rule warns. */
+  /** How near a fall is: the points of all signals together; a warning takes 1. Null where no points are counted: there the paper's rule warns. */
   risk: z.number().nullable(),
   /** Newest iteration at which nothing spoke of a fall: no alarm, a low risk, no sign of chaos and no late one. A roll-back goes to a checkpoint at or before it. */
   lastHealthy: z.number().int().nullable(),

@@ -48,7 +48,7 @@ export function worth(score: Score): number {
 }
 
 /** Iterations before an onset that look like a fall to come, and those from which on it is too far off to say. */
-const near = 40;
+const near = 50;
 const far = 60;
 /** Iterations that a run takes to have a normal. */
 const settled = 8;

@@ -2,7 +2,6 @@ import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import type { Detector } from './detector.ts';
 import { lampsOf } from './lamps.ts';
 import type { Outcome } from './outcome.ts';
-import { isCounted } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -57,12 +56,12 @@ export function moveOn(
   return level;
 }
 
-/** What the signals of one iteration ask for; `risky`: for how many iterations in a row the risk has been one point or more. */
+/** What the signals of one iteration ask for; `risk` is null where points say nothing. */
 export function targetOf(
   latches: readonly Latch[],
   outcome: Outcome,
   iteration: number,
-  risky: number,
+  risk: number | null,
   thresholds: Thresholds,
 ): TrapState {
   const lit = detectors.flatMap((detector, i) => {
@@ -74,9 +73,10 @@ export function targetOf(
   if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
   if (isOn('not_finite')) return 'collapsing';
   if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
-  const warned = isCounted(latches)
-    ? risky >= thresholds.warn_after || (isOn('success_falls') && isConfirmed(latches))
-    : paperEvidenceOf(lit, outcome, thresholds) >= 1;
+  const warned =
+    risk === null
+      ? paperEvidenceOf(lit, outcome, thresholds) >= 1
+      : risk >= 1 || (isOn('success_falls') && isConfirmed(latches));
   if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = lit.filter(({ detector }) => detector.stage === 'early');
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');

@@ -37,8 +37,6 @@ interface Running {
   latches: Latch[];
   outcome: OutcomeMemory;
   standing: Standing;
-  /** Iterations in a row with a risk of one point or more. */
-  risky: number;
 }
 
 /** What was judged of one index. */
@@ -206,11 +204,10 @@ export class Monitor {
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
-    const risk = riskOf(latches, thresholds) ?? 0;
-    running.risky = risk >= 1 ? running.risky + 1 : 0;
+    const risk = riskOf(latches, thresholds);
     const level = moveOn(
       standing,
-      targetOf(latches, outcome, iteration, running.risky, thresholds),
+      targetOf(latches, outcome, iteration, risk, thresholds),
       iteration,
       thresholds.calm_for,
     );
@@ -218,7 +215,7 @@ export class Monitor {
     const regime = regimeOf(position?.point ?? null, latches, isAlarm(standing.state));
     const clear =
       !isAlarm(standing.state) &&
-      risk < uneasy &&
+      (risk ?? 0) < uneasy &&
       !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
     const { state, since } = standing;
     const verdict: Verdict = {
@@ -276,7 +273,6 @@ const newRunning = (): Running => ({
   latches: newLatches(),
   outcome: newOutcomeMemory(),
   standing: newStanding(),
-  risky: 0,
 });
 
 const isWhole = (config: unknown): config is RunConfig =>

@@ -1,4 +1,3 @@
-import { strengthOf } from './detector.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -15,13 +14,8 @@ export const counted: readonly number[] = detectors.flatMap(({ name }, i) =>
   uncounted.includes(name) ? [] : i,
 );
 
-/** How far each sign that counts has come; 0 where the newest iteration says nothing of it. */
-export const strengthsOf = (latches: readonly Latch[]): number[] =>
-  counted.map((i) => {
-    const { on, reading, fresh } = latches[i]!;
-    if (detectors[i]!.allOrNothing) return Number(on);
-    return reading && fresh ? strengthOf(reading) : 0;
-  });
+/** How far each sign that counts has come. */
+export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);
 
 /** Points were fitted to runs whose thoughts are known, and say nothing of others. */
 export const isCounted = (latches: readonly Latch[]) =>

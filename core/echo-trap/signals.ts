@@ -1,5 +1,5 @@
 import type { TrapSignal } from '../contract/echo-trap.ts';
-import type { Detector, Memory, Reading, View } from './detector.ts';
+import { type Detector, type Memory, type Reading, strengthOf, type View } from './detector.ts';
 import {
   entropyFalls,
   entropyRebounds,
@@ -57,8 +57,8 @@ export interface Latch {
   since: number | null;
   /** Newest reading; null where there was none yet. */
   reading: Reading | null;
-  /** Whether it is of the newest iteration. */
-  fresh: boolean;
+  /** How far it has come towards its threshold and beyond, 0 to 2: half of the newest iteration, half of what it was. */
+  strength: number;
   /** The value farthest beyond its threshold in the present hot stretch, and in those before it since the signal came on. */
   extreme: number | null;
   memory: Memory;
@@ -72,7 +72,7 @@ export const newLatches = (): Latch[] =>
     on: false,
     since: null,
     reading: null,
-    fresh: false,
+    strength: 0,
     extreme: null,
     memory: {},
   }));
@@ -84,8 +84,13 @@ export function readSignals(view: View, latches: readonly Latch[]): void {
 
 function take(detector: Detector, view: View, latch: Latch): void {
   const reading = detector.read(view, latch.memory);
-  latch.fresh = reading !== null;
-  if (!reading) return;
+  if (reading) turn(detector, reading, view, latch);
+  const strength = detector.allOrNothing ? Number(latch.on) : reading ? strengthOf(reading) : 0;
+  latch.strength = (latch.strength + strength) / 2;
+}
+
+/** On or off, after some iterations in a row. */
+function turn(detector: Detector, reading: Reading, view: View, latch: Latch): void {
   const { thresholds, iteration } = view;
   latch.reading = reading;
   if (reading.hot && latch.hot === 0) latch.hotSince = iteration;

@@ -91,9 +91,8 @@ export const thresholdsSchema = z.strictObject({
   stalled_for: z.number().int().min(6).max(500),
   learning: z.number().min(0).max(0.9),
 
-  /** A warning takes a risk of one point, for so many iterations in a row. */
+  /** A warning takes a risk of one point. */
   points: pointsSchema,
-  warn_after: z.number().int().min(1).max(100),
   /** Iterations of a lower level until a state is left downwards. */
   calm_for: z.number().int().min(1).max(200),
 });
@@ -138,23 +137,22 @@ export const shippedThresholds: Thresholds = {
     spread_falls: 0,
     groups_fail: 0,
     entropy_falls: 0,
-    entropy_rises: 0.26,
+    entropy_rises: 0.27,
     entropy_rebounds: 0,
     template_spreads: 0,
     one_thought: 0,
     thoughts_alike: 0,
-    thoughts_shorten: 0.11,
+    thoughts_shorten: 0.034,
     moves_lose_board: 0,
-    episodes_grow: 0.28,
-    boards_lost: 0.37,
-    format_falls: 0.19,
+    episodes_grow: 0.3,
+    boards_lost: 0.43,
+    format_falls: 0.2,
     replies_grow: 0,
-    updates_clip: 0.32,
+    updates_clip: 0.36,
     gradient_grows: 0,
     gradient_spikes: 0,
-    success_falls: 0.042,
+    success_falls: 0,
   },
-  warn_after: 2,
   calm_for: 25,
 };
 

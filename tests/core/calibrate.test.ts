@@ -241,13 +241,14 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     put('tuning/a', 'template');
     put('tuning/b', 'healthy', { seed: 2 });
     put('tuning/c', 'locked', { seed: 3 });
+    const blunt = Object.fromEntries(Object.keys(shippedThresholds.points).map((name) => [name, 0]));
     writeFileSync(
       fittedFile(world.home),
       JSON.stringify({
         version: 2,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // So blunt that nothing is seen.
-        thresholds: { ...shippedThresholds, warn_after: 100 },
+        thresholds: { ...shippedThresholds, points: blunt },
       }),
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;

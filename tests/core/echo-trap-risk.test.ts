@@ -45,7 +45,7 @@ describe('the risk of a run', () => {
     });
   };
 
-  test('is the points of its signs together, and a warning takes one point twice in a row', () => {
+  test('is the points of its signs together, and a warning takes one', () => {
     const views = all('template', 140);
     for (const { risk, signals } of views)
       expect(risk).toBeCloseTo(
@@ -55,9 +55,7 @@ describe('the risk of a run', () => {
     const warned = views.findIndex(({ state }) => state === 'warning');
     expect(warned).toBeGreaterThan(20);
     expect(views[warned]!.risk).toBeGreaterThanOrEqual(1);
-    expect(views[warned - 1]!.risk).toBeGreaterThanOrEqual(1);
-    for (const [i, { risk }] of views.slice(0, warned - 1).entries())
-      if (risk! >= 1) expect(views[i + 1]!.risk).toBeLessThan(1);
+    for (const { risk } of views.slice(0, warned)) expect(risk ?? 0).toBeLessThan(1);
     // The sign that counts most is what the warning tells of.
     const [heaviest] = views[warned]!.signals.toSorted((a, b) => b.counts - a.counts);
     expect(views[warned]!.summary).toContain(heaviest!.title);
@@ -81,7 +79,7 @@ describe('the risk of a run', () => {
     // What is no longer told counts no longer.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.take({ iteration, metrics: rest });
-    expect(still.view()!.risk).toBeLessThan(1e-9);
+    expect(still.view()!.risk).toBeCloseTo(0, 4);
   });
 
   test('hard levels that come together count nothing, where their ease is known', () => {

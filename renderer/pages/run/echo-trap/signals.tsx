@@ -33,7 +33,7 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
           </span>
         ))}
         {parts.length > 3 && ` and ${parts.length - 3} more`}
-        {parts.length > 0 && '. '}A warning takes 1 for some iterations in a row.
+        {parts.length > 0 && '. '}A warning takes 1.
       </p>
       <div className={styles.bar} aria-hidden="true">
         {parts.map(({ name, title, counts }) => (
