@@ -16,6 +16,7 @@ export const metricTitles: Readonly<Record<string, string>> = {
   'rollout/turns': 'turns per episode',
   'rollout/pass_at_n': 'groups in which any succeeds',
   'actor/clip_fraction_high': 'share of tokens that the clip holds back',
+  'rollout/answer_entropy': 'entropy of answers',
   'rollout/template_share': 'share of the commonest thought',
   'actor/grad_norm': 'gradient norm',
   'actor/grad_norm_max': 'largest gradient norm',

@@ -94,7 +94,7 @@ interface Lit {
 }
 
 /** Signs that the paper didn't have: they count in points alone. */
-const later = ['thoughts_shorten', 'episodes_grow', 'boards_lost', 'updates_clip'];
+const later = ['thoughts_shorten', 'moves_scatter', 'episodes_grow', 'boards_lost', 'updates_clip'];
 /** An early sign that has stood for so many iterations is a warning by itself. */
 const persists = 20;
 

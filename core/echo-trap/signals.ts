@@ -15,6 +15,7 @@ import { boardsLost, groupsFail, spreadFalls, successFalls, successLost } from '
 import {
   episodesGrow,
   movesLoseBoard,
+  movesScatter,
   oneThought,
   templateSpreads,
   thoughtsAlike,
@@ -35,6 +36,7 @@ export const detectors: readonly Detector[] = [
   thoughtsShorten,
   thoughtsLoseBoard,
   movesLoseBoard,
+  movesScatter,
   episodesGrow,
   boardsLost,
   formatFalls,

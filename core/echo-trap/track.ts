@@ -16,6 +16,7 @@ export const watched = [
   'rollout/zero_std_solved',
   'rollout/zero_std_failed',
   'rollout/entropy',
+  'rollout/answer_entropy',
   'rollout/format_valid_rate',
   'rollout/action_valid_rate',
   'rollout/response_tokens',

@@ -113,6 +113,23 @@ export const thoughtsShorten: Detector = {
   },
 };
 
+/** Of the tokens after the thought, where the move is chosen: it may rise while thoughts become sure, and then the thought no longer decides. */
+export const movesScatter: Detector = {
+  name: 'moves_scatter',
+  title: 'Moves are drawn by chance',
+  meaning: 'Behind the same thought the policy chooses its moves more and more by chance.',
+  stage: 'early',
+  regime: null,
+  family: 'moves',
+  read(view, memory) {
+    const series = 'rollout/answer_entropy';
+    const value = smooth(view, series);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || !(baseline > 0)) return null;
+    return high(view, series, value, baseline, view.thresholds.entropy_high * baseline);
+  },
+};
+
 /** Against the run's own shortest: a run that learns needs fewer turns, and one that is about to fall wanders first. */
 export const episodesGrow: Detector = {
   name: 'episodes_grow',
