@@ -40,7 +40,7 @@ export function worth(score: Score): number {
   const falseRate = score.false_alarms_per_1000 ?? 0;
   return (
     (score.recall ?? 1) -
-    0.15 * falseRate -
+    0.08 * falseRate -
     share('solved') -
     0.15 * share('locked') +
     0.1 * Math.min(1, (score.median_lead ?? 0) / 40)
@@ -55,7 +55,7 @@ const settled = 8;
 /** Of the weights, beside a loss whose examples weigh 1 together. */
 const penalty = 0.03;
 /** Levels of the score that a warning is tried at. */
-const levels = 40;
+const levels = 80;
 
 /**
  * Thresholds whose points are those of a ridge regression on the runs, and whose warning lies where the same runs are told best. Throws `labelled_runs_missing` where no run

@@ -109,14 +109,14 @@ const lakeTrap: Preset = {
   summary:
     'A learning rate that is too high, twice over few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
   method: 'Learns twice from every level in long steps, with nothing that keeps words varied.',
-  expects: 'a warning near iteration 77, and success falling by half after iteration 90',
+  expects: 'a warning near iteration 77, success that wavers, and nothing left of it by iteration 150',
   baseline: false,
 };
 lakeTrap.config = {
   ...lakeTrap.config,
   preset: lakeTrap.id,
-  // Five seeds were tried, and all fall. This one has the paper's order: thoughts, spread, the warning, then success, by and by rather than at once.
-  seed: 5,
+  // Five seeds were tried, and all fall. This one falls to nothing, long after the warning.
+  seed: 1,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },
   policy_loss: { ...lakeTrap.config.policy_loss, epochs: 2, entropy_coefficient: 0 },
