@@ -253,6 +253,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
     expect(before.hits).toBe(0);
+    // What can't be used is no obstacle to what takes its place.
+    writeFileSync(fittedFile(world.home), '{"version":1}');
     const { status, output } = await run(folder, '--json', '--fit');
     expect(status).toBe(0);
     expect(JSON.parse(output).tuning.ours).toMatchObject({ recall: 1, false_alarms: 0 });

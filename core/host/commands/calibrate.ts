@@ -37,7 +37,6 @@ const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
 /** Labelled runs through our detectors and two others; with `fit`, what signs count for is first fitted to the tuning part and kept in the data folder. */
 export function calibrate(folder: string | undefined, { home, json, fit, chart }: CalibrateOptions): void {
   const parts = readParts(folder ?? ownRuns);
-  let calibration = readCalibration(dataFolder(home));
   if (fit) {
     if (!parts.tuning)
       throw new Failure(
@@ -45,9 +44,9 @@ export function calibrate(folder: string | undefined, { home, json, fit, chart }
         `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
         'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
       );
-    calibration = fitted(parts.tuning);
-    writeCalibration(dataFolder(home), calibration);
+    writeCalibration(dataFolder(home), fitted(parts.tuning));
   }
+  const calibration = readCalibration(dataFolder(home));
   if (chart) writeChart(chart, Object.values(parts).flat(), calibration);
   const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
   if (json) {
