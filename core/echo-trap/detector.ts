@@ -107,3 +107,14 @@ export function high(view: View, series: Watched, value: number, baseline: numbe
   const cool = value <= Math.min(back, threshold);
   return { series, value, baseline, threshold, hot: value > threshold, cool } satisfies Reading;
 }
+
+/** A series against the run's own first values: bad from `factor` times them on, upwards where that is more than 1. `windows`: over how many windows it is averaged. */
+export const againstStart =
+  (series: Watched, factor: (thresholds: Thresholds) => number, windows = 1): Detector['read'] =>
+  (view, memory) => {
+    const value = smooth(view, series, windows * view.thresholds.window);
+    const baseline = baselineOf(view, memory, series);
+    if (Number.isNaN(value) || !(baseline > 0)) return null;
+    const share = factor(view.thresholds);
+    return (share > 1 ? high : low)(view, series, value, baseline, share * baseline);
+  };

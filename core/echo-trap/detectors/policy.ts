@@ -1,4 +1,14 @@
-import { baselineOf, type Detector, high, low, type Memory, peakOf, smooth, type View } from '../detector.ts';
+import {
+  againstStart,
+  baselineOf,
+  type Detector,
+  high,
+  low,
+  type Memory,
+  peakOf,
+  smooth,
+  type View,
+} from '../detector.ts';
 import { median, type Watched } from '../track.ts';
 
 /** What the policy's words and its updates show. */
@@ -12,12 +22,7 @@ export const entropyFalls: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'entropy',
-  read(view, memory) {
-    const value = smooth(view, entropy);
-    const baseline = baselineOf(view, memory, entropy);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return low(view, entropy, value, baseline, view.thresholds.entropy_low * baseline);
-  },
+  read: againstStart(entropy, ({ entropy_low }) => entropy_low),
 };
 
 /** The other death: words are drawn more and more by chance, until replies lose their form. */
@@ -29,12 +34,7 @@ export const entropyRises: Detector = {
   stage: 'early',
   regime: 'chaos',
   family: 'entropy',
-  read(view, memory) {
-    const value = smooth(view, entropy);
-    const baseline = baselineOf(view, memory, entropy);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return high(view, entropy, value, baseline, view.thresholds.entropy_high * baseline);
-  },
+  read: againstStart(entropy, ({ entropy_high }) => entropy_high),
 };
 
 /** The paper: entropy that turns and rises fast is a sign too. Against its own lowest, for a run whose entropy had fallen. */
@@ -98,13 +98,7 @@ export const gradientGrows: Detector = {
   stage: 'early',
   regime: null,
   family: 'gradient',
-  read(view, memory) {
-    const series = 'actor/grad_norm';
-    const value = smooth(view, series, 2 * view.thresholds.window);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return high(view, series, value, baseline, view.thresholds.gradient_growth * baseline);
-  },
+  read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
 };
 
 /** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. Its normal is none at all, whatever the run began with. */
@@ -172,11 +166,5 @@ export const repliesGrow: Detector = {
   stage: 'early',
   regime: 'chaos',
   family: 'form',
-  read(view, memory) {
-    const series = 'rollout/response_tokens';
-    const value = smooth(view, series);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return high(view, series, value, baseline, view.thresholds.length_change * baseline);
-  },
+  read: againstStart('rollout/response_tokens', ({ length_change }) => length_change),
 };

@@ -1,4 +1,13 @@
-import { baselineOf, type Detector, high, low, peakOf, smooth, smoothLevelled } from '../detector.ts';
+import {
+  againstStart,
+  baselineOf,
+  type Detector,
+  high,
+  low,
+  peakOf,
+  smooth,
+  smoothLevelled,
+} from '../detector.ts';
 
 /** What thoughts and first moves say of their boards. */
 
@@ -104,13 +113,7 @@ export const thoughtsShorten: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'form',
-  read(view, memory) {
-    const series = 'rollout/think_tokens';
-    const value = smooth(view, series);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return low(view, series, value, baseline, view.thresholds.thought_length * baseline);
-  },
+  read: againstStart('rollout/think_tokens', ({ thought_length }) => thought_length),
 };
 
 /** Of the tokens after the thought, where the move is chosen: it may rise while thoughts become sure, and then the thought no longer decides. */
@@ -121,13 +124,7 @@ export const movesScatter: Detector = {
   stage: 'early',
   regime: null,
   family: 'moves',
-  read(view, memory) {
-    const series = 'rollout/answer_entropy';
-    const value = smooth(view, series);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    return high(view, series, value, baseline, view.thresholds.entropy_high * baseline);
-  },
+  read: againstStart('rollout/answer_entropy', ({ entropy_high }) => entropy_high),
 };
 
 /** Against the run's own shortest: a run that learns needs fewer turns, and one that is about to fall wanders first. */
