@@ -1,7 +1,9 @@
+import type { TrapState } from '../contract/echo-trap.ts';
 import { Failure } from '../contract/failure.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
 import type { LabelledRun } from './labelled-runs.ts';
+import { isAlarm, moveOn, newStanding, targetOf } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
@@ -21,12 +23,14 @@ export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
 }
 
 export const judgeAll = (runs: readonly LabelledRun[], alarmsOf: (run: LabelledRun) => number[]): Judged[] =>
-  runs.map((run) => ({
-    run,
-    first: firstOf(run),
-    last: run.points.at(-1)?.iteration ?? 0,
-    alarms: alarmsOf(run),
-  }));
+  runs.map((run) => judgedBy(run, alarmsOf(run)));
+
+const judgedBy = (run: LabelledRun, alarms: number[]): Judged => ({
+  run,
+  first: firstOf(run),
+  last: run.points.at(-1)?.iteration ?? 0,
+  alarms,
+});
 
 const firstOf = ({ points }: LabelledRun) =>
   points.find(({ metrics }) => 'rollout/success_rate' in metrics)?.iteration ?? 1;
@@ -57,31 +61,132 @@ const penalty = 0.03;
 /** Levels of the score that a warning is tried at. */
 const levels = 80;
 
+/** An iteration as far as points matter; all that it holds is the same whatever they are. */
+interface Step {
+  iteration: number;
+  /** How far each sign that counts has come; null where points say nothing. */
+  strengths: number[] | null;
+  /** The state that is asked for under a risk of 1, and from it on. */
+  below: TrapState;
+  above: TrapState;
+}
+
+/** A run whose signs were read once, so that many points can be tried on it. */
+interface ReadRun {
+  run: LabelledRun;
+  steps: Step[];
+  examples: Example[];
+}
+
+function readRun(run: LabelledRun, thresholds: Thresholds): ReadRun {
+  const facts = factsOf(run.config);
+  const track = new Track();
+  for (const point of run.points) track.put(point);
+  const latches = newLatches();
+  const memory = newOutcomeMemory();
+  const steps: Step[] = [];
+  for (let index = 0; index < track.length; index += 1) {
+    if (!track.isPlayed(index)) continue;
+    const iteration = track.iterations[index]!;
+    const outcome = followOutcome(track, index, thresholds, facts, memory);
+    readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
+    const strengths = isCounted(latches) ? strengthsOf(latches) : null;
+    const target = (risk: number) => targetOf(latches, outcome, iteration, strengths && risk, thresholds);
+    steps.push({ iteration, strengths, below: target(0), above: target(1) });
+  }
+  return { run, steps, examples: examplesOf(run, steps) };
+}
+
+/** What a run says of points: how far each sign had come by each iteration, and whether a fall was near. A long run counts no more than a short one. */
+function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
+  if (!saysOfPoints(run)) return [];
+  const first = firstOf(run);
+  const found = steps.flatMap(({ iteration, strengths }) => {
+    const until = run.collapsed === null ? Number.POSITIVE_INFINITY : run.collapsed - iteration;
+    if (!strengths || iteration - first < settled || until < 0 || (until > near && until <= far)) return [];
+    return { x: strengths, y: until <= near };
+  });
+  return found.map((each) => ({ ...each, weight: 1 / found.length }));
+}
+
+/** Runs that declined may have been about to fall or not, and those that were lost at once had no time for signs. */
+const saysOfPoints = (run: LabelledRun) =>
+  run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
+
+/** The alarms of {@link ourAlarms}, from signs that were read before. */
+function alarmsIn({ steps }: ReadRun, { points, calm_for }: Thresholds): number[] {
+  const weights = weightsOf(points);
+  const standing = newStanding();
+  const alarms: number[] = [];
+  for (const { iteration, strengths, below, above } of steps) {
+    const before = isAlarm(standing.state);
+    const risk = strengths?.reduce((sum, strength, i) => sum + strength * weights[i]!, 0) ?? 0;
+    moveOn(standing, risk >= 1 ? above : below, iteration, calm_for);
+    if (!before && isAlarm(standing.state)) alarms.push(iteration);
+  }
+  return alarms;
+}
+
 /**
  * Thresholds whose points are those of a ridge regression on the runs, and whose warning lies where the same runs are told best. Throws `labelled_runs_missing` where no run
  * collapsed, or all did.
  */
-export function fitPoints(
+export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+  const fit = fitTo(
+    runs.map((run) => readRun(run, start)),
+    start,
+  );
+  if (fit) return fit;
+  throw new Failure(
+    'labelled_runs_missing',
+    'Points can only be fitted where some run collapsed and some run did not.',
+    'Add runs of the missing kind to `tuning`, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
+  );
+}
+
+/**
+ * What a fit is worth on settings that it hasn't seen: the runs of each setting are judged by points that were fitted to all the others. Null where a part of the settings is left with
+ * runs of one kind.
+ */
+export function crossValidate(
   runs: readonly LabelledRun[],
   start: Thresholds,
   progress: (share: number) => void = () => {},
-): Thresholds {
-  const used = runs.filter(saysOfPoints);
-  const examples = used.flatMap((run) => examplesOf(run, start));
-  const kinds = new Set(used.map(({ collapsed }) => collapsed !== null));
-  const fit = kinds.size === 2 ? fitTo(examples) : null;
-  if (!fit)
-    throw new Failure(
-      'labelled_runs_missing',
-      'Points can only be fitted where some run collapsed and some run did not.',
-      'Add runs of the missing kind to `tuning`, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
+): Score | null {
+  const read = runs.map((run) => readRun(run, start));
+  const judged: Judged[] = [];
+  for (const settings of new Set(runs.map((run) => run.settings))) {
+    progress(judged.length / runs.length);
+    const fit = fitTo(
+      read.filter(({ run }) => run.settings !== settings),
+      start,
     );
+    if (!fit) return null;
+    const left = read.filter(({ run }) => run.settings === settings);
+    judged.push(...left.map((each) => judgedBy(each.run, alarmsIn(each, fit))));
+  }
+  return scoreOf(judged);
+}
+
+/** Both kinds together weigh the same; null where one is missing. */
+function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
+  const examples = read.flatMap((each) => each.examples);
+  const total = (kind: boolean) =>
+    examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
+  const totals = { true: total(true), false: total(false) };
+  if (totals.true === 0 || totals.false === 0) return null;
+  const fit = fitRidge(
+    examples.map(({ x, y, weight }) => ({ x, y, weight: weight / (2 * totals[`${y}`]) })),
+    penalty,
+  );
   const scores = examples.map(({ x }) => scoreBy(fit, x)).sort((a, b) => a - b);
   const tried = Array.from({ length: levels }, (_, i) => {
     const level = scores[Math.floor(scores.length * (0.5 + (0.5 * i) / levels))]!;
-    const thresholds = withPoints(start, fit, level);
-    progress((i + 1) / levels);
-    return { thresholds, worth: worth(scoreOf(judgeAll(runs, (run) => ourAlarms(run, thresholds)))) };
+    const thresholds = { ...start, points: pointsOf(fit, level) };
+    return {
+      thresholds,
+      worth: worth(scoreOf(read.map((each) => judgedBy(each.run, alarmsIn(each, thresholds))))),
+    };
   });
   const most = Math.max(...tried.map((each) => each.worth));
   // The middle of the levels from the first that is best on.
@@ -92,52 +197,17 @@ export function fitPoints(
 }
 
 /** A score of `level` becomes a risk of one point, that of no sign at all none; rounded, since a third digit says nothing. */
-function withPoints(thresholds: Thresholds, { weights, bias }: Fit, level: number): Thresholds {
+function pointsOf({ weights, bias }: Fit, level: number): Thresholds['points'] {
   const scale = 1 / Math.max(0.5, level - bias);
   const named = counted.map((place, i) => [
     detectors[place]!.name,
     Number(Math.min(2, weights[i]! * scale).toPrecision(2)),
   ]);
-  return { ...thresholds, points: Object.fromEntries(named) as Thresholds['points'] };
+  return Object.fromEntries(named) as Thresholds['points'];
 }
+
+const weightsOf = (points: Thresholds['points']) =>
+  counted.map((place) => points[detectors[place]!.name as keyof typeof points]);
 
 const scoreBy = ({ weights, bias }: Fit, x: readonly number[]) =>
   x.reduce((sum, value, i) => sum + weights[i]! * value, bias);
-
-/** Both kinds together weigh the same; null where one is missing. */
-function fitTo(examples: readonly Example[]): Fit | null {
-  const total = (kind: boolean) =>
-    examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
-  const totals = { true: total(true), false: total(false) };
-  if (totals.true === 0 || totals.false === 0) return null;
-  return fitRidge(
-    examples.map(({ x, y, weight }) => ({ x, y, weight: weight / (2 * totals[`${y}`]) })),
-    penalty,
-  );
-}
-
-/** Runs that declined may have been about to fall or not, and those that were lost at once had no time for signs. */
-const saysOfPoints = (run: LabelledRun) =>
-  run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
-
-/** What a run says of points: how far each sign had come by each iteration, and whether a fall was near. A long run counts no more than a short one. */
-function examplesOf(run: LabelledRun, thresholds: Thresholds): Example[] {
-  const first = firstOf(run);
-  const facts = factsOf(run.config);
-  const track = new Track();
-  for (const point of run.points) track.put(point);
-  const latches = newLatches();
-  const memory = newOutcomeMemory();
-  const found: { x: number[]; y: boolean }[] = [];
-  for (let index = 0; index < track.length; index += 1) {
-    if (!track.isPlayed(index)) continue;
-    const iteration = track.iterations[index]!;
-    const outcome = followOutcome(track, index, thresholds, facts, memory);
-    readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
-    if (!isCounted(latches)) continue;
-    const until = run.collapsed === null ? Number.POSITIVE_INFINITY : run.collapsed - iteration;
-    if (iteration - first < settled || until < 0 || (until > near && until <= far)) continue;
-    found.push({ x: strengthsOf(latches), y: until <= near });
-  }
-  return found.map((each) => ({ ...each, weight: 1 / found.length }));
-}

@@ -28,6 +28,8 @@ export interface LabelledRun {
   /** What it was trained on and by, for tables. */
   environment: string;
   algorithm: string;
+  /** The same for runs that learn in the same way from other seeds. */
+  settings: string;
 }
 
 /**
@@ -78,7 +80,24 @@ export function readLabelledRun(folder: string): LabelledRun | null {
     kind: found.kind,
     environment: environments.map(({ type }) => type).join(' + ') || 'unknown',
     algorithm: algorithmOf(config as Partial<RunConfig>),
+    settings: settingsOf(config as Partial<RunConfig>),
   };
+}
+
+/** What a policy learns from and how; not what is evaluated and kept of it. */
+function settingsOf(config: Partial<RunConfig>): string {
+  const { environments, rollout, reward, filter, advantage, policy_loss, optimizer, critic, kl } = config;
+  return JSON.stringify([
+    environments,
+    rollout,
+    reward,
+    filter,
+    advantage,
+    policy_loss,
+    optimizer,
+    critic,
+    kl,
+  ]);
 }
 
 function algorithmOf({ advantage, filter }: Partial<RunConfig>): string {

@@ -366,6 +366,7 @@ function machineCommands(root: Command): void {
     'how well the Echo Trap is foretold in labelled runs, by the monitor and by others',
     [
       option('--fit', 'first fit what signs count for to `tuning`, and keep it in the data folder'),
+      option('--cross-validate', 'also judge the runs of each setting by points fitted to the others'),
       option('--chart <file>', 'also draw every run with its alarms, as SVG'),
       json,
     ],

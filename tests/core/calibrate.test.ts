@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
+import { fitPoints, judgeAll, ourAlarms } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
@@ -260,6 +261,34 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(JSON.parse(output).tuning.ours).toMatchObject({ recall: 1, false_alarms: 0 });
     expect(readCalibration(world.home)).toMatchObject({
       about: { source: 'fitted', runs: 3, models: ['starter on frozen-lake'] },
+    });
+  });
+
+  test('judges the runs of each setting by points that were fitted to the others', async () => {
+    const presets = ['starter-frozen-lake-grpo', 'starter-frozen-lake-ppo', 'starter-sokoban-grpo'];
+    for (const [i, preset] of presets.entries()) {
+      put(`tuning/${preset}-fell`, i === 1 ? 'chaos' : 'template', { preset, seed: i });
+      put(`tuning/${preset}-held`, 'healthy', { preset, seed: i + 10 });
+    }
+    const runs = readLabelledRuns(join(folder, 'tuning'));
+    expect(new Set(runs.map(({ settings }) => settings)).size).toBe(3);
+    // The same by way of monitors, one run after the other.
+    const judgedApart = runs.flatMap((run) => {
+      const others = runs.filter(({ settings }) => settings !== run.settings);
+      return judgeAll([run], () => ourAlarms(run, fitPoints(others, shippedThresholds)));
+    });
+    const { status, output } = await run(folder, '--json', '--cross-validate');
+    expect(status).toBe(0);
+    const { left_out } = JSON.parse(output);
+    expect(left_out).toEqual(JSON.parse(JSON.stringify(scoreOf(judgedApart))));
+    expect(left_out).toMatchObject({ runs: 6, collapsed: 3, healthy_iterations: expect.any(Number) });
+    expect((await run(folder, '--cross-validate')).output).toMatch(
+      /each setting judged by points[\s\S]*6 \(3\)/,
+    );
+    for (const preset of presets.slice(1)) rmSync(join(folder, `tuning/${preset}-fell`), { recursive: true });
+    expect(await run(folder, '--cross-validate')).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(/Without the runs of one setting[\s\S]*labelled_runs_missing/),
     });
   });
 

@@ -8,7 +8,7 @@ import {
   readCalibration,
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
-import { fitPoints, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
+import { crossValidate, fitPoints, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
 import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
@@ -21,6 +21,7 @@ interface CalibrateOptions {
   home?: string;
   json?: boolean;
   fit?: boolean;
+  crossValidate?: boolean;
   chart?: string;
 }
 
@@ -35,25 +36,29 @@ interface Part extends Scores {
 const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
 
 /** Labelled runs through our detectors and two others; with `fit`, what signs count for is first fitted to the tuning part and kept in the data folder. */
-export function calibrate(folder: string | undefined, { home, json, fit, chart }: CalibrateOptions): void {
+export function calibrate(folder: string | undefined, options: CalibrateOptions): void {
+  const { home, json, fit, chart } = options;
   const parts = readParts(folder ?? ownRuns);
-  if (fit) {
-    if (!parts.tuning)
-      throw new Failure(
-        'labelled_runs_missing',
-        `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
-        'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
-      );
-    writeCalibration(dataFolder(home), fitted(parts.tuning));
-  }
+  if ((fit || options.crossValidate) && !parts.tuning)
+    throw new Failure(
+      'labelled_runs_missing',
+      `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
+      'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
+    );
+  if (fit) writeCalibration(dataFolder(home), fitted(parts.tuning!));
+  const leftOut = options.crossValidate ? validated(parts.tuning!) : null;
   const calibration = readCalibration(dataFolder(home));
   if (chart) writeChart(chart, Object.values(parts).flat(), calibration);
   const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
   if (json) {
-    print(JSON.stringify(Object.fromEntries(judged), null, 2));
+    print(JSON.stringify({ ...Object.fromEntries(judged), ...(leftOut && { left_out: leftOut }) }, null, 2));
     return;
   }
   for (const [name, part] of judged) print(`${titles[name]}\n${partTable(part)}\n`);
+  if (leftOut)
+    print(
+      `The tuning runs again, each setting judged by points that were fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
+    );
   print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
     print(`The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on.`);
@@ -77,13 +82,7 @@ function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: Labelle
 
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
-  const said = process.stderr.isTTY;
-  const thresholds = fitPoints(
-    runs,
-    shippedThresholds,
-    (share) => said && process.stderr.write(`\rfitting points: ${Math.round(100 * share)} %`),
-  );
-  if (said) process.stderr.write('\n');
+  const thresholds = fitPoints(runs, shippedThresholds);
   const models = [...new Set(runs.map((run) => `${modelOf(run.config)} on ${run.environment}`))].sort();
   return {
     thresholds,
@@ -94,6 +93,23 @@ function fitted(runs: readonly LabelledRun[]): Calibration {
       note: 'Fitted to your own labelled runs; other models and environments may need others.',
     },
   };
+}
+
+/** Throws `labelled_runs_missing` where the runs of one setting are all that collapsed, or all that did not. */
+function validated(runs: readonly LabelledRun[]): Score {
+  const isWatched = process.stderr.isTTY;
+  const score = crossValidate(
+    runs,
+    shippedThresholds,
+    (share) => isWatched && process.stderr.write(`\rleaving out settings: ${Math.round(100 * share)} %`),
+  );
+  if (isWatched) process.stderr.write('\n');
+  if (score) return score;
+  throw new Failure(
+    'labelled_runs_missing',
+    'Without the runs of one setting, no run is left that collapsed, or none that did not.',
+    'Add runs of at least two settings that collapse and of two that do not to `tuning`.',
+  );
 }
 
 const modelOf = (config: unknown) =>
