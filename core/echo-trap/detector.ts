@@ -35,6 +35,10 @@ export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   regime: TrapRegime | null;
   /** What it looks at: detectors of one family see the same thing. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
+  /** The paper didn't have it: it counts in points alone. */
+  later?: true;
+  /** It has no points: it is beyond doubt or has happened already, or only some runs measure it, and points would say more of who measured it. */
+  uncounted?: true;
   /** What its value says passes at once or only counts after a while: it has its strength while it is on, whatever its value. */
   allOrNothing?: true;
   /** Iterations in a row that it takes, where they are others than everyone's. */

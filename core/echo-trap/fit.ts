@@ -168,13 +168,15 @@ export function crossValidate(
   return scoreOf(judged);
 }
 
-/** Both kinds together weigh the same; null where one is missing. */
+/** Both answers together weigh the same; null where no run collapsed, or all did. */
 function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
-  const examples = read.flatMap((each) => each.examples);
+  const says = read.filter(({ examples }) => examples.length > 0);
+  if (new Set(says.map(({ run }) => run.collapsed !== null)).size < 2) return null;
+  const examples = says.flatMap((each) => each.examples);
   const total = (kind: boolean) =>
     examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
   const totals = { true: total(true), false: total(false) };
-  if (totals.true === 0 || totals.false === 0) return null;
+  if (totals.true === 0) return null;
   const fit = fitRidge(
     examples.map(({ x, y, weight }) => ({ x, y, weight: weight / (2 * totals[`${y}`]) })),
     penalty,

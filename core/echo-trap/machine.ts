@@ -93,8 +93,6 @@ interface Lit {
   lasting: number;
 }
 
-/** Signs that the paper didn't have: they count in points alone. */
-const later = ['thoughts_shorten', 'moves_scatter', 'episodes_grow', 'boards_lost', 'updates_clip'];
 /** An early sign that has stood for so many iterations is a warning by itself. */
 const persists = 20;
 
@@ -105,7 +103,7 @@ const persists = 20;
 function paperEvidenceOf(lit: readonly Lit[], { trend }: Outcome, thresholds: Thresholds): number {
   const byFamily = new Map<string, number>();
   for (const { detector, lasting } of lit) {
-    if (later.includes(detector.name)) continue;
+    if (detector.later) continue;
     const excused = trend > thresholds.learning && detector.regime === 'template' ? 0.5 : 1;
     const counted = excused * (detector.stage === 'early' && lasting >= persists ? 1 : 0.5);
     byFamily.set(detector.family, Math.max(counted, byFamily.get(detector.family) ?? 0));

@@ -6,13 +6,8 @@ import type { Thresholds } from './thresholds.ts';
  * takes a risk of 1. Points are a logistic regression's on labelled runs (fit.ts).
  */
 
-/** What is beyond doubt or has happened needs no points, and what only some runs measure would say more of who measured it. */
-const uncounted = ['not_finite', 'success_lost', 'thoughts_lose_board'];
-
 /** Signs that count, as places in {@link detectors}. */
-export const counted: readonly number[] = detectors.flatMap(({ name }, i) =>
-  uncounted.includes(name) ? [] : i,
-);
+export const counted: readonly number[] = detectors.flatMap(({ uncounted }, i) => (uncounted ? [] : i));
 
 /** How far each sign that counts has come. */
 export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);

@@ -167,6 +167,7 @@ describe('points fitted to labelled runs', () => {
     kind: fate,
     environment: 'frozen-lake',
     algorithm: 'GRPO',
+    settings: '',
   });
 
   test('foretell runs that they were not fitted to', () => {

@@ -109,6 +109,7 @@ export const updatesClip: Detector = {
   stage: 'early',
   regime: null,
   family: 'gradient',
+  later: true,
   read(view) {
     const series = 'actor/clip_fraction_high';
     const value = smooth(view, series, 2 * view.thresholds.window);
@@ -125,6 +126,7 @@ export const notFinite: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
+  uncounted: true,
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {

@@ -52,6 +52,7 @@ export const boardsLost: Detector = {
   stage: 'early',
   regime: null,
   family: 'success',
+  later: true,
   read(view, memory) {
     const series = 'rollout/pass_at_n';
     // A share, which the correction may carry past 1.
@@ -93,5 +94,6 @@ export const successLost: Detector = {
   stage: 'confirming',
   regime: null,
   family: 'success',
+  uncounted: true,
   read: fallen(({ success_lost }) => success_lost),
 };

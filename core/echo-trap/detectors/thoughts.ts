@@ -77,6 +77,7 @@ export const thoughtsLoseBoard: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
+  uncounted: true,
   onAfter: () => 1,
   read(view, memory) {
     const series = 'diagnostics/mutual_information';
@@ -113,6 +114,7 @@ export const thoughtsShorten: Detector = {
   stage: 'early',
   regime: 'template',
   family: 'form',
+  later: true,
   read: againstStart('rollout/think_tokens', ({ thought_length }) => thought_length),
 };
 
@@ -124,6 +126,7 @@ export const movesScatter: Detector = {
   stage: 'early',
   regime: null,
   family: 'moves',
+  later: true,
   read: againstStart('rollout/answer_entropy', ({ entropy_high }) => entropy_high),
 };
 
@@ -136,6 +139,7 @@ export const episodesGrow: Detector = {
   stage: 'early',
   regime: null,
   family: 'moves',
+  later: true,
   read(view, memory) {
     const series = 'rollout/turns';
     const value = smoothLevelled(view, memory, series, 2 * view.thresholds.window);
