@@ -58,8 +58,8 @@ export const trapSignal = measured.extend({
   title: z.string(),
   /** What it usually means, in a sentence. */
   meaning: z.string(),
-  /** `early`: before the reward falls; `late`: about when it falls; `confirming`: it has fallen. */
-  stage: z.enum(['early', 'late', 'confirming']),
+  /** `setting`: what the run was given, which never comes on; `early`: before the reward falls; `late`: about when it falls; `confirming`: it has fallen. */
+  stage: z.enum(['setting', 'early', 'late', 'confirming']),
   /** Which death it belongs to; null: either. */
   regime: trapRegime.nullable(),
   on: z.boolean(),

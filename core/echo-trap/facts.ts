@@ -6,17 +6,20 @@ export interface Facts {
   rewardRange: number | null;
   /** Boards of an iteration: what its mean is over. */
   groups: number;
+  /** How often an iteration goes over its episodes. */
+  epochs: number;
 }
 
 type Environment = Pick<RunConfig['environments'][number], 'type' | 'config' | 'share' | 'max_actions'>;
 
 /** Of a configuration of today's form; of one that this version can't read, as far as it says. */
 export function factsOf(config: unknown): Facts {
-  const { environments, rollout } = (config ?? {}) as Partial<RunConfig>;
+  const { environments, rollout, policy_loss } = (config ?? {}) as Partial<RunConfig>;
   const ranges = (Array.isArray(environments) ? environments : []).map(rewardRange);
   return {
     rewardRange: ranges.length > 0 && ranges.every((range) => range !== null) ? Math.max(...ranges) : null,
     groups: rollout?.groups ?? 8,
+    epochs: policy_loss?.epochs ?? 1,
   };
 }
 

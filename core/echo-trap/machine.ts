@@ -2,6 +2,7 @@ import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import type { Detector } from './detector.ts';
 import { lampsOf } from './lamps.ts';
 import type { Outcome } from './outcome.ts';
+import { uneasy } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -81,7 +82,9 @@ export function targetOf(
   const early = lit.filter(({ detector }) => detector.stage === 'early');
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
   if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
-  return early.length > 0 ? 'watch' : 'healthy';
+  // Signs that count nothing come on in healthy runs as well, and are no reason to look.
+  const isNotable = risk === null ? early.length > 0 : risk >= uneasy;
+  return isNotable ? 'watch' : 'healthy';
 }
 
 /** All four signs of the paper: that is the Echo Trap, whatever they count for. */

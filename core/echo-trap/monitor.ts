@@ -10,7 +10,7 @@ import { lampsOf } from './lamps.ts';
 import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { countsOf, riskOf } from './risk.ts';
+import { countsOf, riskOf, uneasy } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { type Point, Track } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
@@ -56,8 +56,6 @@ interface Verdict {
 /** Iterations between copies of what is running, from which a changed past is judged again. */
 const copyEvery = 64;
 const longestTrail = 200;
-/** Risk from which a run is no longer gone back to. */
-const uneasy = 0.7;
 
 /**
  * Follows one run: takes its metrics as they come and says where it stands. What it says depends on the series alone, not on when or in which pieces they came:

@@ -9,6 +9,9 @@ import type { Thresholds } from './thresholds.ts';
 /** Signs that count, as places in {@link detectors}. */
 export const counted: readonly number[] = detectors.flatMap(({ uncounted }, i) => (uncounted ? [] : i));
 
+/** The risk that is worth an eye, and from which a run is no longer gone back to. */
+export const uneasy = 0.7;
+
 /** How far each sign that counts has come. */
 export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);
 

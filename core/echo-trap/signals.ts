@@ -9,6 +9,7 @@ import {
   gradientSpikes,
   notFinite,
   repliesGrow,
+  stepsLong,
   updatesClip,
 } from './detectors/policy.ts';
 import { boardsLost, groupsFail, spreadFalls, successFalls, successLost } from './detectors/rewards.ts';
@@ -41,6 +42,7 @@ export const detectors: readonly Detector[] = [
   boardsLost,
   formatFalls,
   repliesGrow,
+  stepsLong,
   updatesClip,
   gradientGrows,
   gradientSpikes,

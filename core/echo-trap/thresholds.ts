@@ -20,6 +20,7 @@ const pointsSchema = z.strictObject({
   format_falls: point,
   replies_grow: point,
   updates_clip: point,
+  steps_long: point,
   gradient_grows: point,
   gradient_spikes: point,
   success_falls: point,
@@ -65,6 +66,9 @@ export const thresholdsSchema = z.strictObject({
   boards: z.number().min(0.05).max(0.95),
   /** Share of tokens held back by the clip. */
   clipped: z.number().min(0.001).max(0.9),
+  /** Learning rate times epochs: what is steady, and what is long. They are a model's own: what is long for a small one is far too long for a large one. */
+  steady_steps: z.number().min(0).max(1),
+  long_steps: z.number().min(0).max(1),
   /** Dependence of the first move on the board: share of its peak. */
   move_dependence: z.number().min(0.01).max(0.95),
   /** Mutual information of thought and board: share of its ceiling. */
@@ -120,6 +124,8 @@ export const shippedThresholds: Thresholds = {
   episode_growth: 1.3,
   boards: 0.7,
   clipped: 0.01,
+  steady_steps: 1e-4,
+  long_steps: 5e-4,
   move_dependence: 0.5,
   mutual_information: 0.4,
   format_drop: 0.08,
@@ -151,6 +157,7 @@ export const shippedThresholds: Thresholds = {
     format_falls: 0.25,
     replies_grow: 0,
     updates_clip: 0.31,
+    steps_long: 0.33,
     gradient_grows: 0,
     gradient_spikes: 0,
     success_falls: 0,

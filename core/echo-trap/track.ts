@@ -30,6 +30,7 @@ export const watched = [
   'rollout/first_action_entropy',
   'rollout/first_action_dependence',
   'rollout/repeated_ngrams',
+  'actor/learning_rate',
   'actor/grad_norm',
   'actor/grad_norm_max',
   'actor/approximate_kl',

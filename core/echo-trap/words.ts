@@ -9,7 +9,7 @@ const states: Record<TrapState, string> = {
     'Success holds at its peak, and little is left to learn. Spread and variety fall with it; that is as it should be.',
   locked:
     'Learning has stopped: one line of thought serves every board, and success neither falls nor rises.',
-  watch: 'An early sign is there. It may pass; have an eye on it.',
+  watch: 'There are early signs of a fall. They may pass; have an eye on them.',
   warning: 'The risk of a fall is high: without a change this run is likely to collapse.',
   collapsing: 'The fall has begun.',
   collapsed: 'The run has lost most of what it had learned.',
@@ -27,10 +27,11 @@ const regimes: Record<TrapRegime, string> = {
   chaos: 'Replies are drawn more and more by chance and lose their form.',
 };
 
-/** The sign that shows it best: of a warning the one that counts most, else of the last stage that is on the one that began first. */
+/** The sign that shows it best: before a fall the one that counts most, else of the last stage that is on the one that began first. */
 export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): TrapSignal | null {
-  const [heaviest] = signals.toSorted((a, b) => b.counts - a.counts);
-  if (state === 'warning' && heaviest && heaviest.counts > 0) return heaviest;
+  const seen = signals.filter(({ stage }) => stage !== 'setting');
+  const [heaviest] = seen.toSorted((a, b) => b.counts - a.counts);
+  if ((state === 'watch' || state === 'warning') && heaviest && heaviest.counts > 0) return heaviest;
   const order = ['confirming', 'late', 'early'];
   const lit = signals.filter(({ on }) => on);
   lit.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));
@@ -40,14 +41,14 @@ export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): Tr
 const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
 
 /** What a sign that has passed its worst was at its worst: the present value may look healthy beside the baseline. */
-const seen = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
+const said = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
   const normally = baseline === 0 ? '' : `, normally ${number(baseline)}`;
   const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}${normally}`;
   return `${title}${since === null ? '' : ` since iteration ${since}`}${series === '' ? '' : figures}.`;
 };
 
 export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
-  return [states[state], state === 'locked' ? '' : regimes[regime], main ? seen(main) : '']
+  return [states[state], state === 'locked' ? '' : regimes[regime], main ? said(main) : '']
     .filter((part) => part !== '')
     .join(' ');
 }

@@ -82,6 +82,41 @@ describe('the risk of a run', () => {
     expect(still.view()!.risk).toBeCloseTo(0, 4);
   });
 
+  test('grows with the length of the steps, which alone are no alarm and come on in no list', () => {
+    const { points, steady_steps, long_steps } = shippedThresholds;
+    const [, first] = seriesOf('healthy');
+    const { 'actor/clip_fraction_high': _, ...calm } = first!.metrics;
+    const at = (rate: number, epochs = 1) => {
+      const monitor = new Monitor({ ...baseConfig, policy_loss: { ...baseConfig.policy_loss, epochs } });
+      for (let iteration = 1; iteration <= 60; iteration += 1)
+        monitor.take({ iteration, metrics: { ...calm, 'actor/learning_rate': rate } });
+      return monitor;
+    };
+    expect(points.steps_long).toBeGreaterThan(0);
+    expect(at(steady_steps).view()!.risk).toBeCloseTo(0, 10);
+    expect(at(1e-6).view()!.risk).toBeCloseTo(0, 10);
+    expect(at(long_steps).view()!.risk).toBeCloseTo(points.steps_long, 10);
+    expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(points.steps_long, 10);
+    const longest = at(1, 4);
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
+    expect(longest.alarms).toEqual([]);
+    const sign = longest.view()!.signals.find(({ name }) => name === 'steps_long')!;
+    expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
+  });
+
+  test('signs that count nothing are shown, and are no reason to look', () => {
+    const monitor = new Monitor(baseConfig);
+    const spread = (iteration: number) => (iteration < 30 ? 0.4 : 0.05);
+    for (const { iteration, metrics } of seriesOf('healthy', { iterations: 80 }))
+      monitor.take({ iteration, metrics: { ...metrics, 'rollout/reward_std_in_group': spread(iteration) } });
+    expect(shippedThresholds.points.spread_falls).toBe(0);
+    const { state, signals, lamps } = monitor.view()!;
+    expect(signals.find(({ name }) => name === 'spread_falls')).toMatchObject({ on: true, counts: 0 });
+    expect(lamps.find(({ name }) => name === 'spread')).toMatchObject({ light: 'on' });
+    expect(state).toBe('healthy');
+    expect(monitor.alerts).toEqual([]);
+  });
+
   test('hard levels that come together count nothing, where their ease is known', () => {
     const draw = random(5);
     const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);

@@ -101,6 +101,24 @@ export const gradientGrows: Detector = {
   read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
 };
 
+/** Not a sign but what the run was given: at the same signs, a run of long steps is nearer to a fall. */
+export const stepsLong: Detector = {
+  name: 'steps_long',
+  title: 'Steps are long',
+  meaning:
+    'The learning rate, times how often an iteration goes over its episodes, is one at which labelled runs fell.',
+  stage: 'setting',
+  regime: null,
+  family: 'gradient',
+  later: true,
+  read({ track, index, facts, thresholds }) {
+    const value = facts.epochs * track.at('actor/learning_rate', index);
+    if (Number.isNaN(value)) return null;
+    const { steady_steps: baseline, long_steps: threshold } = thresholds;
+    return { series: '', value, baseline, threshold, hot: false, cool: true };
+  },
+};
+
 /** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. Its normal is none at all, whatever the run began with. */
 export const updatesClip: Detector = {
   name: 'updates_clip',

@@ -65,6 +65,8 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > largest_file)
       throw Error("tokenizer_invalid", path.string() + " is too large for a tokenizer", "take the file again from where the model came from");
+    if (!std::filesystem::exists(folder, error))
+      throw Error("tokenizer_missing", "there is no model folder " + folder.string(), "put it back, or name another one in start.model");
     throw Error("tokenizer_missing", "there is no tokenizer " + path.string(), "use a model folder that holds a tokenizer.json");
   }
   return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));

@@ -10,6 +10,7 @@ import { inOrder } from '../../../components/in-order.ts';
 import styles from './signals.module.css';
 
 const stageWords: Record<TrapSignal['stage'], string> = {
+  setting: 'a setting of this run',
   early: 'before the reward falls',
   late: 'as the reward falls',
   confirming: 'the reward has fallen',
@@ -90,12 +91,14 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
         ) : (
           <>
             <strong>{number(value)}</strong>
-            {threshold !== null && <span>comes on at {number(threshold)}</span>}
+            {threshold !== null && stage !== 'setting' && <span>comes on at {number(threshold)}</span>}
           </>
         )}
         {points(counts) !== '0' && <span>counts {points(counts)}</span>}
         <Means signal={signal} series={series} />
-        <span className={styles.since}>{on ? `on since ${since}` : 'off'}</span>
+        <span className={styles.since}>
+          {stage === 'setting' ? 'a setting' : on ? `on since ${since}` : 'off'}
+        </span>
       </p>
       <p className="visually-hidden">
         {metricTitle(signal.series)}. {meaning}
