@@ -246,7 +246,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     writeFileSync(
       fittedFile(world.home),
       JSON.stringify({
-        version: 2,
+        version: 3,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // So blunt that nothing is seen.
         thresholds: { ...shippedThresholds, points: blunt },
