@@ -109,7 +109,7 @@ const lakeTrap: Preset = {
   summary:
     'A learning rate that is too high, twice over few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
   method: 'Learns twice from every level in long steps, with nothing that keeps words varied.',
-  expects: 'a warning near iteration 77, success that wavers, and nothing left of it by iteration 150',
+  expects: 'a warning near iteration 16, success that wavers, and nothing left of it by iteration 150',
   baseline: false,
 };
 lakeTrap.config = {

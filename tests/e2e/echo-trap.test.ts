@@ -23,7 +23,12 @@ const early = 20;
 
 beforeAll(async () => {
   studio = await Served.start();
-  run = await studio.make('trap', preset, { iterations: 100, 'evaluation.every': 0 });
+  // As the recorded one: once over its episodes.
+  run = await studio.make('trap', preset, {
+    iterations: 120,
+    'policy_loss.epochs': 1,
+    'evaluation.every': 0,
+  });
   const { config } = await studio.call('runs.get', { runId: run });
   const monitor = new Monitor(config);
   monitor.takeAll(recorded.points);
