@@ -57,9 +57,9 @@ describe('the risk of a run', () => {
     expect(views[warned]!.risk).toBeGreaterThanOrEqual(1);
     for (const { risk } of views.slice(0, warned)) expect(risk ?? 0).toBeLessThan(1);
     // Of what was seen, the sign that counts most is what the warning tells of.
-    const [heaviest] = views[warned]!.signals
-      .filter(({ stage }) => stage !== 'setting')
-      .toSorted((a, b) => b.counts - a.counts);
+    const [heaviest] = views[warned]!.signals.filter(({ stage }) => stage !== 'setting').toSorted(
+      (a, b) => b.counts - a.counts,
+    );
     expect(views[warned]!.summary).toContain(heaviest!.title);
     expect(views[warned]!.lastHealthy).toBeLessThan(views[warned]!.iteration);
   });
