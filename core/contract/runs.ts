@@ -158,8 +158,8 @@ export const runSummary = z.object({
   /** The study that it was made for. */
   study: studyOfRun.nullable(),
   marks: runMarks,
-  /** The run that it was made from, and the checkpoint of it that it goes on from (0: its configuration alone); the run may be gone. */
-  parent: z.object({ run: runId, iteration: z.number().int() }).nullable(),
+  /** The run that it was made from, and the iteration of the checkpoint that it goes on from (null: it took the configuration alone); the run may be gone. */
+  parent: z.object({ run: runId, iteration: z.number().int().nullable() }).nullable(),
   /** What the Echo Trap's monitor says of it; null where there is nothing to judge. */
   trap: trapBrief.nullable(),
   /** What was done last about an alarm; null where nothing was. */

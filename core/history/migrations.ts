@@ -7,6 +7,7 @@ import { sql as alertEvidence } from './migrations/0004-alert-evidence.ts';
 import { sql as echoTrap } from './migrations/0005-echo-trap.ts';
 import { sql as library } from './migrations/0006-library.ts';
 import { sql as timeTaken } from './migrations/0007-time-taken.ts';
+import { sql as copies } from './migrations/0008-copies.ts';
 
 /** Each lifts the database by one version (`user_version`). None is changed once it was released. */
 const migrations: readonly string[] = [
@@ -17,6 +18,7 @@ const migrations: readonly string[] = [
   echoTrap,
   library,
   timeTaken,
+  copies,
 ];
 
 /** The version that this StarPO Studio writes. */

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { RunSummary } from '../contract/contract.ts';
 import { presets } from '../run-config/presets.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runIdPattern } from '../run-directory/names.ts';
@@ -39,7 +40,7 @@ export interface RunRow {
   archived: 0 | 1;
   /** JSON: why the queue couldn't start it, with the time. */
   start_problem: string | null;
-  /** JSON: the run that it was made from and the iteration of that one's checkpoint, or null; NULL where an earlier version took the run in. */
+  /** JSON: as in a run's summary, or null; NULL where an earlier version took the run in. */
   parent: string | null;
   /** What a person calls it; empty: nothing else. */
   given_name: string;
@@ -60,6 +61,7 @@ const head = z.looseObject({
     .looseObject({ run: z.string().regex(runIdPattern), iteration: z.number().int() })
     .nullable()
     .catch(null),
+  start: z.looseObject({ run: z.string() }).optional().catch(undefined),
   filter: z.looseObject({ strategy: z.string() }).optional().catch(undefined),
   advantage: z.looseObject({ estimator: z.string() }).optional().catch(undefined),
   /** Of a run that was made elsewhere: docs/formats/imported-run.md. */
@@ -79,11 +81,10 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   } catch {
     return known !== undefined;
   }
-  const { parent } = config;
-  const parentJson = JSON.stringify(parent && { run: parent.run, iteration: parent.iteration });
+  const parent = JSON.stringify(parentOf(config));
   if (known) {
     prepared(database, 'UPDATE runs SET parent = ?, algorithm = ? WHERE id = ?').run(
-      parentJson,
+      parent,
       algorithmOf(config),
       runId,
     );
@@ -102,10 +103,15 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config.iterations,
     created,
     config.device,
-    parentJson,
+    parent,
     algorithmOf(config),
   );
   return true;
+}
+
+/** A copy names no checkpoint of the run that it was made from; `parent.iteration` alone would make it a fork of the start. */
+function parentOf({ parent, start }: z.infer<typeof head>): RunSummary['parent'] {
+  return parent && { run: parent.run, iteration: start?.run === parent.run ? parent.iteration : null };
 }
 
 const estimators: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO' };

@@ -203,13 +203,18 @@ export class Queue {
     const { database, runs, annotations } = this.parts;
     try {
       const before = lastStart(database, runId);
-      await runs.start(runId).catch((error) => {
-        // A core that is gone may have started its trainer already.
-        if (asFailure(error).code !== 'run_active') throw error;
-      });
-      await this.untilBegun(runId, before);
+      const own = await runs.start(runId).then(
+        () => true,
+        (error) => {
+          // A core that is gone may have started its trainer already, or the one before is just ending.
+          if (asFailure(error).code !== 'run_active') throw error;
+          return false;
+        },
+      );
+      const begun = await this.untilBegun(runId, before);
       this.setTrouble(null);
-      this.drop(runId);
+      // Where it was one that ended, the run is still to be started.
+      if (own || begun) this.drop(runId);
     } catch (error) {
       if (this.closed) return;
       const failure = asFailure(error).toApiError();
@@ -224,14 +229,15 @@ export class Queue {
     }
   }
 
-  /** A large model takes longer to load than `start` waits: its device isn't free meanwhile. */
-  private async untilBegun(runId: string, before: number | null): Promise<void> {
+  /** A large model takes longer to load than `start` waits: its device isn't free meanwhile. Gives whether its trainer has begun, or this queue is closed. */
+  private async untilBegun(runId: string, before: number | null): Promise<boolean> {
     const { database, runs, supervisor, trainer } = this.parts;
     const begun = () => this.closed || lastStart(database, runId) !== before;
     while (!begun() && (await trainer.status(runs.folder(runId))).running) {
       await new Promise((resolve) => setTimeout(resolve, interval));
       await supervisor.refresh(runId);
     }
+    return begun();
   }
 
   private drop(runId: string): void {

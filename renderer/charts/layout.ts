@@ -166,13 +166,14 @@ interface Grid {
   x: number[];
   before: number;
   buckets: number;
-  /** Place of the first bucket's left edge, and its width. */
+  /** Places of the first bucket's left edge and the last one's right edge, and the width of each. */
   start: number;
+  end: number;
   step: number;
 }
 
 function gridOf(points: readonly Points[], { zoom, width }: LayoutOptions): Grid {
-  const buckets = Math.max(1, Math.floor(width));
+  const buckets = zoom.min < zoom.max ? Math.max(1, Math.floor(width)) : 1;
   const step = (zoom.max - zoom.min) / buckets;
   const outside = (take: (each: Points) => number | undefined) => [
     ...new Set(points.flatMap((each) => (each.from < each.to ? (take(each) ?? []) : []))),
@@ -181,7 +182,8 @@ function gridOf(points: readonly Points[], { zoom, width }: LayoutOptions): Grid
   const left = ascending(outside(({ places, from }) => below(places[from]!, zoom.min)));
   const right = ascending(outside(({ places, to }) => above(places[to - 1]!, zoom.max)));
   const inside = Array.from({ length: buckets * 2 }, (_, half) => zoom.min + (half / 2 + 0.25) * step);
-  return { x: [...left, ...inside, ...right], before: left.length, buckets, start: zoom.min, step };
+  const x = [...left, ...inside, ...right];
+  return { x, before: left.length, buckets, start: zoom.min, end: zoom.max, step };
 }
 
 const below = (place: number, edge: number) => (place < edge ? place : undefined);
@@ -189,8 +191,7 @@ const above = (place: number, edge: number) => (place > edge ? place : undefined
 
 function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
   const { places, values, least, most, from, to } = points;
-  const { x, before, buckets, start, step } = grid;
-  const end = start + buckets * step;
+  const { x, before, buckets, start, end, step } = grid;
   const column: Values = new Array(x.length).fill(undefined);
   let index = from;
   while (index < to) {
@@ -200,14 +201,16 @@ function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
       index += 1;
       continue;
     }
-    const bucket = Math.min(buckets - 1, Math.floor((place - start) / step));
+    const bucket = step > 0 ? Math.min(buckets - 1, Math.floor((place - start) / step)) : 0;
     const edge = bucket === buckets - 1 ? Number.POSITIVE_INFINITY : start + (bucket + 1) * step;
     let low = -1;
     let high = -1;
-    for (; index < to && places[index]! < edge && places[index]! <= end; index++) {
+    // The first one in any case: division and product round apart, so that it may lie on the edge.
+    do {
       if (Number.isFinite(least[index]) && (low < 0 || least[index]! < least[low]!)) low = index;
       if (Number.isFinite(most[index]) && (high < 0 || most[index]! > most[high]!)) high = index;
-    }
+      index += 1;
+    } while (index < to && places[index]! < edge && places[index]! <= end);
     // On a logarithmic scale a stretch may have nothing but its greatest value.
     if (high < 0) continue;
     if (low < 0) low = high;

@@ -12,10 +12,22 @@ export interface Parent {
   series: RunSeries;
 }
 
+/** Where a run went on from; null for one that has a start of its own, as a copy of another's configuration has. */
+export function originOf(parent: RunSummary['parent']): Origin | null {
+  return parent && parent.iteration !== null ? { run: parent.run, iteration: parent.iteration } : null;
+}
+
+interface Origin {
+  run: string;
+  /** Of the checkpoint. */
+  iteration: number;
+}
+
 /** The run that this one went on from a checkpoint of; null where there is none, or it is gone. */
 export function useParent({ parent }: RunSummary): Parent | null {
   const api = useApi();
-  const id = parent && parent.iteration > 0 ? parent.run : null;
+  const origin = originOf(parent);
+  const id = origin?.run;
   const run = useApp(({ runs }) => runs?.find((each) => each.id === id));
   const there = run !== undefined;
   const [series, setSeries] = useState<RunSeries | null>(null);
@@ -25,7 +37,7 @@ export function useParent({ parent }: RunSummary): Parent | null {
     setSeries(own);
     return followSeries(api, id, own);
   }, [api, id, there]);
-  const iteration = parent?.iteration ?? 0;
+  const iteration = origin?.iteration ?? 0;
   return useMemo(() => (run && series ? { run, iteration, series } : null), [run, iteration, series]);
 }
 
@@ -35,7 +47,7 @@ export function useForks(runId: string): RunSummary[] {
   return useMemo(
     () =>
       (runs ?? [])
-        .filter(({ parent }) => parent?.run === runId && parent.iteration > 0)
+        .filter(({ parent }) => originOf(parent)?.run === runId)
         .toSorted((a, b) => a.createdAt - b.createdAt),
     [runs, runId],
   );

@@ -6,6 +6,7 @@ import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { historyVersion, versionOf } from '../../core/history/migrations.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { dump, untilRun, World } from './fixtures/world.ts';
@@ -23,7 +24,7 @@ const lines = [
   journal.log(7, 'careful'),
   journal.stopped(8, 2),
 ];
-const earlier = [1, 2, 3, 4, 5, 6];
+const earlier = [1, 2, 3, 4, 5, 6, 7];
 
 describe('a data folder of another version', { timeout: 60_000 }, () => {
   let world: World;
@@ -83,6 +84,35 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     const core = await world.core();
     expect(core.runs.get('new-run')).toMatchObject({ status: 'completed', takenSeconds: 8 });
     expect(core.runs.get(id).takenSeconds).toBeNull();
+  });
+
+  test('of runs that began at another’s start, those that went on from it are told from copies of its settings', async () => {
+    const database = new Database(databaseFile(world.home));
+    database.exec(readFileSync(join(import.meta.dirname, 'fixtures/databases/version-7.sql'), 'utf8'));
+    const insert = database.prepare(`INSERT INTO runs
+      (id, name, preset, task, environments, iterations, created_at, parent, algorithm)
+      VALUES (?, '', 'custom', 'reinforce', '["frozen-lake"]', 120, 0, ?, 'StarPO')`);
+    for (const [name, start] of [
+      ['copy', { ...baseConfig.start, run: '' }],
+      ['fork', { ...baseConfig.start, run: id, checkpoint: 0 }],
+    ] as const) {
+      const parent = { run: id, iteration: 0 };
+      insert.run(name, JSON.stringify(parent));
+      const config = JSON.stringify({ ...baseConfig, start, parent });
+      writeFileSync(join(world.run(name), 'run.json'), config);
+    }
+    database.close();
+    const core = await world.core();
+    const parents = () => ['copy', 'fork'].map((name) => core.runs.get(name).parent);
+    expect(parents()).toEqual([
+      { run: id, iteration: null },
+      { run: id, iteration: 0 },
+    ]);
+    await core.supervisor.rebuild();
+    expect(parents()).toEqual([
+      { run: id, iteration: null },
+      { run: id, iteration: 0 },
+    ]);
   });
 
   test('a newer history is shown and nothing of it changed; whatever would write says why it does not', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Failure } from '../../core/contract/failure.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
@@ -168,10 +169,21 @@ describe('the queue', { timeout: 300_000 }, () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     await core.runs.start(runId);
     await core.runs.command(runId, 'stop');
+    await untilRun(core, runId, (run) => run.status !== 'running');
     vi.unstubAllEnvs();
     core.queue.add(runId);
     core.queue.work();
     await until(core, runId, 'completed');
+  });
+
+  test('starts a run whose trainer of before was still ending', async () => {
+    const core = await world.core();
+    const runId = await make(core);
+    core.queue.add(runId);
+    vi.spyOn(core.runs, 'start').mockRejectedValueOnce(new Failure('run_active', 'It is ending.', 'Wait.'));
+    core.queue.work();
+    await until(core, runId, 'completed');
+    await untilRun(core, runId, () => core.queue.list().length === 0);
   });
 
   test('keeps a damaged file aside', async () => {

@@ -325,6 +325,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const runId = await begin('notify');
     await untilRun(core, runId, ({ iteration }) => iteration === 20);
     await core.runs.command(runId, 'stop');
+    await vi.waitUntil(async () => !(await core.trainer.status(folder(runId))).running, { timeout: 60_000 });
     rollBack(runId, 'begun', 'the-fork', 10);
     await core.runs.start(runId);
     await core.dispose();

@@ -123,6 +123,22 @@ describe('a layout', () => {
     expect([x[0], x.at(-1)]).toEqual([0, 4999]);
   });
 
+  test('has every point in a bucket, also where the edges of buckets round to points', () => {
+    const points = Array.from({ length: 400 }, (_, index): [number, number] => [index, index + 1]);
+    const columns = columnsOf(traceOf(source({ a: points }), 'a'), false);
+    let dense = 0;
+    for (let min = 0; min < 40; min++)
+      for (let max = min; max < 400; max += 17)
+        for (const width of [0, 5, 20, 37, 50]) {
+          const laid = layOut(columns, { ...wide, width, zoom: { min, max } });
+          const seen = laid.values[0]!.filter((value) => value !== undefined);
+          // The least and the greatest of each bucket: both ends of the line, wherever it is cut.
+          expect([Math.min(...seen), Math.max(...seen)]).toEqual([Math.max(1, min), Math.min(400, max + 2)]);
+          dense += Number(laid.dense);
+        }
+    expect(dense).toBeGreaterThan(1000);
+  });
+
   test('on a logarithmic scale leaves out what has no logarithm', () => {
     const run = source({ a: [[1, 100], [2, 0], [3, -5], [4, 0.1]] }); // biome-ignore format: pairs
     const { values } = layOut(columnsOf(traceOf(run, 'a'), false), {

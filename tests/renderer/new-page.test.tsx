@@ -232,6 +232,33 @@ test('from a run: its configuration, or one of its checkpoints with what it stil
   expect(fork.parent).toEqual({ run: parent, iteration: 2 });
 });
 
+test('a run that went on from another’s start is of its family, a copy of its settings is not', async () => {
+  vi.stubEnv('FAKE_TRAINER_HOLD', '0');
+  page = await Page.on();
+  const { core } = page;
+  const train = async (source: Parameters<typeof core.runs.create>[0]) => {
+    const runId = await core.runs.create(source);
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    return runId;
+  };
+  const parent = await train({ preset: 'starter-bandit', set: small });
+  const fork = await train({ run: parent, checkpoint: 0, keepOptimizer: false });
+  const copy = await train({ run: parent });
+  const family = () => page.all('ul[aria-label="Forks"] li').map(({ textContent }) => textContent);
+  const { name } = core.runs.get(parent);
+  page.open(`#/run/${fork}`);
+  await page.shown(page.saying('ul[aria-label="Forks"] li', `Went on from iteration 0 of ${name}`));
+  await page.shown(page.saying('button', 'Parent, faint'));
+  page.open(`#/run/${parent}`);
+  await page.shown(page.saying('ul[aria-label="Forks"] li', 'went on from iteration 0'));
+  expect(family()).toHaveLength(1);
+  page.open(`#/run/${copy}`);
+  await page.shown(page.saying('[data-chart] h3', 'Success'));
+  expect(family()).toEqual([]);
+  expect(page.saying('button', 'Parent, faint')()).toBeUndefined();
+});
+
 test('vary makes a study: values, seeds, how many runs, and what is wrong with a point', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');

@@ -65,7 +65,7 @@ function describe(run: RunSummary, folder: string, storage: RunStorage): string 
 }
 
 const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
-  iteration === 0 ? run : `${run}, iteration ${iteration}`;
+  iteration === null ? run : `${run}, iteration ${iteration}`;
 
 const reactionOf = ({ message, fork }: TrapReaction) =>
   fork === null ? message : `${message} It goes on as ${fork}.`;

@@ -3,6 +3,7 @@ import { metricTitle } from '../../../core/contract/metric-titles.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { number } from '../../components/format.ts';
 import { levelWords } from '../../components/trap-words.ts';
+import { originOf } from '../../views/use-parent.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
 
@@ -13,7 +14,7 @@ export function chartMarks(
   parent: Pick<RunSummary, 'name'> | undefined,
   forks: readonly Pick<RunSummary, 'id' | 'name' | 'parent'>[],
 ): ChartMark[] {
-  const origin = run.parent && run.parent.iteration > 0 ? run.parent : null;
+  const origin = originOf(run.parent);
   return [
     ...alerts.map(alertMark),
     ...(origin
@@ -25,9 +26,10 @@ export function chartMarks(
           ),
         ]
       : []),
-    ...forks.map(({ id, name, parent }) =>
-      forkMark(id, parent!.iteration, `${name} went on from iteration ${parent!.iteration}`),
-    ),
+    ...forks.flatMap(({ id, name, parent }) => {
+      const from = originOf(parent);
+      return from ? [forkMark(id, from.iteration, `${name} went on from iteration ${from.iteration}`)] : [];
+    }),
   ];
 }
 

@@ -4,7 +4,7 @@ import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useForks } from '../../views/use-parent.ts';
+import { originOf, useForks } from '../../views/use-parent.ts';
 import styles from './family.module.css';
 
 /** As many forks as are shown without being asked for. */
@@ -14,7 +14,7 @@ const mostShown = 3;
 export function Family({ run }: { run: RunSummary }) {
   const forks = useForks(run.id);
   const [all, setAll] = useState(false);
-  const origin = run.parent && run.parent.iteration > 0 ? run.parent : null;
+  const origin = originOf(run.parent);
   const parent = useApp(({ runs }) => runs?.find(({ id }) => id === origin?.run));
   if (!origin && forks.length === 0) return null;
   const shown = all ? forks : forks.slice(0, mostShown);

@@ -81,7 +81,7 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
       {forks.map(({ id, name, parent }) => (
         <a key={id} href={formatRoute({ page: 'run', runId: id })}>
           {name}
-          {parent && parent.iteration > 0 && `, from iteration ${parent.iteration}`}
+          {parent && parent.iteration !== null && `, from iteration ${parent.iteration}`}
         </a>
       ))}
     </span>
