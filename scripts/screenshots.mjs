@@ -1,5 +1,5 @@
 // Takes the pictures of docs/screenshots anew: the pages of this checkout in both themes, with the fake trainer and the sample run. Needs Chromium (CHROMIUM_PATH, else
-// /usr/bin/chromium).
+// /usr/bin/chromium-headless-shell).
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, pinnedNode, root, run } from './lib/process.mjs';

@@ -49,7 +49,7 @@ describe('system packages', () => {
 
   test('a browser is installed for the tests alone, and not where one is named', () => {
     expect(systemPackages(false, {})).toEqual(buildPackages);
-    expect(systemPackages(true, {})).toContain('chromium');
+    expect(systemPackages(true, {})).toContain('chromium-headless-shell');
     expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' })).toEqual(buildPackages);
   });
 });

@@ -12,7 +12,8 @@ export const buildPackages = [
   'nlohmann-json3-dev',
   'pkg-config',
 ];
-export const testPackages = ['chromium'];
+/** Chromium without windows: for the same pages a third less of the processor's time than the whole browser. */
+export const testPackages = ['chromium-headless-shell'];
 
 /**
  * What to do about missing packages. Pure, so that every case can be tested.

@@ -117,7 +117,7 @@ export async function visit(
   };
 }
 
-export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium-headless-shell';
 
 /** Collects errors and warnings of a page's console, uncaught exceptions and failed requests from now on. */
 export function hearComplaints(page: Page): string[] {

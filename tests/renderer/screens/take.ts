@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { fakeTrainer, root } from '../../core/fixtures/world.ts';
 import { violations } from '../../e2e/axe.ts';
+import { chromiumPath } from '../../e2e/studio.ts';
 import { lookUp, playLevels, playStudio } from './play.ts';
 import { drawn, watch } from './still.ts';
 import { busyStudio, equippedStudio, libraryStudio, Served, warnedStudio } from './studio.ts';
@@ -58,7 +59,7 @@ const others = [
 const kinds = documenting ? wide : [...wide, ...narrow, ...others];
 
 await mkdir(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
+const browser = await chromium.launch({ executablePath: chromiumPath() });
 
 await takeAll(busyStudio, (runs) => [
   ['start', '/start'],
