@@ -8,18 +8,21 @@ export interface Facts {
   groups: number;
   /** How often an iteration goes over its episodes. */
   epochs: number;
+  /** Null where that isn't known. */
+  learningRate: number | null;
 }
 
 type Environment = Pick<RunConfig['environments'][number], 'type' | 'config' | 'share' | 'max_actions'>;
 
 /** Of a configuration of today's form; of one that this version can't read, as far as it says. */
 export function factsOf(config: unknown): Facts {
-  const { environments, rollout, policy_loss } = (config ?? {}) as Partial<RunConfig>;
+  const { environments, rollout, policy_loss, optimizer } = (config ?? {}) as Partial<RunConfig>;
   const ranges = (Array.isArray(environments) ? environments : []).map(rewardRange);
   return {
     rewardRange: ranges.length > 0 && ranges.every((range) => range !== null) ? Math.max(...ranges) : null,
     groups: rollout?.groups ?? 8,
     epochs: policy_loss?.epochs ?? 1,
+    learningRate: optimizer?.learning_rate ?? null,
   };
 }
 

@@ -101,20 +101,27 @@ export const gradientGrows: Detector = {
   read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
 };
 
-/** Not a sign but what the run was given: at the same signs, a run of long steps is nearer to a fall. */
+/** Steps shorter than this part of what is steady are another model's, which learns by shorter ones. */
+const otherScale = 0.2;
+
+/** Not a sign but what the run was given: at the same signs, a run of long steps is nearer to a fall. Of a model of another scale nobody knows what is long, and it counts half. */
 export const stepsLong: Detector = {
   name: 'steps_long',
-  title: 'Steps are long',
+  title: 'Length of the steps',
   meaning:
-    'The learning rate, times how often an iteration goes over its episodes, is one at which labelled runs fell.',
+    'The learning rate, times how often an iteration goes over its episodes: at the same signs, a run of longer steps is nearer to a fall. Where no labelled run had steps so short, half of what is long is taken.',
   stage: 'setting',
   regime: null,
   family: 'gradient',
   later: true,
   read({ track, index, facts, thresholds }) {
-    const value = facts.epochs * track.at('actor/learning_rate', index);
-    if (Number.isNaN(value)) return null;
-    const { steady_steps: baseline, long_steps: threshold } = thresholds;
+    const rate = track.at('actor/learning_rate', index);
+    if (Number.isNaN(rate)) return null;
+    const { steady_steps, long_steps } = thresholds;
+    const value = facts.epochs * rate;
+    // By what the run was given, since a schedule begins and ends with shorter ones.
+    const isKnown = facts.epochs * (facts.learningRate ?? rate) >= otherScale * steady_steps;
+    const [baseline, threshold] = isKnown ? [steady_steps, long_steps] : [0, 2 * value];
     return { series: '', value, baseline, threshold, hot: false, cool: true };
   },
 };
