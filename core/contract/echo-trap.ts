@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /**
  * `healthy`; `solved`: success holds at its peak and nothing is left to learn; `locked`: one thought for every board, success neither falls nor rises;
- * `watch`: an early signal; `warning`: the risk of a fall is high; `collapsing`: it is, and success falls; `collapsed`: success has fallen and stays down.
+ * `watch`: a risk that is worth an eye, or an early sign where there is no risk; `warning`: the risk of a fall is high; `collapsing`: it is, and success falls; `collapsed`: success has fallen and stays down.
  */
 export const trapState = z.enum([
   'healthy',

@@ -66,7 +66,7 @@ interface Step {
   iteration: number;
   /** How far each sign that counts has come; null where points say nothing. */
   strengths: number[] | null;
-  /** The state that is asked for under a risk of 1, and from it on. */
+  /** The states that are asked for at no risk, and from 1 on; what lies between differs in `watch` alone, which is no alarm. */
   below: TrapState;
   above: TrapState;
 }
@@ -198,13 +198,14 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
   return best[best.length >> 1]!.thresholds;
 }
 
-/** A score of `level` becomes a risk of one point, that of no sign at all none; rounded, since a third digit says nothing. */
+/** A score of `level` becomes a risk of one point, that of no sign at all none; rounded, since a third digit says nothing. What a run was given is no warning by itself, however far it goes. */
 function pointsOf({ weights, bias }: Fit, level: number): Thresholds['points'] {
   const scale = 1 / Math.max(0.5, level - bias);
-  const named = counted.map((place, i) => [
-    detectors[place]!.name,
-    Number(Math.min(2, weights[i]! * scale).toPrecision(2)),
-  ]);
+  const named = counted.map((place, i) => {
+    const { name, stage } = detectors[place]!;
+    const most = stage === 'setting' ? 0.49 : 2;
+    return [name, Number(Math.min(most, weights[i]! * scale).toPrecision(2))];
+  });
   return Object.fromEntries(named) as Thresholds['points'];
 }
 

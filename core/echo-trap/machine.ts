@@ -2,7 +2,7 @@ import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import type { Detector } from './detector.ts';
 import { lampsOf } from './lamps.ts';
 import type { Outcome } from './outcome.ts';
-import { uneasy } from './risk.ts';
+import { leastSeen, seenRisk, uneasy } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -83,7 +83,8 @@ export function targetOf(
   const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
   if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
   // Signs that count nothing come on in healthy runs as well, and are no reason to look.
-  const isNotable = risk === null ? early.length > 0 : risk >= uneasy;
+  const isNotable =
+    risk === null ? early.length > 0 : risk >= uneasy && seenRisk(latches, thresholds) >= leastSeen;
   return isNotable ? 'watch' : 'healthy';
 }
 

@@ -12,6 +12,9 @@ export const counted: readonly number[] = detectors.flatMap(({ uncounted }, i) =
 /** The risk that is worth an eye, and from which a run is no longer gone back to. */
 export const uneasy = 0.7;
 
+/** What has been seen must give so much of it: what a run was given is no reason to look by itself. */
+export const leastSeen = 0.1;
+
 /** How far each sign that counts has come. */
 export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);
 
@@ -29,6 +32,13 @@ export function countsOf(latches: readonly Latch[], { points }: Thresholds): num
   }
   return counts;
 }
+
+/** The risk that what was seen gives, less what the run was given. */
+export const seenRisk = (latches: readonly Latch[], thresholds: Thresholds): number =>
+  countsOf(latches, thresholds).reduce(
+    (sum, count, i) => sum + (detectors[i]!.stage === 'setting' ? 0 : count),
+    0,
+  );
 
 /** Null where points say nothing. */
 export const riskOf = (latches: readonly Latch[], thresholds: Thresholds): number | null =>

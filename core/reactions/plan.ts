@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { bytes } from '../contract/bytes.ts';
 import type { Advice, TrapReaction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { titleOf } from '../run-config/form.ts';
+import { titleOf, valueInWords } from '../run-config/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { newRunId } from '../run-directory/names.ts';
 import { checkpointsOf } from '../runs/checkpoints.ts';
@@ -55,6 +55,8 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
 
 /** `iteration 40, with “Learning rate” at 0.00017` */
 export function planWords({ checkpoint, changes }: Plan): string {
-  const changed = changes.map(({ path, value }) => `“${titleOf(path)}” at ${value}`).join(', ');
+  const changed = changes
+    .map(({ path, value }) => `“${titleOf(path)}” at ${valueInWords(path, value)}`)
+    .join(', ');
   return `iteration ${checkpoint}${changed === '' ? '' : `, with ${changed}`}`;
 }

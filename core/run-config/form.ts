@@ -107,6 +107,12 @@ const titles = new Map(
 export const titleOf = (path: string): string =>
   titles.get(path.replace(/^environments\.[^.]+/, 'environments[]')) ?? path;
 
+/** A value of such a setting as a form says it: the title of a choice. */
+export const valueInWords = (path: string, value: unknown): string =>
+  offered
+    .find((field) => field.path === path.replace(/^environments\.[^.]+/, 'environments[]'))
+    ?.choices.find((choice) => choice.value === value)?.title ?? String(value);
+
 const offered = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
 const longestFirst = offered.toSorted((a, b) => b.path.length - a.path.length);
 

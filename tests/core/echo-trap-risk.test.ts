@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { type Reading, strengthOf } from '../../core/echo-trap/detector.ts';
 import { fitPoints, ourAlarms } from '../../core/echo-trap/fit.ts';
 import type { LabelledRun } from '../../core/echo-trap/labelled-runs.ts';
@@ -73,11 +74,13 @@ describe('the risk of a run', () => {
     monitor.takeAll(bare);
     expect(monitor.view()).toMatchObject({ risk: null });
     const [, first] = seriesOf('healthy');
-    const still = new Monitor(baseConfig);
+    const points = { ...shippedThresholds.points, updates_clip: 0.3 };
+    const thresholds = { ...shippedThresholds, points };
+    const still = new Monitor(baseConfig, { ...shippedCalibration, thresholds });
     for (let iteration = 1; iteration <= 60; iteration += 1) still.take({ ...first!, iteration });
-    const { points, clipped } = shippedThresholds;
     const share = first!.metrics['actor/clip_fraction_high']!;
-    expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / clipped, 10);
+    expect(share).toBeGreaterThan(0);
+    expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / thresholds.clipped, 10);
     // What is no longer told counts no longer.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.take({ iteration, metrics: rest });
@@ -101,13 +104,20 @@ describe('the risk of a run', () => {
     expect(points.steps_long).toBeGreaterThan(0);
     expect(at(steady_steps).view()!.risk).toBeCloseTo(0, 10);
     // A schedule's end isn't another model; a language model's rate is, and nothing says what is long for it.
+    expect(at(1.1e-5).view()!.risk).toBeCloseTo(0, 10);
     expect(at(1e-6, 1, steady_steps).view()!.risk).toBeCloseTo(0, 10);
-    for (const rate of [1e-6, 5e-6]) expect(at(rate).view()!.risk).toBeCloseTo(points.steps_long / 2, 10);
+    for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(points.steps_long / 2, 10);
     expect(at(long_steps).view()!.risk).toBeCloseTo(points.steps_long, 10);
     expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(points.steps_long, 10);
     const longest = at(1, 4);
     expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
     expect(longest.alarms).toEqual([]);
+    expect(longest.states.filter(({ state }) => state !== 'healthy')).toEqual([]);
+    // An iteration that trained on nothing tells no rate.
+    const { 'actor/learning_rate': rate, ...untrained } = calm;
+    expect(rate).toBeGreaterThan(0);
+    longest.take({ iteration: 61, metrics: untrained });
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
     const sign = longest.view()!.signals.find(({ name }) => name === 'steps_long')!;
     expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
   });

@@ -101,22 +101,23 @@ export const gradientGrows: Detector = {
   read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
 };
 
-/** Steps shorter than this part of what is steady are another model's, which learns by shorter ones. */
-const otherScale = 0.2;
+/** Steps shorter than this part of what is steady are those of another model, not of a run that was made gentler. */
+const otherScale = 0.05;
 
 /** Not a sign but what the run was given: at the same signs, a run of long steps is nearer to a fall. Of a model of another scale nobody knows what is long, and it counts half. */
 export const stepsLong: Detector = {
   name: 'steps_long',
   title: 'Length of the steps',
   meaning:
-    'The learning rate, times how often an iteration goes over its episodes: at the same signs, a run of longer steps is nearer to a fall. Where no labelled run had steps so short, half of what is long is taken.',
+    'The learning rate, times how often an iteration goes over its episodes: at the same signs, a run of longer steps is nearer to a fall. Of rates far below those of any labelled run nobody knows what is long; they count half.',
   stage: 'setting',
   regime: null,
   family: 'gradient',
   later: true,
   read({ track, index, facts, thresholds }) {
-    const rate = track.at('actor/learning_rate', index);
-    if (Number.isNaN(rate)) return null;
+    // An iteration whose filter keeps nothing tells none.
+    const [rate] = track.recent('actor/learning_rate', index, 1);
+    if (rate === undefined) return null;
     const { steady_steps, long_steps } = thresholds;
     const value = facts.epochs * rate;
     // By what the run was given, since a schedule begins and ends with shorter ones.
