@@ -97,21 +97,21 @@ export const configForm: ConfigForm = {
   })),
 };
 
-const titles = new Map(
+const byPath = new Map(
   [...configForm.sections, configForm.environment, ...Object.values(configForm.types)].flatMap((section) =>
-    section.fields.map(({ path, title }) => [path, title]),
+    section.fields.map((field) => [field.path, field]),
   ),
 );
 
-/** What a form calls the setting at `environments.0.config.size`; the path itself where it doesn't offer it. */
-export const titleOf = (path: string): string =>
-  titles.get(path.replace(/^environments\.[^.]+/, 'environments[]')) ?? path;
+/** The field of the setting at `environments.0.config.size`. */
+const fieldAt = (path: string) => byPath.get(path.replace(/^environments\.[^.]+/, 'environments[]'));
 
-/** A value of such a setting as a form says it: the title of a choice. */
+/** What a form calls a setting; the path itself where it doesn't offer it. */
+export const titleOf = (path: string): string => fieldAt(path)?.title ?? path;
+
+/** A setting's value as a form says it: the title of a choice. */
 export const valueInWords = (path: string, value: unknown): string =>
-  offered
-    .find((field) => field.path === path.replace(/^environments\.[^.]+/, 'environments[]'))
-    ?.choices.find((choice) => choice.value === value)?.title ?? String(value);
+  fieldAt(path)?.choices.find((choice) => choice.value === value)?.title ?? String(value);
 
 const offered = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
 const longestFirst = offered.toSorted((a, b) => b.path.length - a.path.length);

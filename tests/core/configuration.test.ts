@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { procedures, type Settings } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import description from '../../core/run-config/description.json' with { type: 'json' };
-import { configForm, inTitles, titleOf } from '../../core/run-config/form.ts';
+import { configForm, inTitles, titleOf, valueInWords } from '../../core/run-config/form.ts';
 import { kept } from '../../core/run-config/form-words.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
@@ -31,6 +31,9 @@ describe('the form', () => {
   test('says what the trainer says of keys by their titles', () => {
     expect(titleOf('environments.0.config.size')).toBe('Size');
     expect(titleOf('start.sha256')).toBe('start.sha256');
+    expect(valueInWords('critic.model', 'none')).toBe('None');
+    expect(valueInWords('optimizer.learning_rate', 1e-4)).toBe('0.0001');
+    expect(valueInWords('start.sha256', 'ab')).toBe('ab');
     expect(inTitles('critic.model is none')).toBe('“Critic” is “None”');
     expect(inTitles('rollout.groups: optimizer.learning_rate is 0: the policy stays as it is')).toBe(
       '“Groups”: “Learning rate” is 0: the policy stays as it is',

@@ -223,6 +223,19 @@ describe('points fitted to labelled runs', () => {
     settings: '',
   });
 
+  test('give the length of the steps less than a warning, though runs differ in nothing else', () => {
+    const given = (rate: number, collapsed: number | null, seed: number): LabelledRun => {
+      const run = labelled('healthy', seed);
+      const points = run.points.map(({ iteration, metrics }) => ({
+        iteration,
+        metrics: { ...metrics, 'actor/learning_rate': rate },
+      }));
+      return { ...run, points, collapsed, kind: collapsed === null ? 'healthy' : 'chaos' };
+    };
+    const runs = [1, 2].flatMap((seed) => [given(1e-4, null, seed), given(6e-4, 100, seed)]);
+    expect(fitPoints(runs, shippedThresholds).points.steps_long).toBe(0.49);
+  });
+
   test('foretell runs that they were not fitted to', () => {
     const fates: Fate[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
     const thresholds = fitPoints(

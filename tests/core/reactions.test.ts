@@ -109,6 +109,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const rate = configOf(runId).optimizer.learning_rate;
     const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
     expect(done).toMatchObject({ action: 'rollback', by: 'policy', state: 'done', checkpoint, changes });
+    expect(done.message).toBe(
+      `Rolled back to iteration ${checkpoint}, with “Learning rate” at ${changes[0]!.value}.`,
+    );
     expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, reaction: done });
     const fork = await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     expect(fork).toMatchObject({ parent: { run: runId, iteration: checkpoint }, iterations });

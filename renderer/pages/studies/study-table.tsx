@@ -5,6 +5,7 @@ import { percent } from '../../components/format.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { originOf } from '../../views/use-parent.ts';
 import { inWords } from '../new/draft.ts';
 import styles from './study-table.module.css';
 
@@ -78,12 +79,15 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
   return (
     <span className={styles.forks}>
       Not counted:{' '}
-      {forks.map(({ id, name, parent }) => (
-        <a key={id} href={formatRoute({ page: 'run', runId: id })}>
-          {name}
-          {parent && parent.iteration !== null && `, from iteration ${parent.iteration}`}
-        </a>
-      ))}
+      {forks.map(({ id, name, parent }) => {
+        const from = originOf(parent)?.iteration;
+        return (
+          <a key={id} href={formatRoute({ page: 'run', runId: id })}>
+            {name}
+            {from !== undefined && `, from iteration ${from}`}
+          </a>
+        );
+      })}
     </span>
   );
 }
