@@ -11,6 +11,7 @@ export interface PolicyData {
 
 export type PolicyRequest =
   | { abort: true }
+  | { close: true }
   | { id: number; name: 'reply'; message: Message; rules: ReplyRules; first: boolean }
   | { id: number; name: 'score'; ids: number[] }
   | { id: number; name: 'tokenize'; text: string };
@@ -41,12 +42,14 @@ export class PolicyThread {
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
   private ended: Failure | null = null;
+  private readonly exited: Promise<void>;
 
   private constructor(folder: string) {
     this.worker = new Worker(script, { workerData: { folder } satisfies PolicyData });
     this.worker.on('message', (answer: PolicyAnswer) => this.hear(answer));
     this.worker.on('error', (error) => this.fail(interrupted(error.message)));
-    this.worker.once('exit', () => this.fail(interrupted('it has ended')));
+    this.exited = new Promise((resolve) => this.worker.once('exit', () => resolve()));
+    void this.exited.then(() => this.fail(interrupted('it has ended')));
   }
 
   /** Loads the policy of a model folder or checkpoint. Throws what is wrong with it. */
@@ -85,9 +88,12 @@ export class PolicyThread {
     this.worker.postMessage({ abort: true } satisfies PolicyRequest);
   }
 
+  /** Ends once the token that it is at is read: a thread that is terminated inside ONNX Runtime takes the process along. */
   async close(): Promise<void> {
     this.fail(interrupted('the game has ended'));
-    await this.worker.terminate();
+    this.worker.ref();
+    this.worker.postMessage({ close: true } satisfies PolicyRequest);
+    await this.exited;
   }
 
   private call(wanted: Wanted, told?: (text: string) => void): Promise<unknown> {

@@ -18,8 +18,9 @@ async function serve(): Promise<void> {
   const stopIds = await readStopIds(folder);
   let conversation = new Conversation(policy, tokenizer, stopIds);
   let abort: AbortController | null = null;
+  let closing = false;
 
-  const perform = async (request: Exclude<PolicyRequest, { abort: true }>): Promise<unknown> => {
+  const perform = async (request: Extract<PolicyRequest, { id: number }>): Promise<unknown> => {
     if (request.name === 'tokenize') return tokenizer.encode(request.text);
     if (request.name === 'score') {
       policy.forget();
@@ -33,8 +34,15 @@ async function serve(): Promise<void> {
   };
   let last: Promise<void> = Promise.resolve();
   port.on('message', (request: PolicyRequest) => {
-    if ('abort' in request) return abort?.abort(stopped());
+    if (!('id' in request)) {
+      abort?.abort(stopped());
+      if (!('close' in request)) return;
+      closing = true;
+      last = last.then(() => policy.close()).finally(() => port.close());
+      return;
+    }
     last = last.then(async () => {
+      if (closing) return;
       try {
         say({ id: request.id, value: await perform(request) });
       } catch (error) {

@@ -201,9 +201,24 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     expect(await thread.reply(message, { ...rules, context: 50 }, { first: true, told: () => {} })).toBe(
       null,
     );
-    const last = expect(answer()).rejects.toMatchObject({ code: 'policy_failed' });
     await thread.close();
-    await last;
+    await expect(answer()).rejects.toMatchObject({ code: 'policy_failed' });
+  });
+
+  // A thread that is terminated inside ONNX Runtime aborts the process, which is the whole app.
+  test('is closed while it thinks, and what was asked fails', async () => {
+    const rules = { think: true, maxTokens: 120, context: 400, temperature: 0, topK: 0, topP: 1, minP: 0 };
+    const message = { system: '', user: 'P___\n___O\n__O_\n___G' };
+    for (const _ of [1, 2, 3]) {
+      const thread = await PolicyThread.start(starter);
+      const asked = await new Promise<Promise<unknown>[]>((resolve) => {
+        const answer = thread.reply(message, rules, { first: true, told: () => resolve([answer, next]) });
+        const next = thread.reply(message, rules, { first: false, told: () => {} });
+      });
+      const failed = asked.map((each) => expect(each).rejects.toMatchObject({ code: 'policy_failed' }));
+      await thread.close();
+      await Promise.all(failed);
+    }
   });
 });
 
