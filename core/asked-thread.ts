@@ -9,6 +9,8 @@ interface Question {
 
 type Answer = { id: number; value: unknown } | { id: number; error: ApiError };
 
+const closing = 'close';
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -44,11 +46,16 @@ export class AskedThread<Ask> {
     });
   }
 
+  /** Ends after the question that it is at: a thread that is terminated inside SQLite takes the process along (better-sqlite3 #1507). */
   async close(): Promise<void> {
     const { worker } = this;
     this.worker = null;
     this.fail('it was closed');
-    await worker?.terminate();
+    if (!worker) return;
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
+    worker.ref();
+    worker.postMessage(closing);
+    await exited;
   }
 
   private start(): Worker {
@@ -91,7 +98,10 @@ export class AskedThread<Ask> {
 
 /** The thread's own side: answers each question as it comes. */
 export function answerAll<Ask>(port: MessagePort, reply: (ask: Ask) => unknown): void {
-  port.on('message', async ({ id, ask }: Question) => {
+  port.on('message', async (message: Question | typeof closing) => {
+    // Ends the thread, where it is in nobody else's code.
+    if (message === closing) process.exit();
+    const { id, ask } = message;
     let answer: Answer;
     try {
       answer = { id, value: await reply(ask as Ask) };
