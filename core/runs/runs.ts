@@ -31,6 +31,8 @@ export interface RunsParts {
 /** What can be done with runs: make, start, command, look. */
 export class Runs {
   private readonly parts: RunsParts;
+  /** Whose trainers are about to begin. */
+  private readonly starting = new Set<string>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -78,21 +80,25 @@ export class Runs {
    * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
    */
   async start(runId: string): Promise<void> {
-    const { supervisor, trainer } = this.parts;
-    const row = this.row(runId);
-    refuseImported(runId, row.task);
-    if (row.status === 'completed') {
-      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
+    if (this.starting.has(runId)) throw isTrained(runId);
+    this.starting.add(runId);
+    try {
+      await this.launch(runId);
+    } finally {
+      this.starting.delete(runId);
     }
+  }
+
+  private async launch(runId: string): Promise<void> {
+    const { supervisor, trainer } = this.parts;
+    refuseImported(runId, this.row(runId).task);
+    this.refuseCompleted(runId);
     trainer.require();
     const config = validateConfig(await this.config(runId));
-    if ((await trainer.status(this.folder(runId))).running) {
-      throw new Failure(
-        'run_active',
-        `The run ${runId} is being trained already.`,
-        'Watch it, or stop it first.',
-      );
-    }
+    if ((await trainer.status(this.folder(runId))).running) throw isTrained(runId);
+    // The end of a short run may not have been read yet.
+    await supervisor.refresh(runId);
+    this.refuseCompleted(runId);
     this.checkModel(runId, config);
     const wait = waitForEvent(
       this.parts,
@@ -120,6 +126,11 @@ export class Runs {
     } finally {
       wait.close();
     }
+  }
+
+  private refuseCompleted(runId: string): void {
+    if (this.row(runId).status === 'completed')
+      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
   }
 
   /**
@@ -193,6 +204,9 @@ export class Runs {
 function resumable(checkpoints: string): boolean {
   return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+$/.test(name));
 }
+
+const isTrained = (runId: string) =>
+  new Failure('run_active', `The run ${runId} is being trained already.`, 'Watch it, or stop it first.');
 
 export function runUnknown(runId: string): Failure {
   return new Failure(

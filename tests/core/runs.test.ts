@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Notice } from '../../core/contract/contract.ts';
@@ -7,6 +7,7 @@ import { readLog, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { runIdPattern } from '../../core/run-directory/names.ts';
+import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 const small = {
@@ -71,6 +72,17 @@ describe('runs', { timeout: 60_000 }, () => {
   ])('%j is refused and changes nothing', async (input, code) => {
     await expect(core.runs.create(input)).rejects.toMatchObject({ code, hint: expect.stringMatching(/./) });
     expect(core.runs.list()).toEqual([]);
+  });
+
+  test('is started once, and not again where its end has not been read yet', async () => {
+    const runId = await make();
+    const both = await Promise.allSettled([core.runs.start(runId), core.runs.start(runId)]);
+    expect(both).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'run_active' } }]);
+    const folder = world.run('ended', [journal.started(0), journal.iteration(1, 1)]);
+    await core.supervisor.add('ended');
+    expect(core.runs.get('ended').status).not.toBe('completed');
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.stopped(2, 1)}\n`);
+    await expect(core.runs.start('ended')).rejects.toMatchObject({ code: 'run_completed' });
   });
 
   test('trains to its end, and is not started again', async () => {
