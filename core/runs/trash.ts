@@ -161,11 +161,11 @@ export class Trash {
     return rm(this.path(id), { recursive: true, force: true });
   }
 
-  /** Those that were deleted before a time. */
-  private async removeStudies(before: number): Promise<void> {
+  /** Those that were deleted until a time. */
+  private async removeStudies(until: number): Promise<void> {
     for (const name of await this.names()) {
       const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];
-      if (time !== undefined && Number(time) < before) await this.remove(name);
+      if (time !== undefined && Number(time) <= until) await this.remove(name);
     }
   }
 
