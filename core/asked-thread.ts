@@ -46,7 +46,7 @@ export class AskedThread<Ask> {
     });
   }
 
-  /** Ends after the question that it is at: a thread that is terminated inside SQLite takes the process along (better-sqlite3 #1507). */
+  /** Ends by itself, between two calls of SQLite: a thread that is terminated while better-sqlite3 is loaded or at work may take the process along. */
   async close(): Promise<void> {
     const { worker } = this;
     this.worker = null;
@@ -75,7 +75,7 @@ export class AskedThread<Ask> {
   private hear(worker: Worker, answer: Answer): void {
     const waiting = this.pending.get(answer.id);
     this.pending.delete(answer.id);
-    if (this.pending.size === 0) worker.unref();
+    if (this.worker === worker && this.pending.size === 0) worker.unref();
     if ('error' in answer) {
       const { code, message, hint } = answer.error;
       waiting?.reject(new Failure(code, message, hint));
@@ -99,7 +99,7 @@ export class AskedThread<Ask> {
 /** The thread's own side: answers each question as it comes. */
 export function answerAll<Ask>(port: MessagePort, reply: (ask: Ask) => unknown): void {
   port.on('message', async (message: Question | typeof closing) => {
-    // Ends the thread, where it is in nobody else's code.
+    // Ends the thread alone. What it was asked for has failed already.
     if (message === closing) process.exit();
     const { id, ask } = message;
     let answer: Answer;

@@ -37,6 +37,7 @@ export class Game {
   private agent: { turns: PlayTurn[]; text: string | null; failure: ApiError | null; attempt: number };
   private playing: Promise<void> = Promise.resolve();
   private results = new Map<number, PlayResult>();
+  private closed = false;
   /** What people ask for is done one after the other. */
   private last: Promise<unknown> = Promise.resolve();
 
@@ -140,6 +141,10 @@ export class Game {
     return this.inTurn(async () => {
       await this.giveUp();
       await this.policy.close();
+      if (this.closed) {
+        await policy.close();
+        throw gameUnknown();
+      }
       this.policy = policy;
       this.checkpoint = checkpoint;
       for (const [level, result] of this.results) this.results.set(level, { ...result, agent: null });
@@ -149,6 +154,7 @@ export class Game {
   }
 
   async close(): Promise<void> {
+    this.closed = true;
     this.agent.attempt += 1;
     const { agent, you } = this.parts.environments;
     agent.close();
@@ -239,6 +245,9 @@ export class Game {
     this.parts.changed(this.state);
   }
 }
+
+export const gameUnknown = () =>
+  new Failure('game_unknown', 'That game has ended.', 'Open it again from the Play page.');
 
 const copyOf = (side: PlaySide): PlaySide => ({ ...side, frames: [...side.frames] });
 

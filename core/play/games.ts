@@ -13,7 +13,7 @@ import { wholeWeights } from '../runs/model-digest.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { EnvironmentProcess } from '../trainer/environment.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { Game } from './game.ts';
+import { Game, gameUnknown } from './game.ts';
 import { enoughLevels, readHumanSuccess } from './human-success.ts';
 import { PolicyThread } from './policy-thread.ts';
 
@@ -41,6 +41,8 @@ export class Games {
   private readonly games = new Map<string, Game>();
   private readonly owned = new Map<object, Game>();
   private readonly gone = new WeakSet<object>();
+  /** The ends of the policies that are loading or whose threads live. */
+  private readonly policies = new Set<Promise<void>>();
   private closed = false;
 
   constructor(parts: GamesParts) {
@@ -96,8 +98,8 @@ export class Games {
         policy,
         { checkpoint, level },
       );
-      if (this.closed || this.gone.has(client)) throw gameUnknown();
       await this.release(client, false);
+      if (this.closed || this.gone.has(client)) throw gameUnknown();
       this.games.set(game.id, game);
       this.owned.set(client, game);
       return game.state;
@@ -138,9 +140,11 @@ export class Games {
     await game.close();
   }
 
+  /** Waits for every policy's thread, also where its client is gone: the process may end now. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.all([...this.owned.keys()].map((client) => this.release(client)));
+    await Promise.all(this.policies);
   }
 
   private async loadPolicy(runId: string, checkpoint: number): Promise<PolicyThread> {
@@ -159,7 +163,15 @@ export class Games {
         `The policy needs about ${gigabytes(needed)} of memory, and ${gigabytes(freemem())} are free.`,
         'Close other programs, or pause the runs that train.',
       );
-    return PolicyThread.start(folder);
+    const started = PolicyThread.start(folder);
+    const ended: Promise<void> = started
+      .then(
+        ({ exited }) => exited,
+        () => {},
+      )
+      .finally(() => this.policies.delete(ended));
+    this.policies.add(ended);
+    return started;
   }
 
   /** Keeps a person's rate with the run, once there are enough levels. What can't be written is lost without disturbing the game. */
@@ -183,6 +195,3 @@ export class Games {
 }
 
 const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
-
-const gameUnknown = () =>
-  new Failure('game_unknown', 'That game has ended.', 'Open it again from the Play page.');

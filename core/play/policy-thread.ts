@@ -42,7 +42,9 @@ export class PolicyThread {
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
   private ended: Failure | null = null;
-  private readonly exited: Promise<void>;
+  private closing: Promise<void> | null = null;
+  /** Once the thread has ended. */
+  readonly exited: Promise<void>;
 
   private constructor(folder: string) {
     this.worker = new Worker(script, { workerData: { folder } satisfies PolicyData });
@@ -88,8 +90,13 @@ export class PolicyThread {
     this.worker.postMessage({ abort: true } satisfies PolicyRequest);
   }
 
-  /** Ends once the token that it is at is read: a thread that is terminated inside ONNX Runtime takes the process along. */
-  async close(): Promise<void> {
+  /** Ends once what it is reading is read, a token or a turn's whole prompt: a thread that is terminated inside ONNX Runtime takes the process along. */
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     this.fail(interrupted('the game has ended'));
     this.worker.ref();
     this.worker.postMessage({ close: true } satisfies PolicyRequest);

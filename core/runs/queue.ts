@@ -221,7 +221,8 @@ export class Queue {
       try {
         if (machineCodes.includes(failure.code)) throw error;
         // In this order: a core that dies in between tries once more rather than losing the run without a word.
-        await annotations.add(runId, { type: 'start_failed', ...failure });
+        if (failure.code !== 'run_completed')
+          await annotations.add(runId, { type: 'start_failed', ...failure });
         this.drop(runId);
       } catch (problem) {
         this.hold(problem);

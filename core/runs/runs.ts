@@ -31,8 +31,8 @@ export interface RunsParts {
 /** What can be done with runs: make, start, command, look. */
 export class Runs {
   private readonly parts: RunsParts;
-  /** Whose trainers are about to begin. */
-  private readonly starting = new Set<string>();
+  /** Whose trainers are about to begin, by run. */
+  private readonly starting = new Map<string, Promise<void>>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -80,13 +80,14 @@ export class Runs {
    * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
    */
   async start(runId: string): Promise<void> {
-    if (this.starting.has(runId)) throw isTrained(runId);
-    this.starting.add(runId);
-    try {
-      await this.launch(runId);
-    } finally {
-      this.starting.delete(runId);
+    const other = this.starting.get(runId);
+    if (other) {
+      await other;
+      throw isTrained(runId);
     }
+    const own = this.launch(runId).finally(() => this.starting.delete(runId));
+    this.starting.set(runId, own);
+    await own;
   }
 
   private async launch(runId: string): Promise<void> {

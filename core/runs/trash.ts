@@ -112,6 +112,7 @@ export class Trash {
 
   /** Deletes all that is here for good, as a task; gives the bytes that were freed. */
   async empty(): Promise<number> {
+    const until = Date.now();
     const all = await this.list();
     return this.parts.tasks.run(
       { kind: 'empty_trash', runId: null, title: 'Emptying the trash', cancellable: true },
@@ -123,7 +124,7 @@ export class Trash {
           await this.remove(id);
           freed += bytes;
         }
-        if (!signal.aborted) await this.removeStudies(Date.now());
+        if (!signal.aborted) await this.removeStudies(until);
         this.changed();
         return freed;
       },
@@ -134,7 +135,7 @@ export class Trash {
   async sweep(now: number): Promise<void> {
     const old = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > keptFor);
     for (const { id } of old) await this.remove(id);
-    await this.removeStudies(now - keptFor);
+    await this.removeStudies(now - keptFor - 1);
     if (old.length > 0) this.changed();
   }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
@@ -179,6 +180,30 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
     expect((await look(theirs.id)).checkpoint).toBe(7);
     await other.client.call('play.close', { gameId: theirs.id });
     await expect(look(theirs.id)).rejects.toMatchObject({ code: 'game_unknown' });
+  });
+
+  // Closes the games of the core, and so comes last.
+  test('is over, its thread too, before the app ends, also where its client is gone or its policy loads', async () => {
+    const living = new Set<Worker>();
+    const watch = (worker: Worker) => {
+      living.add(worker);
+      worker.once('exit', () => living.delete(worker));
+    };
+    process.on('worker', watch);
+    const [player, waiter] = [newClient(), newClient()];
+    const { id: gameId } = await player.client.call('play.open', { runId, checkpoint: 0 });
+    await player.client.call('play.agent', { gameId, temperature: 0 });
+    const loading = new Promise((resolve) => process.once('worker', resolve));
+    const refused = expect(waiter.client.call('play.open', { runId, checkpoint: 0 })).rejects.toMatchObject({
+      code: 'game_unknown',
+    });
+    await loading;
+    expect(living.size).toBe(2);
+    player.hangUp();
+    await core.games.close();
+    process.off('worker', watch);
+    expect(living.size).toBe(0);
+    await refused;
   });
 });
 

@@ -78,6 +78,7 @@ describe('runs', { timeout: 60_000 }, () => {
     const runId = await make();
     const both = await Promise.allSettled([core.runs.start(runId), core.runs.start(runId)]);
     expect(both).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'run_active' } }]);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
     const folder = world.run('ended', [journal.started(0), journal.iteration(1, 1)]);
     await core.supervisor.add('ended');
     expect(core.runs.get('ended').status).not.toBe('completed');

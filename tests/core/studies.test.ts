@@ -167,8 +167,10 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(core.studies.summary(gone).runs).toMatchObject({ total: 4 });
     await core.trash.restore(others);
     expect(core.studies.get(gone).table[0]!.cells[0]).toMatchObject({ status: 'created' });
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     await core.studies.delete(kept, false);
     await core.trash.empty();
+    now.mockRestore();
     await expect(core.studies.restore(kept, [])).rejects.toMatchObject({ code: 'study_unknown' });
   });
 
