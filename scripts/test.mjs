@@ -22,7 +22,8 @@ const stages = [
 
 /** Built here, beside tests that need only the trainer. The CUDA engine's and all others: two halves, for each of which one core is enough. */
 async function runNativeTests() {
-  const niceness = 10;
+  // No more than this: beside somebody else's work it must get on.
+  const niceness = 4;
   try {
     await setupNativeTests({ niceness });
   } catch (error) {
