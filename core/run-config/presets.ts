@@ -71,7 +71,7 @@ const tasks: Task[] = [
     name: 'mixed',
     title: 'FrozenLake and Bandit',
     summary: 'One agent learns both at once: three of four groups cross the lake, one chooses an arm.',
-    expects: 'both learned by one policy, not measured yet',
+    expects: 'both learned by one policy: FrozenLake from about 37 % to about 71 %, Bandit to 100 %',
     environments: [
       { ...frozenLake.preset, share: 0.75 },
       { ...bandit.preset, share: 0.25 },
