@@ -176,6 +176,7 @@ export function followCore(api: Api): () => void {
   ];
   return () => {
     clearTimeout(asking);
+    changes.stop();
     for (const stop of stops) stop();
   };
 }

@@ -6,6 +6,8 @@ export interface Gathering<T> {
   add(id: string, change: T): void;
   /** Applies what waits. */
   flush(): void;
+  /** Forgets what waits. */
+  stop(): void;
 }
 
 /**
@@ -45,5 +47,9 @@ export function createGathering<T>(apply: (changes: ReadonlyMap<string, T>) => v
       flush();
     },
     flush,
+    stop() {
+      clearTimeout(timer);
+      waiting.clear();
+    },
   };
 }

@@ -35,3 +35,14 @@ test('what waits can be applied before its time, once', () => {
   vi.advanceTimersByTime(5000);
   expect(applied).toHaveLength(100);
 });
+
+test('what waits is forgotten once nobody follows any more', () => {
+  const applied: string[] = [];
+  const { add, stop } = createGathering<number>((changes) => applied.push(...changes.keys()));
+  for (let count = 0; count < 100; count++) add(`run ${count}`, count);
+  const before = applied.length;
+  expect(before).toBeLessThan(100);
+  stop();
+  vi.advanceTimersByTime(5000);
+  expect(applied).toHaveLength(before);
+});
