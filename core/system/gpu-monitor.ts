@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Machine, MachineSample } from '../contract/contract.ts';
+import { endChild } from '../end-child.ts';
 
 /** One GPU: what it is, and what it does now. */
 export interface Gpu {
@@ -54,6 +55,6 @@ export class GpuMonitor {
   }
 
   close(): void {
-    this.child.kill();
+    endChild(this.child);
   }
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { endChild } from '../end-child.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
@@ -72,7 +73,7 @@ export class EnvironmentProcess {
 
   close(): void {
     this.fail(new Failure('game_unknown', 'The game has ended.', 'Open it again.'));
-    this.child.kill();
+    endChild(this.child);
   }
 
   private async ask(request: object): Promise<string> {
@@ -80,7 +81,7 @@ export class EnvironmentProcess {
       if (this.ended) throw this.ended;
       const timer = setTimeout(() => {
         this.fail(unusable(this.child.spawnfile, 'it gives no answer'));
-        this.child.kill();
+        endChild(this.child);
       }, patience);
       this.waiting.push({
         resolve: (line) => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { endChild } from '../end-child.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
 const progress = z.object({
@@ -75,7 +76,7 @@ export function launchEvaluation(
   return {
     begun: Promise.race([first, ended.then(() => {})]),
     ended,
-    cancel: () => void child.kill('SIGTERM'),
+    cancel: () => endChild(child),
   };
 }
 
