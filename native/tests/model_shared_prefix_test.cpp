@@ -31,6 +31,8 @@ class Sequences {
     CHECK(decoder_.length(to) == length);
   }
 
+  int length(int slot) const { return decoder_.length(slot); }
+
   void clear(int slot) {
     decoder_.clear(slot);
     held_[slot].clear();
@@ -95,6 +97,18 @@ TEST_CASE("slots that share a prefix compute what each would alone, on every ins
     CAPTURE(static_cast<int>(isa));
     check_sharing({2, 1, 64, true}, Precision::fp32);
   }
+}
+
+// Sixty rows of scores at once, each of a shared and an own part that fill whole panels: one panel more than the context has. With it the last rows would lie over what follows them.
+TEST_CASE("slots that share a prefix may fill their context") {
+  const ModelConfig config = small_config(Shape{20, 1, 64, true});
+  ThreadPool threads(1);
+  CpuModel model(config, threads, Precision::fp32);
+  load(model, lively_weights(model.layout()));
+  Sequences sequences(model, 3, 96);
+  sequences.extend({{0, 37}});
+  for (int slot = 1; slot < 3; ++slot) sequences.copy(0, slot, 37);
+  while (sequences.length(0) < 96) sequences.extend({{0, 1}, {1, 1}, {2, 1}});
 }
 
 TEST_CASE("slots of any shape of heads share a prefix, in either precision") {

@@ -17,6 +17,9 @@ constexpr int most_rows = 64;
 
 int score_rows(const Widths& width) { return std::max({most_rows, width.group, kAttentionRows}); }
 
+// The longest row of scores of slots of up to `context` tokens: what is shared and what is a slot's own are whole panels each, one more together than all of it would be.
+std::size_t longest_score_row(int context) { return score_row(context, 1); }
+
 // Some query rows of each of some entries, all of one key-value head.
 struct Rows {
   int count;                                   // of each entry
@@ -31,7 +34,7 @@ class HeadAttention {
  public:
   HeadAttention(const CpuModel& model, const DecoderSlots& slots, int layer, int head, float* scratch, int context)
       : slots_(slots), layer_(layer), head_(head), width_(model.layout().config()), bf16_(model.precision() == Precision::bf16), scores_(scratch),
-        reciprocals_(scores_ + score_rows(width_) * score_row(context, 0)), keys_(reciprocals_ + score_rows(width_)),
+        reciprocals_(scores_ + score_rows(width_) * longest_score_row(context)), keys_(reciprocals_ + score_rows(width_)),
         values_(keys_ + packed_size(width_.head_dim, context)) {}
 
   // The new tokens of entries that have one prefix or are one; if they are several, each has one new token.
@@ -135,7 +138,7 @@ std::size_t decode_attention_scratch(const CpuModel& model, int context) {
   const Widths width(model.layout().config());
   // Room for keys and values as floats where the cache's are shorter.
   const std::size_t expanded = model.precision() == Precision::bf16 ? packed_size(width.head_dim, context) : 0;
-  return score_rows(width) * (score_row(context, 0) + 1) + 2 * expanded;
+  return score_rows(width) * (longest_score_row(context) + 1) + 2 * expanded;
 }
 
 // One layer's attention of every entry's new tokens, whose keys and values it stores, over all that the slot holds. qkv [tokens, Widths::qkv] and attended

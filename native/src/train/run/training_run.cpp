@@ -154,6 +154,8 @@ void TrainingRun::load_start_or_do_without(const RunConfig& config, Replica& rep
 
 std::string TrainingRun::run() {
   const RunConfig& config = state_->config;
+  // A fork counts on from its checkpoint, its first evaluation too.
+  control_.at_iteration(iteration_);
   try {
     if (!resumed_) {
       evaluate();
