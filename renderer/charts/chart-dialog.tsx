@@ -3,7 +3,7 @@ import { Button, IconButton } from '../components/basics.tsx';
 import { ScrollingRegion } from '../components/scrolling-region.tsx';
 import { numeric, TableHead } from '../components/table-head.tsx';
 import { useCharts, useChartsStore } from '../views/charts-view.tsx';
-import { Chart } from './chart.tsx';
+import { Chart, useVersion } from './chart.tsx';
 import { useExport } from './chart-actions.tsx';
 import styles from './chart-dialog.module.css';
 import type { ChartItem } from './chart-sections.tsx';
@@ -68,9 +68,8 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
   const store = useChartsStore();
   const cursor = useCharts((state) => state.cursor);
   const smoothing = useChartPreferences((state) => state.smoothing);
-  const longest = traces.reduce(
-    (most, trace) => (lengthOf(trace) > lengthOf(most) ? trace : most),
-    traces[0]!,
+  const longest = useVersion(traces, true, () =>
+    traces.reduce((most, trace) => (lengthOf(trace) > lengthOf(most) ? trace : most), traces[0]!),
   );
   const series = seriesOf(longest);
   if (!series || series.length < 2) return null;
@@ -100,7 +99,9 @@ const lengthOf = (trace: Trace) => seriesOf(trace)?.length ?? 0;
 
 function Newest({ item: { spec, traces } }: { item: ChartItem }) {
   const smoothing = useChartPreferences((state) => state.smoothing);
-  const rows = traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []);
+  const rows = useVersion(traces, true, () =>
+    traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []),
+  );
   return (
     <ScrollingRegion className={styles.values} aria-label="Newest values">
       <table className="table">

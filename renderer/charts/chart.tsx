@@ -208,7 +208,7 @@ function PlotArea({
 const sourcesOf = (traces: readonly Trace[]) => [...new Set(traces.map(({ source }) => source))];
 
 /** Computed again with every change of what is drawn, as long as that is asked for. */
-function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
+export function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
   const sources = useMemo(() => sourcesOf(traces), [traces]);
   const subscribe = useMemo(
     () => (listener: () => void) => {

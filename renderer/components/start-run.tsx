@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
@@ -38,8 +38,12 @@ export function useStartRun(): StartRun {
   const [busy, setBusy] = useState<StartRun['busy']>(null);
   const [asked, setAsked] = useState<RunWish | null>(null);
   const [said, setSaid] = useState('');
+  /** As `busy`, known before the page is drawn again: a key that is pressed twice makes one run. */
+  const making = useRef(false);
 
   async function make(wish: RunWish, how: 'start' | 'queue'): Promise<void> {
+    if (making.current) return;
+    making.current = true;
     const { source, set, title } = wish;
     setAsked(null);
     setBusy({ how, title });
@@ -52,6 +56,7 @@ export function useStartRun(): StartRun {
     } catch (cause) {
       report(cause);
     } finally {
+      making.current = false;
       setBusy(null);
     }
   }

@@ -59,8 +59,11 @@ function pressed(event: KeyboardEvent, act: (action: PlayerAction) => void): voi
   act(action);
 }
 
-/** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. */
+const keepers =
+  'input, select, textarea, [data-own-keys], [role="dialog"], [role="alertdialog"], [role="menu"]';
+
+/** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. What is behind a dialog or a menu hears none of its keys. */
 export function hasOwnKeys(target: Element, key: string): boolean {
-  if (target.closest('input, select, textarea, [data-own-keys]') !== null) return true;
+  if (target.closest(keepers) !== null) return true;
   return key === ' ' && target.closest('button, summary') !== null;
 }

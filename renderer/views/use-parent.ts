@@ -6,7 +6,8 @@ import { useApp } from '../stores/app-store.ts';
 import { followSeries } from './follow-series.ts';
 
 export interface Parent {
-  run: RunSummary;
+  id: string;
+  name: string;
   /** The last iteration that both have. */
   iteration: number;
   series: RunSeries;
@@ -28,8 +29,9 @@ export function useParent({ parent }: RunSummary): Parent | null {
   const api = useApi();
   const origin = originOf(parent);
   const id = origin?.run;
-  const run = useApp(({ runs }) => runs?.find((each) => each.id === id));
-  const there = run !== undefined;
+  // No more of it than this: a run that trains is told of several times a second, and charts are made anew of what is here.
+  const name = useApp(({ runs }) => runs?.find((each) => each.id === id)?.name);
+  const there = name !== undefined;
   const [series, setSeries] = useState<RunSeries | null>(null);
   useEffect(() => {
     if (!id || !there) return;
@@ -38,7 +40,10 @@ export function useParent({ parent }: RunSummary): Parent | null {
     return followSeries(api, id, own);
   }, [api, id, there]);
   const iteration = origin?.iteration ?? 0;
-  return useMemo(() => (run && series ? { run, iteration, series } : null), [run, iteration, series]);
+  return useMemo(
+    () => (id && name !== undefined && series ? { id, name, iteration, series } : null),
+    [id, name, iteration, series],
+  );
 }
 
 /** Runs that went on from a checkpoint of this one, oldest first. */

@@ -177,6 +177,29 @@ test('what episodes say leads to their replay', async () => {
   await page.shown(() => location.hash.startsWith(`#/run/${ids.lake}/replay/000005-train-`));
 });
 
+test('more episodes are shown once, however often they are asked for', async () => {
+  page = await Page.on(template);
+  const { core } = page;
+  const folder = core.runs.folder(ids.lake);
+  const rollout = fakeRollout(folder, {}, 5, 'train', { type: 'frozen-lake', label: 'frozen-lake' }, 20, 4);
+  const event = { v: 1, seq: 9000, time: 1_700_000_000_000, type: 'rollout', ...rollout };
+  appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(event)}\n${journal.stopped(9001, 5)}\n`);
+  await core.supervisor.refresh(ids.lake);
+  await core.episodeIndex.readAll();
+  const total = Math.min(100, core.episodeIndex.search({ text: '', limit: 100 }).episodes.length);
+  expect(total).toBeGreaterThan(50);
+  const search = vi.spyOn(core.episodeIndex, 'search');
+  page.open('#/history/episodes');
+  const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Episodes"] a').map(({ href }) => href);
+  await page.shown(() => links().length === 50);
+  const more = () => page.saying('main button', 'Show more')()!;
+  const asked = search.mock.calls.length;
+  for (let again = 0; again < 2; again += 1) more().click();
+  await page.shown(() => search.mock.calls.length === asked + 2 && links().length >= total);
+  expect(links()).toHaveLength(total);
+  expect(new Set(links()).size).toBe(total);
+});
+
 test('a run goes out as one file and comes in again', async () => {
   page = await Page.on(template);
   // As Electron's preload: the system's dialogs stand for a place that both know.

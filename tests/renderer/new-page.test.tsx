@@ -66,6 +66,57 @@ test('a setting is found, changed, refused in words, reset, and goes into the ru
   });
 });
 
+test('a number is typed sign by sign, past the value that it had', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-bandit');
+  const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
+  const shown: string[] = [];
+  for (const [title, was, typed] of [
+    ['KL coefficient', '0', '0.001'],
+    ['Temperature', '1', '1.5'],
+    ['Gradient clip', '1', '10'],
+  ] as const) {
+    page.write(search, title);
+    const input = (await page.shown(field(title)))!;
+    expect(input.value).toBe(was);
+    page.write(input, '');
+    for (const sign of typed) page.write(input, input.value + sign);
+    shown.push(input.value);
+    await page.shown(() => summary().textContent?.includes(`${was} → ${typed}`));
+  }
+  expect(shown).toEqual(['0.001', '1.5', '10']);
+  // Left, it is written as the form writes numbers.
+  const clip = field('Gradient clip')()!;
+  page.write(clip, '1.0');
+  expect(clip.value).toBe('1.0');
+  clip.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
+  await page.shown(() => clip.value === '1');
+});
+
+test('Ctrl+Enter starts one run, however often it is pressed, and none from a dialog', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-bandit');
+  await page.shown(
+    () =>
+      page
+        .saying('aside button', /^Start$/)()
+        ?.hasAttribute('disabled') === false,
+  );
+  const press = (target: Element, repeat = false) =>
+    target.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true, repeat }),
+    );
+  await page.click(page.saying('button', 'Import…'));
+  press((await page.shown(() => dialog()?.querySelector('textarea')))!);
+  inDialog('Cancel').click();
+  await page.shown(() => dialog() === null);
+  press(summary(), true);
+  expect(page.saying('aside button', /^Start$/)()).toBeDefined();
+  for (let again = 0; again < 3; again += 1) press(summary());
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  expect(page.core.runs.list()).toHaveLength(1);
+});
+
 test('the model is chosen among those of this machine, or its folder is typed', async () => {
   page = await Page.on();
   const { core, world } = page;
@@ -289,6 +340,26 @@ test('vary makes a study: values, seeds, how many runs, and what is wrong with a
     'Learning rate 3e-4, Groups trained on All',
     'Learning rate 3e-4, Groups trained on fraction',
   ]);
+});
+
+test('a study judges an environment that its runs have', async () => {
+  page = await Page.on();
+  page.open('#/new/starter-mixed');
+  await page.click('button[aria-label="Vary Learning rate in a study"]');
+  const panel = 'section[aria-labelledby="study"]';
+  const judged = await page.shown(() => page.find<HTMLSelectElement>(`${panel} label select`));
+  const [first, second] = [...judged.options].map(({ value }) => value);
+  page.choose(judged, first!);
+  await page.click('section[aria-labelledby="trained-on"] li button[aria-label^="Remove"]');
+  // One is left, and there is nothing to choose.
+  await page.shown(() => !judged.isConnected);
+  page.write(
+    (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,
+    '1e-4',
+  );
+  await page.click(page.saying(`${panel} button`, 'Make it'));
+  await page.shown(() => location.hash.startsWith('#/study/'));
+  expect(page.core.studies.list()[0]!.environment).toBe(second);
 });
 
 test('what there is nothing to make from is said', async () => {

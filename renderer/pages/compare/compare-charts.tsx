@@ -171,6 +171,8 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
               .sort((a, b) => a.iteration - b.iteration);
             return alarms.slice(0, compared.length > fewRuns ? 1 : undefined).map((mark) => ({
               ...mark,
+              // Runs that go wrong alike have alerts with the same id.
+              id: `${id} ${mark.id}`,
               color,
               title: `${run.name}: ${mark.title}`,
               ...(own && { places: own }),

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { FoundEpisode, Output } from '../../../core/contract/contract.ts';
+import type { FoundEpisode, Input, Output } from '../../../core/contract/contract.ts';
 import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
@@ -156,11 +156,16 @@ interface Wanted {
 
 const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
 
+interface Found {
+  of: Omit<Input<'episodes.search'>, 'offset'>;
+  answer: Output<'episodes.search'>;
+}
+
 /** What was found for the newest wish; what was found before stays until then. */
 function useEpisodes({ text, runId, environment, ended }: Wanted) {
   const api = useApi();
   const connection = useApp((state) => state.connection);
-  const [found, setFound] = useState<Output<'episodes.search'> | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
   const wanted = useMemo(
     () => ({
       text,
@@ -175,7 +180,7 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
     if (connection !== 'open') return;
     let newest = true;
     const timer = setTimeout(() => {
-      api.call('episodes.search', wanted).then((answer) => newest && setFound(answer), fail);
+      api.call('episodes.search', wanted).then((answer) => newest && setFound({ of: wanted, answer }), fail);
     }, typing);
     return () => {
       newest = false;
@@ -183,14 +188,16 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
     };
   }, [api, connection, wanted]);
   const fetchMore = () => {
-    const offset = found?.episodes.length ?? 0;
-    api
-      .call('episodes.search', { ...wanted, offset })
-      .then(
-        (answer) =>
-          setFound((known) => known && { ...answer, episodes: [...known.episodes, ...answer.episodes] }),
-        fail,
+    if (!found) return;
+    const { of, answer } = found;
+    // Asked for twice, or answered when something else is shown already, it is left out.
+    const append = (next: Found['answer']) =>
+      setFound((known) =>
+        known?.answer === answer
+          ? { of, answer: { ...next, episodes: [...answer.episodes, ...next.episodes] } }
+          : known,
       );
+    api.call('episodes.search', { ...of, offset: answer.episodes.length }).then(append, fail);
   };
-  return { found, more: found?.more ?? false, fetchMore };
+  return { found: found?.answer ?? null, more: found?.answer.more ?? false, fetchMore };
 }

@@ -10,20 +10,15 @@ import styles from './models-page.module.css';
 export function HubForm() {
   const api = useApi();
   const [settings, setSettings] = useState<HubSettings | null>(null);
-  const [host, setHost] = useState('');
+  /** As it is typed; null while nobody has. */
+  const [typed, setTyped] = useState<string | null>(null);
   const [token, setToken] = useState('');
   const [busy, doing] = useDoing();
   useEffect(
     () =>
       api.onState((state) => {
         if (state !== 'open') return;
-        api.call('hub.settings', {}).then(
-          (found) => {
-            setSettings(found);
-            setHost(found.host);
-          },
-          () => {},
-        );
+        api.call('hub.settings', {}).then(setSettings, () => {});
       }),
     [api],
   );
@@ -31,9 +26,10 @@ export function HubForm() {
     doing(async () => {
       const found = await api.call('hub.set', wish);
       setSettings(found);
-      setHost(found.host);
+      setTyped(null);
       setToken('');
     });
+  const host = typed ?? settings?.host ?? '';
   return (
     <details className={styles.hub}>
       <summary>
@@ -59,7 +55,7 @@ export function HubForm() {
           value={host}
           placeholder="https://huggingface.co"
           spellCheck={false}
-          onChange={(event) => setHost(event.target.value)}
+          onChange={(event) => setTyped(event.target.value)}
         />
         <label htmlFor="hub-token">Token</label>
         <input

@@ -55,6 +55,7 @@ export function Editor({
 }: EditorProps) {
   const run = useStartRun();
   const devices = useApp((state) => state.system?.devices);
+  const trainer = useApp((state) => state.system?.trainer);
   const [begun] = useState(() => splitEdits(begin.edits));
   /** Where others are trained on than in what it is made from. */
   const [list, setList] = useState(begun.list);
@@ -169,8 +170,12 @@ export function Editor({
       .join(' and '),
   };
   const ready = problems.length === 0 && check.error === null;
+  const blocked = !ready || Boolean(trainer?.problem) || run.busy !== null;
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || study || !ready) return;
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat || study || blocked)
+      return;
+    // What is typed in a dialog of this page comes by here too.
+    if (!event.currentTarget.contains(event.target as Node)) return;
     event.preventDefault();
     run.start(wish);
   }
@@ -260,6 +265,7 @@ export function Editor({
           }
           run={run}
           wish={wish}
+          blocked={blocked}
           study={study}
           onStudy={() => setStudy(true)}
         />

@@ -1,7 +1,7 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import type { SettingValue } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
-import { asText, inWords, type PlacedField } from './draft.ts';
+import { asText, inWords, isSame, type PlacedField } from './draft.ts';
 import styles from './field-row.module.css';
 
 export interface FieldRowProps {
@@ -121,7 +121,19 @@ function Control({
         onChange={({ target }) => onChange(target.value)}
       />
     );
-  const isNumber = field.type !== 'string';
+  return <TypedInput {...shared} isNumber={field.type !== 'string'} value={value} onChange={onChange} />;
+}
+
+interface TypedInputProps {
+  id: string;
+  isNumber: boolean;
+  value: SettingValue;
+  onChange: (value: string) => void;
+}
+
+/** While it is typed in, it shows what was typed as long as that means the value: on the way from 0 to 0.001 stands `0.`, which is 0 still. */
+function TypedInput({ isNumber, value, onChange, ...shared }: TypedInputProps) {
+  const [typed, setTyped] = useState<string | null>(null);
   return (
     <input
       {...shared}
@@ -129,8 +141,12 @@ function Control({
       inputMode={isNumber ? 'decimal' : 'text'}
       autoComplete="off"
       spellCheck={false}
-      value={asText(value)}
-      onChange={({ target }) => onChange(target.value)}
+      value={typed !== null && isSame(typed, value) ? typed : asText(value)}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        onChange(target.value);
+      }}
+      onBlur={() => setTyped(null)}
     />
   );
 }

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts';
 import foldHead from '../../components/fold-head.module.css';
 import { Icon } from '../../components/icon.tsx';
+import { hasOwnKeys } from '../../player/use-player.ts';
 import { findFields, type PlacedField, type PlacedSection } from './draft.ts';
 import styles from './form-sections.module.css';
 
@@ -21,7 +22,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
   const search = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const typing = event.target instanceof Element && event.target.closest('input, textarea, select');
+      const typing = event.target instanceof Element && hasOwnKeys(event.target, event.key);
       if (event.key !== '/' || typing) return;
       event.preventDefault();
       search.current?.focus();

@@ -36,9 +36,11 @@ export function StudyPanel(props: StudyPanelProps) {
   const id = useId();
   const [name, setName] = useState<string | null>(null);
   const [seedText, setSeedText] = useState('1, 2, 3');
-  const [environment, setEnvironment] = useState(environments[0]!);
+  const [chosen, setChosen] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  // The one that was chosen may have left the form since.
+  const environment = environments.find((label) => label === chosen) ?? environments[0]!;
   const varied = Object.keys(variation).flatMap((path) => fields.find(({ at }) => at === path) ?? []);
   const points = pointsOf(variation, fields);
   const seeds = readSeeds(seedText);
@@ -92,7 +94,7 @@ export function StudyPanel(props: StudyPanelProps) {
         {environments.length > 1 && (
           <label>
             <span>Success in</span>
-            <select value={environment} onChange={({ target }) => setEnvironment(target.value)}>
+            <select value={environment} onChange={({ target }) => setChosen(target.value)}>
               {environments.map((label) => (
                 <option key={label} value={label}>
                   {environmentTitle(label)}

@@ -24,6 +24,8 @@ interface SummaryProps {
   environments: { words: string; reset: () => void } | null;
   run: StartRun;
   wish: RunWish;
+  /** Nothing can be started as things stand. */
+  blocked: boolean;
   /** The form makes a study, which starts its own runs. */
   study: boolean;
   onStudy: () => void;
@@ -31,12 +33,10 @@ interface SummaryProps {
 
 /** Beside the form: start it, what it takes, what is wrong, and what is changed. */
 export function Summary(props: SummaryProps) {
-  const { check, preview, run, wish, study, onStudy } = props;
+  const { check, preview, run, wish, blocked, study, onStudy } = props;
   const taken = useApp(({ runs }) => isDeviceTaken(runs, wish.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
-  const blocked =
-    Boolean(trainer?.problem) || problems.length > 0 || check.error !== null || run.busy !== null;
   return (
     <aside className={styles.summary} aria-label="Start">
       <section className={`panel ${styles.box}`}>

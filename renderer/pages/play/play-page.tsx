@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
+import { hasOwnKeys } from '../../player/use-player.ts';
 import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { AgentSide } from './agent-side.tsx';
@@ -102,12 +103,12 @@ interface Keys {
   beginOrStop: () => void;
 }
 
-/** Arrows or digits move, R restarts, N goes on, P lets the agent play or stops it; not while something is typed or chosen. */
+/** Arrows or digits move, R restarts, N goes on, P lets the agent play or stops it; not while something is typed or chosen, nor behind a dialog. */
 function useKeys(game: Game, { move, restart, nextLevel, beginOrStop }: Keys): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (event.target instanceof Element && event.target.closest('input, select, textarea, dialog')) return;
+      if (event.target instanceof Element && hasOwnKeys(event.target, event.key)) return;
       const action = moveOfKey(event.key, game.actions);
       const key = event.key.toLowerCase();
       if (action !== null) move(action);

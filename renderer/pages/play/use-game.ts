@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ApiError, Game, PlayChoices } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { isConnectionLost } from '../../api/api.ts';
+import { type ConnectionState, isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
@@ -49,6 +49,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
   // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `attempt`; another one only makes it run again.
   useEffect(() => {
     let shown = true;
+    let before: ConnectionState | null = null;
     async function begin(): Promise<void> {
       setLoading(true);
       setProblem(null);
@@ -69,6 +70,12 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
         if (shown) setLoading(false);
       }
     }
+    /** Said again while it is open, something was left out; the game itself goes on. */
+    const lookAgain = ({ id }: Game) =>
+      api.call('play.get', { gameId: id }).then(
+        (now) => now.id === open.current?.id && show(now),
+        () => {},
+      );
     const stops = [
       api.on('play', ({ game: told }) => told.id === open.current?.id && show(told), runId),
       api.on(
@@ -77,7 +84,9 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
         runId,
       ),
       api.onState((state) => {
-        if (state === 'open') void begin();
+        const game = before === 'open' ? open.current : null;
+        before = state;
+        if (state === 'open') void (game ? lookAgain(game) : begin());
       }),
     ];
     return () => {

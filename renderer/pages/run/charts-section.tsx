@@ -52,7 +52,7 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
             type="button"
             className="toggle"
             aria-pressed={withParent}
-            title={`${parent.run.name}, drawn faint`}
+            title={`${parent.name}, drawn faint`}
             onClick={() => setWithParent(!withParent)}
           >
             Parent, faint
@@ -83,8 +83,8 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       behind && axis === 'iteration'
         ? [
             {
-              id: behind.run.id,
-              label: behind.run.name,
+              id: behind.id,
+              label: behind.name,
               source: behind.series,
               shape: own.shape,
               faint: true,
@@ -125,7 +125,7 @@ function useMarks(run: RunSummary, parent: Parent | null, places: Places): Chart
   const alerts = useRun((state) => state.alerts);
   const forks = useForks(run.id);
   // Runs are told of several times a second; what is marked changes a handful of times.
-  const marked = JSON.stringify(chartMarks(alerts, run, parent?.run, forks));
+  const marked = JSON.stringify(chartMarks(alerts, run, parent ?? undefined, forks));
   return useMemo(
     () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, places })),
     [marked, places],
