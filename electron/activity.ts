@@ -1,6 +1,7 @@
 import type { ClosableChannel } from '../core/contract/channel.ts';
 import { type Client, createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
+import { asFailure, Failure } from '../core/contract/failure.ts';
 import { News, type NotificationText } from '../core/contract/notification.ts';
 import { isLive } from '../core/contract/run-facts.ts';
 
@@ -41,17 +42,29 @@ export class Activity {
     this.connect().catch(() => this.again());
   }
 
-  /** Asks every active trainer to stop after a checkpoint; settles when they have. */
+  /** Every trainer was asked to stop, and there is nothing left but to wait for their ends. */
+  get stopping(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  /** Asks every active trainer to stop after a checkpoint; settles when they have. Throws `not_connected`, and what a trainer can't be asked for, such as `trainer_not_responding`. */
   async stopAll(): Promise<void> {
     const { client } = this;
-    const active = this.active();
-    await Promise.all(
-      active.map(({ id }) =>
-        // It may have ended just now.
-        client?.call('runs.command', { runId: id, command: 'stop' }).catch(() => {}),
-      ),
-    );
-    const ended = () => active.every(({ id }) => !isActive(this.runs.get(id) ?? { status: 'stopped' }));
+    if (!client) throw notConnected();
+    const asked = new Set<string>();
+    for (;;) {
+      const active = (await client.call('runs.list', {})).filter(isActive);
+      if (active.length === 0) return;
+      for (const run of active) this.take(run);
+      const others = active.filter(({ id }) => !asked.has(id));
+      await Promise.all(others.map(({ id }) => stop(client, id)));
+      for (const { id } of others) asked.add(id);
+      await this.untilEnded(active);
+    }
+  }
+
+  private async untilEnded(runs: readonly RunSummary[]): Promise<void> {
+    const ended = () => runs.every(({ id }) => !isActive(this.runs.get(id) ?? { status: 'stopped' }));
     await new Promise<void>((resolve) => {
       const look = () => {
         if (!ended()) return;
@@ -118,6 +131,22 @@ export class Activity {
     for (const look of [...this.waiting]) look();
   }
 }
+
+async function stop(client: Client, runId: string): Promise<void> {
+  try {
+    await client.call('runs.command', { runId, command: 'stop' });
+  } catch (error) {
+    // It may have ended just now.
+    if (asFailure(error).code !== 'run_not_active') throw error;
+  }
+}
+
+const notConnected = () =>
+  new Failure(
+    'not_connected',
+    'The app is not connected to its core at the moment, so nothing was stopped.',
+    'Training goes on by itself. Wait a moment, then try again.',
+  );
 
 /** Share that is done of everything active, 0 to 1, and whether all of it waits; null where nothing is. */
 export function overall(active: readonly RunSummary[]): { share: number; paused: boolean } | null {

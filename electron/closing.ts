@@ -8,7 +8,7 @@ export type Closing = 'background' | 'quit' | 'stay';
 
 interface Parts {
   active(): RunSummary[];
-  /** Settles once every trainer has written a checkpoint and ended. */
+  /** Settles once every trainer has written a checkpoint and ended; fails where one can't be asked. */
   stopAll(): Promise<void>;
   ask(options: MessageBoxOptions): Promise<Pick<MessageBoxReturnValue, 'response' | 'checkboxChecked'>>;
   preferences: Preferences;
@@ -25,7 +25,13 @@ export async function decideClosing(parts: Parts, quitting: boolean): Promise<Cl
   const choice = parts.preferences.closing ?? (await ask(parts, active, quitting));
   if (choice === 'stay') return 'stay';
   if (choice === 'stop') {
-    await parts.stopAll();
+    try {
+      await parts.stopAll();
+    } catch (error) {
+      // Where it can't be done, one must be able to choose something else the next time.
+      parts.preferences.closing = null;
+      throw error;
+    }
     return 'quit';
   }
   return parts.hasTray && !quitting ? 'background' : 'quit';

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Dialog, IpcMain, Menu, MenuItemConstructorOptions, Tray } from 'electron';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { channelPair } from '../core/contract/channel.ts';
+import { createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
+import { Failure } from '../core/contract/failure.ts';
 import type { NotificationText } from '../core/contract/notification.ts';
 import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
@@ -129,6 +131,14 @@ describe('closing while something trains', () => {
     expect(parts(0).preferences.closing).toBeNull();
   });
 
+  test('a remembered choice that can’t be done is asked for anew the next time', async () => {
+    const asked = parts(1, { remember: true });
+    await decideClosing(asked, true);
+    asked.stopAll.mockRejectedValueOnce(new Failure('trainer_not_responding', 'It hangs.', 'End it.'));
+    await expect(decideClosing(asked, true)).rejects.toMatchObject({ code: 'trainer_not_responding' });
+    expect(asked.preferences.closing).toBeNull();
+  });
+
   test('nothing is asked where nothing trains; a broken file is no choice', async () => {
     writeFileSync(join(folder, 'preferences.json'), '{"closing": "explode"');
     const asked = parts(2, { active: [] });
@@ -185,6 +195,7 @@ test('what trains is followed and what is news of it told, over core after core;
   await core.annotations.raise(id, alarm);
   await alarmed;
   await activity.stopAll();
+  expect(activity.stopping).toBe(false);
   expect(news).toMatchObject([
     {
       runId: id,
@@ -195,6 +206,72 @@ test('what trains is followed and what is news of it told, over core after core;
   expect(activity.active()).toEqual([]);
   expect(core.runs.get(id)).toMatchObject({ status: 'stopped', iteration: 2 });
   expect(told.at(-1)).toEqual([]);
+  activity.close();
+  await world.close();
+});
+
+test('what cannot be asked to stop is said, and nothing waits for it', async () => {
+  const world = new World();
+  const core = await world.core();
+  holdAt(2);
+  const id = await core.runs.create({ preset, set: small });
+  await core.runs.start(id);
+  const open = async () => {
+    const { left, right } = channelPair();
+    serveChannel(core, right);
+    return left;
+  };
+  let changed = () => {};
+  const activity = new Activity(
+    open,
+    () => changed(),
+    () => {},
+  );
+  await expect(activity.stopAll()).rejects.toMatchObject({ code: 'not_connected' });
+  const active = new Promise<void>((resolve) => {
+    changed = () => activity.active().length > 0 && resolve();
+  });
+  activity.follow();
+  await active;
+  const refused = new Failure('trainer_not_responding', 'It hangs.', 'End its process.');
+  vi.spyOn(core.runs, 'command').mockRejectedValueOnce(refused);
+  await expect(activity.stopAll()).rejects.toMatchObject({ code: 'trainer_not_responding' });
+  await activity.stopAll();
+  expect(core.runs.get(id).status).toBe('stopped');
+  activity.close();
+  await world.close();
+});
+
+test('what waits is not started in the place of what is stopped, until the queue works again', async () => {
+  holdAt(2);
+  const world = new World();
+  const studio = await world.studio({ worksQueue: true, inBackground: true });
+  const client = createClient(await studio.open());
+  const make = async () => (await client.call('runs.create', { preset, set: small, start: false })).runId;
+  const [trained, waits] = [await make(), await make()];
+  await client.call('runs.start', { runId: trained });
+  await client.call('queue.add', { runId: waits });
+  let changed = () => {};
+  const activity = new Activity(
+    () => studio.open(),
+    () => changed(),
+    () => {},
+  );
+  const active = new Promise<void>((resolve) => {
+    changed = () => activity.active().length > 0 && resolve();
+  });
+  activity.follow();
+  await active;
+  await studio.rest();
+  await activity.stopAll();
+  expect((await client.call('queue.list', {})).working).toBe(false);
+  expect(await client.call('runs.get', { runId: waits })).toMatchObject({ summary: { status: 'queued' } });
+  const begun = new Promise<void>((resolve) => {
+    changed = () => activity.active().some((run) => run.id === waits) && resolve();
+  });
+  await studio.work();
+  await begun;
+  await activity.stopAll();
   activity.close();
   await world.close();
 });

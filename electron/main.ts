@@ -69,12 +69,16 @@ function onClose(event: { preventDefault(): void }): void {
   const closing = window;
   if (!closing || !activity || activity.active().length === 0) return;
   event.preventDefault();
-  if (deciding) return;
+  if (deciding) {
+    // Trainers that were asked to stop do so without us: who closes again doesn't want to wait for it.
+    if (activity.stopping) closing.destroy();
+    return;
+  }
   deciding = true;
-  const { active, stopAll } = activity;
+  const { active } = activity;
   const parts = {
     active: active.bind(activity),
-    stopAll: stopAll.bind(activity),
+    stopAll: stopTraining,
     ask: (options: Electron.MessageBoxOptions) => dialog.showMessageBox(closing, options),
     preferences,
     hasTray: tray !== undefined,
@@ -85,15 +89,27 @@ function onClose(event: { preventDefault(): void }): void {
       restarting &&= decided === 'quit';
       if (decided === 'stay') return;
       staysInTray = decided === 'background';
-      closing.destroy();
+      if (!closing.isDestroyed()) closing.destroy();
     })
     .catch((error) => {
+      quitting = false;
       restarting = false;
       dialog.showErrorBox(asFailure(error).message, asFailure(error).hint);
     })
     .finally(() => {
       deciding = false;
     });
+}
+
+/** What waits isn't started in the place of what ends. */
+async function stopTraining(): Promise<void> {
+  await studio?.rest();
+  try {
+    await activity?.stopAll();
+  } catch (error) {
+    await studio?.work();
+    throw error;
+  }
 }
 
 /** Shows what trains beside the window, and keeps the machine awake for it. */

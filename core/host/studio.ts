@@ -89,6 +89,18 @@ export class Studio {
     return this.listening;
   }
 
+  /** Where this process has the data folder: nothing more that waits is started until it is to `work` again. Settles when what was just being started has begun, or takes too long. */
+  async rest(): Promise<void> {
+    const core = await this.hosting?.catch(() => null);
+    if (core) await within(defaultPatience, core.queue.rest());
+  }
+
+  /** Goes on with what waits. */
+  async work(): Promise<void> {
+    const core = await this.hosting?.catch(() => null);
+    core?.queue.work();
+  }
+
   /** Answers the calls that have come in, then lets go of everything, the data folder included. Trainers go on. */
   async close(): Promise<void> {
     this.closed = true;

@@ -14,22 +14,33 @@ export interface BusyParts {
 }
 
 /**
- * Makes sure that nothing is at work in a run's folder before files of it go; one that waits in the queue leaves it. Throws `run_unknown`, `run_active` or
- * `evaluation_active`.
+ * Makes sure that nothing is at work in a run's folder before files of it go; one that waits in the queue leaves it, unless something speaks against it: `refuse` throws what else
+ * may. Throws `run_unknown`, `run_active` or `evaluation_active`.
  */
 export async function makeIdle(
-  { runs, queue, evaluations, trainer }: BusyParts,
+  parts: BusyParts,
   runId: string,
+  refuse: () => Promise<void> = async () => {},
 ): Promise<void> {
-  if (runs.get(runId).queuePosition !== null) queue.remove(runId);
+  const { runs, queue } = parts;
   await queue.settled();
+  await refuseBusy(parts, runId);
+  await refuse();
+  if (runs.get(runId).queuePosition === null) return;
+  queue.remove(runId);
+  // Its turn may have come meanwhile.
+  await queue.settled();
+  await refuseBusy(parts, runId);
+}
+
+async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: string): Promise<void> {
   const { name, status } = runs.get(runId);
   // A trainer that has just begun may have said nothing yet, but holds its lock.
   const locked = await trainer.status(runs.folder(runId)).then(
     ({ running }) => running,
     () => false,
   );
-  if (locked || isLive(status))
+  if (locked || isLive(status) || runs.isLoading(runId))
     throw new Failure('run_active', `${name} is being trained or paused.`, 'Stop it first.');
   if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
     throw new Failure('evaluation_active', `${name} is being evaluated.`, 'Wait for its end, or cancel it.');

@@ -122,10 +122,20 @@ export class Queue {
     }
   }
 
+  /** Starts nothing more until it is asked to `work` again; settles when what it was just starting has begun. */
+  async rest(): Promise<void> {
+    this.pause();
+    await this.advancing;
+  }
+
   /** Lets go; a start that is under way is left to its trainer. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.pause();
+  }
+
+  private pause(): void {
     this.stopNotices();
     if (this.timer) clearInterval(this.timer);
     this.timer = null;
@@ -151,7 +161,7 @@ export class Queue {
         const { again } = this;
         this.advancing = null;
         this.again = false;
-        if (again) this.advance();
+        if (again && this.working) this.advance();
       });
   }
 
@@ -174,18 +184,21 @@ export class Queue {
     if (this.list().length === 0) return;
     for (let next = this.next(); next !== null && !this.closed; next = this.next()) {
       await this.start(next);
-      if (this.held > 0 || Date.now() < this.notBefore) return;
+      if (!this.working || this.held > 0 || Date.now() < this.notBefore) return;
     }
   }
 
   /** The first run whose device is free; forgets those that were started or deleted meanwhile. */
   private next(): string | null {
-    const { database, supervisor } = this.parts;
+    const { database, runs, supervisor } = this.parts;
     return this.change((entries) => {
       const waiting = entries.filter((entry) => this.waits(entry));
       entries.splice(0, entries.length, ...waiting);
       const busy = listRuns(database)
-        .filter((row) => supervisor.isActive(row) && (row.host === null || isLocal(row)))
+        .filter(
+          (row) =>
+            (supervisor.isActive(row) && (row.host === null || isLocal(row))) || runs.isLoading(row.id),
+        )
         .map(({ id, device }) => lastMachine(database, id)?.device ?? device);
       const isFree = (device: string) => !busy.some((taken) => mayShareDevice(device, taken));
       return entries.find(({ run }) => isFree(getRun(database, run)!.device))?.run ?? null;

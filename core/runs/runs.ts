@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import { lastStart } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
@@ -33,6 +34,8 @@ export class Runs {
   private readonly parts: RunsParts;
   /** Whose trainers are about to begin, by run. */
   private readonly starting = new Map<string, Promise<void>>();
+  /** Whose trainers live and may have said nothing yet: when each run had begun before, by run. */
+  private readonly loading = new Map<string, number | null>();
 
   constructor(parts: RunsParts) {
     this.parts = parts;
@@ -90,6 +93,13 @@ export class Runs {
     await own;
   }
 
+  /** Whether its trainer is being started from here, or was and has said nothing yet, as while it loads a large model: its device is taken. */
+  isLoading(runId: string): boolean {
+    if (this.starting.has(runId)) return true;
+    const before = this.loading.get(runId);
+    return before !== undefined && lastStart(this.parts.database, runId) === before;
+  }
+
   private async launch(runId: string): Promise<void> {
     const { supervisor, trainer } = this.parts;
     refuseImported(runId, this.row(runId).task);
@@ -106,8 +116,14 @@ export class Runs {
       runId,
       (event) => event.type === 'started' || event.type === 'failed',
     );
+    this.loading.set(runId, lastStart(this.parts.database, runId));
+    const loaded = () => void this.loading.delete(runId);
     try {
-      const { ended } = await trainer.launch(config.task, this.folder(runId));
+      const { ended } = await trainer.launch(config.task, this.folder(runId)).catch((error) => {
+        loaded();
+        throw error;
+      });
+      void ended.then(loaded);
       const failed = ended.then(async ({ status, error }) => {
         await supervisor.trainerEnded(runId);
         return (

@@ -63,8 +63,7 @@ export class Trash {
     mkdirSync(trashFolder(home), { recursive: true });
     const moved: string[] = [];
     const refused = await eachRun(runIds, async (runId) => {
-      await makeIdle(this.parts, runId);
-      await this.refuseNeeded(runId);
+      await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));
       const id = `${runId}.${Date.now()}`;
       await rename(runFolder(home, runId), this.path(id));
       moved.push(id);

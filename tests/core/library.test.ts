@@ -128,6 +128,29 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(core.queue.list()).toEqual([]);
   });
 
+  test('a run that can’t be deleted waits in the queue as it did', async () => {
+    world.run('waits');
+    checkpoints('waits', [2]);
+    const model = join(folder('waits'), 'checkpoints/000002');
+    const config = JSON.parse(readFileSync(join(world.run('fork'), 'run.json'), 'utf8'));
+    writeFileSync(
+      join(folder('fork'), 'run.json'),
+      JSON.stringify({
+        ...config,
+        parent: { run: 'waits', iteration: 2 },
+        start: { ...config.start, model },
+      }),
+    );
+    for (const id of ['waits', 'fork']) await core.supervisor.add(id);
+    core.queue.add('waits');
+    expect(await core.trash.delete(['waits'])).toMatchObject({
+      refused: [{ error: { code: 'run_needed' } }],
+    });
+    expect(core.queue.list()).toEqual(['waits']);
+    expect(await core.trash.delete(['fork', 'waits'])).toMatchObject({ refused: [] });
+    expect(core.queue.list()).toEqual([]);
+  });
+
   test('frees what a run can do without, and keeps what others go on from', async () => {
     played('played');
     checkpoints('played', [0, 20, 40, 60, 80, 100]);

@@ -1,12 +1,13 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
+import { makeIdle } from '../../core/runs/busy.ts';
 import { starpo } from './fixtures/child.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { fakeTrainer, untilRun, World } from './fixtures/world.ts';
 
 const small = {
   iterations: 2,
@@ -174,6 +175,27 @@ describe('the queue', { timeout: 300_000 }, () => {
     core.queue.add(runId);
     core.queue.work();
     await until(core, runId, 'completed');
+  });
+
+  test('leaves a device alone whose run was started by hand and still loads', async () => {
+    const go = join(world.folder, 'go');
+    const loading = join(world.folder, 'loading');
+    const slow = join(world.folder, 'slow-trainer');
+    const waits = `if [ "$1" = train ]; then : > '${loading}'; until [ -e '${go}' ]; do sleep 0.02; done; fi`;
+    writeFileSync(slow, `#!/bin/sh\n${waits}\nexec '${fakeTrainer}' "$@"\n`);
+    chmodSync(slow, 0o755);
+    const core = await world.core(slow, { worksQueue: true });
+    const [byHand, waiting] = [await make(core), await make(core)];
+    const started = core.runs.start(byHand);
+    await vi.waitUntil(() => existsSync(loading));
+    core.queue.add(waiting);
+    await core.queue.settled();
+    expect(status(core, byHand)).toBe('created');
+    expect(status(core, waiting)).toBe('queued');
+    await expect(makeIdle(core, byHand)).rejects.toMatchObject({ code: 'run_active' });
+    writeFileSync(go, '');
+    await started;
+    await until(core, waiting, 'completed');
   });
 
   test('starts a run whose trainer of before was still ending', async () => {

@@ -130,6 +130,10 @@ export class BrowserWindow extends EventEmitter {
     say({ progress: Math.round(share * 100) / 100 });
   }
 
+  isDestroyed(): boolean {
+    return this.webContents.isDestroyed();
+  }
+
   destroy(): void {
     void this.page.then((page) => page.close());
   }
