@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -93,6 +93,17 @@ test.skipIf(unless)(
     expect(there('building.json')).toBe(false);
     expect(there('starpo-trainer')).toBe(false);
     rmSync(join(folder, 'busy'), { recursive: true, force: true });
+    put('go');
+    await build();
+    expect(there('starpo-trainer')).toBe(true);
+  },
+);
+
+test.skipIf(unless)(
+  `nobody waits for a set-up that is gone, whoever has its number now${unless}`,
+  async () => {
+    put('building.json', JSON.stringify({ pid: 1, done: 1, total: 2, problem: null }));
+    utimesSync(join(folder, 'building.json'), 1, 1);
     put('go');
     await build();
     expect(there('starpo-trainer')).toBe(true);

@@ -15,13 +15,18 @@ const report = z.object({
 export type TrainerBuilding = Pick<z.infer<typeof report>, 'done' | 'total'>;
 
 const fileName = 'building.json';
+/** Milliseconds without a sign of life after which a report was left behind; the set-up gives one every 30 s. */
+const silence = 300_000;
 
 /** How far the set-up is with building this trainer; null where it isn't at it. Throws `trainer_missing` where it tried and failed. */
 export function readBuilding(trainer: string): TrainerBuilding | null {
   const file = join(dirname(trainer), fileName);
   const said = readReport(file);
   if (!said) return null;
-  if (!said.problem) return isAlive(said.pid) ? { done: said.done, total: said.total } : null;
+  if (!said.problem) {
+    const isBuilt = isAlive(said.pid) && Date.now() - modified(file) <= silence;
+    return isBuilt ? { done: said.done, total: said.total } : null;
+  }
   // Built by hand since.
   if (modified(trainer) > modified(file)) return null;
   throw new Failure(

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,6 +18,10 @@ const buildFolder = join(root, 'native/build');
 const trainerReport = 'building.json';
 /** The trainer stands already while its tests are built, and may be used. */
 const testsReport = 'building-tests.json';
+
+/** Milliseconds between the signs of life of a build, and those without any after which its report was left behind: its process's number may be another's by now. */
+const beat = 30_000;
+const silence = 10 * beat;
 
 /** Ninja's own counter before each file. @param {string} line @returns {{ done: number, total: number } | undefined} */
 export function parseProgress(line) {
@@ -72,6 +85,7 @@ export async function buildNative(
   for (const name of [trainerReport, testsReport])
     await otherBuild(join(folder, name), { onProgress, signal });
   report(reportFile, { done: 0, total: 0, problem: null });
+  const living = setInterval(() => touch(reportFile), beat);
   try {
     const configure = await configureOptions(everyGpu, folder);
     if (configure) await must('cmake', configure, 'A library that CMake misses is named above.', { signal });
@@ -95,6 +109,8 @@ export async function buildNative(
     if (isOurs) report(reportFile, { done: 0, total: 0, problem: problemOf(error) });
     else rmSync(reportFile, { force: true });
     throw error;
+  } finally {
+    clearInterval(living);
   }
   rmSync(reportFile, { force: true });
 }
@@ -123,6 +139,7 @@ async function otherBuild(reportFile, { onProgress, signal }) {
   for (;;) {
     const said = readReport(reportFile);
     if (!said || said.problem || said.pid === process.pid || !isAlive(said.pid)) return;
+    if (Date.now() - (statSync(reportFile, { throwIfNoEntry: false })?.mtimeMs ?? 0) > silence) return;
     if (said.total > 0) onProgress(said);
     await pause(500, undefined, { signal });
   }
@@ -134,6 +151,15 @@ function readReport(reportFile) {
     return JSON.parse(readFileSync(reportFile, 'utf8'));
   } catch {
     return undefined;
+  }
+}
+
+/** @param {string} reportFile */
+function touch(reportFile) {
+  try {
+    utimesSync(reportFile, new Date(), new Date());
+  } catch {
+    // It couldn't be written either.
   }
 }
 

@@ -60,4 +60,8 @@ test('what a set-up left that was killed counts for nothing', async () => {
   const { pid } = spawnSync('true');
   say({ pid, done: 43, total: 210, problem: null });
   expect((await info()).trainer).toMatchObject({ build: 'new', problem: null, building: null });
+  // Its number is another's by now.
+  say({ pid: process.pid, done: 43, total: 210, problem: null });
+  utimesSync(join(folder, 'building.json'), 1, 1);
+  expect((await info()).trainer).toMatchObject({ build: 'new', problem: null, building: null });
 });
