@@ -1,13 +1,23 @@
 import { readReactions } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';
+import { readAnnotations } from '../run-directory/annotations.ts';
 
-/** How many times policies have rolled back on the way to this run: along its parents, as far as they are still here. */
-export function rollbacksBefore(database: HistoryDatabase, runId: string): number {
+/**
+ * How many times policies have rolled back on the way to this run: along its parents, up to one that says how many led to it. Forks of versions that didn't say so
+ * are counted as far as their parents are still here.
+ */
+export function rollbacksBefore(
+  database: HistoryDatabase,
+  runId: string,
+  folderOf: (runId: string) => string,
+): number {
   let count = 0;
   const line = new Set<string>();
   for (let id = runId; !line.has(id); ) {
     line.add(id);
+    const carried = carriedRollbacks(folderOf(id));
+    if (carried !== null) return count + carried;
     const parent = JSON.parse(getRun(database, id)?.parent ?? 'null') as { run: string } | null;
     if (!parent) break;
     const made = readReactions(database, parent.run).some(
@@ -17,4 +27,10 @@ export function rollbacksBefore(database: HistoryDatabase, runId: string): numbe
     id = parent.run;
   }
   return count;
+}
+
+/** What a run's own annotations say of how many led to it; null where they don't. */
+export function carriedRollbacks(folder: string): number | null {
+  const said = readAnnotations(folder).annotations.findLast(({ type }) => type === 'rollbacks');
+  return said?.type === 'rollbacks' ? said.count : null;
 }

@@ -8,16 +8,17 @@ import { newRunId } from '../run-directory/names.ts';
 import { checkpointsOf } from '../runs/checkpoints.ts';
 import { measureRun } from '../storage/measure.ts';
 
-/** What is to be done about an alarm. */
-export type Plan = Pick<TrapReaction, 'action' | 'checkpoint' | 'fork' | 'changes'>;
+/** What is to be done about an alarm. `message` is said when it begins. */
+export type Plan = Pick<TrapReaction, 'action' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
 
 type RollBack = Extract<Advice['action'], { kind: 'rollback' }>;
 
-export const commandPlan = (action: 'pause' | 'checkpoint' | 'stop'): Plan => ({
+export const commandPlan = (action: 'pause' | 'checkpoint' | 'stop', message = ''): Plan => ({
   action,
   checkpoint: null,
   fork: null,
   changes: [],
+  message,
 });
 
 /**
@@ -37,7 +38,8 @@ export async function rollBackPlan(
       'Pause or stop the run, and make a new one with a lower learning rate.',
     );
   await requireRoom(folder, config.checkpoint.keep);
-  return { action: 'rollback', checkpoint, fork: newRunId(config.preset), changes };
+  const message = `Rolling back to ${planWords({ checkpoint, changes })}.`;
+  return { action: 'rollback', checkpoint, fork: newRunId(config.preset), changes, message };
 }
 
 /** A fork has at least the checkpoints that keep their optimiser state, its first, and one that is being written: each as large as its parent's. */
@@ -54,7 +56,7 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
 }
 
 /** `iteration 40, with “Learning rate” at 0.00017` */
-export function planWords({ checkpoint, changes }: Plan): string {
+export function planWords({ checkpoint, changes }: Pick<Plan, 'checkpoint' | 'changes'>): string {
   const changed = changes
     .map(({ path, value }) => `“${titleOf(path)}” at ${valueInWords(path, value)}`)
     .join(', ');

@@ -16,12 +16,13 @@ import type { Queue } from '../runs/queue.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { rollbacksBefore } from './line-of-forks.ts';
+import { carriedRollbacks, rollbacksBefore } from './line-of-forks.ts';
 import { pinWanted } from './pins.ts';
 import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
 
 /** Automatic roll-backs along a line of forks; then a person has to look. */
 const mostRollbacks = 2;
+const doneWords = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.' };
 /** Longest wait, in milliseconds, for a trainer that was asked to pause or to stop: it ends an evaluation or an update of a large model first. */
 const trainerPatience = 600_000;
 const interval = 200;
@@ -148,18 +149,34 @@ export class Reactions {
     const deed = { id: alert, by: 'policy', alert } as const;
     if (reaction === 'pause' || reaction === 'stop')
       return this.perform(runId, { ...deed, ...commandPlan(reaction) });
+    let plan: Plan;
     try {
-      await this.perform(runId, { ...deed, ...(await this.policyRollBack(runId, config)) });
+      plan = await this.policyRollBack(runId, config);
     } catch (error) {
-      if (this.closed || !isActive(this.parts.runs.get(runId))) throw error;
-      const message = `Paused, not rolled back: ${asFailure(error).message}`;
-      await this.perform(runId, { ...deed, ...commandPlan('pause') }, message);
+      const pause = this.pauseInstead(runId, deed, error);
+      if (!pause) throw error;
+      return this.perform(runId, pause);
     }
+    await this.perform(runId, { ...deed, ...plan });
+  }
+
+  /**
+   * What is done where a policy can't roll back: a run that trained on would fall. Null where it doesn't train. The id is the pause's own, and the same whenever the
+   * roll-back is tried again, as by another core.
+   */
+  private pauseInstead(
+    runId: string,
+    { id, alert }: Pick<Deed, 'id' | 'alert'>,
+    error: unknown,
+  ): Deed | null {
+    if (this.closed || !isActive(this.parts.runs.get(runId))) return null;
+    const message = `Paused, not rolled back: ${asFailure(error).message}`;
+    return { id: `${id}-pause`, by: 'policy', alert, ...commandPlan('pause', message) };
   }
 
   private async policyRollBack(runId: string, config: RunConfig): Promise<Plan> {
-    const { history, runs, supervisor } = this.parts;
-    const made = rollbacksBefore(history.database, runId);
+    const { runs, supervisor } = this.parts;
+    const made = this.rollbacksBefore(runId);
     if (made >= mostRollbacks)
       throw new Failure(
         'rollbacks_used_up',
@@ -181,47 +198,52 @@ export class Reactions {
 
   /** What an earlier core had begun. */
   private goOn(runId: string, { time, ...reaction }: TrapReaction): void {
-    const { id, by, alert, action, checkpoint, fork, changes } = reaction;
-    const deed: Deed = { id, by, alert, action, checkpoint, fork, changes };
+    const { id, by, alert, action, checkpoint, fork, changes, message } = reaction;
+    const deed: Deed = { id, by, alert, action, checkpoint, fork, changes, message };
+    const { database } = this.parts.history;
     this.quietly(runId, async () => {
+      // A pause that was begun is done with the roll-back whose place it takes.
+      if (readReactions(database, runId).some((each) => each.id === id && each.state !== 'begun')) return;
       // A person who has started the run since then wants it to go on.
-      const restarted = (lastStart(this.parts.history.database, runId) ?? 0) > time;
+      const restarted = (lastStart(database, runId) ?? 0) > time;
       if (restarted)
         return this.record(runId, deed, 'failed', 'The run was started again before this was done.');
-      await this.finish(runId, deed, undefined);
+      await this.finish(runId, deed);
     });
   }
 
-  private async perform(runId: string, deed: Deed, message?: string): Promise<void> {
-    const begun = deed.action === 'rollback' ? `Rolling back to ${planWords(deed)}.` : (message ?? '');
-    await this.record(runId, deed, 'begun', begun);
-    await this.finish(runId, deed, message);
+  private async perform(runId: string, deed: Deed): Promise<void> {
+    await this.record(runId, deed, 'begun', deed.message);
+    await this.finish(runId, deed);
   }
 
-  private async finish(runId: string, deed: Deed, message: string | undefined): Promise<void> {
+  private async finish(runId: string, deed: Deed): Promise<void> {
     try {
       const done =
         deed.action === 'rollback' ? await this.rollBack(runId, deed) : await this.command(runId, deed);
-      await this.record(runId, deed, 'done', message ?? done);
+      await this.record(runId, deed, 'done', done);
     } catch (error) {
       if (this.closed) return;
       const { message: why, hint } = asFailure(error);
+      const pause =
+        deed.by === 'policy' && deed.action === 'rollback' ? this.pauseInstead(runId, deed, error) : null;
+      // Begun before the roll-back has failed: a core that ends in between leaves one of the two to the next.
+      if (pause) await this.record(runId, pause, 'begun', pause.message);
       await this.record(runId, deed, 'failed', `${why} ${hint}`);
-      throw error;
+      if (!pause) throw error;
+      await this.finish(runId, pause);
     }
   }
 
-  private async command(runId: string, { action, by }: Deed): Promise<string> {
+  private async command(runId: string, { action, by, message: said }: Deed): Promise<string> {
     const { runs } = this.parts;
-    const done = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.', rollback: '' }[
-      action
-    ];
+    const asked = action as keyof typeof doneWords;
+    const done = said || doneWords[asked];
     const { status } = runs.get(runId);
     if (action === 'pause' && status === 'paused') return done;
     if (action === 'stop' && !isActive({ status })) return done;
     // A person is told after a minute that there was no answer; a policy has nobody who waits.
     const within = by === 'policy' ? trainerPatience : undefined;
-    const asked = action as 'pause' | 'checkpoint' | 'stop';
     const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
     throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See the run’s log.');
@@ -235,11 +257,25 @@ export class Reactions {
       const set = Object.fromEntries(deed.changes.map(({ path, value }) => [path, value]));
       await runs.create({ run: runId, checkpoint: deed.checkpoint!, keepOptimizer: false, set }, fork);
     }
+    await this.carryRollbacks(runId, deed);
     await queue.whileHeld(async () => {
       await this.stop(runId);
       if (lastStart(history.database, fork) === null) await runs.start(fork).catch(unless('run_active'));
     });
     return `Rolled back to ${planWords(deed)}.`;
+  }
+
+  /** Says in the fork how many roll-backs led to it, since its parents may be deleted. */
+  private async carryRollbacks(runId: string, { by, fork }: Deed): Promise<void> {
+    const { annotations, runs } = this.parts;
+    if (carriedRollbacks(runs.folder(fork!)) !== null) return;
+    const count = this.rollbacksBefore(runId) + (by === 'policy' ? 1 : 0);
+    await annotations.add(fork!, { type: 'rollbacks', count });
+  }
+
+  private rollbacksBefore(runId: string): number {
+    const { history, runs } = this.parts;
+    return rollbacksBefore(history.database, runId, (id) => runs.folder(id));
   }
 
   /** Settles when no trainer is at work on a run any more. */

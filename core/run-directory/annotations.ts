@@ -52,6 +52,7 @@ const bodies = {
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject(apiError.shape),
   human_success: z.looseObject(humanSuccess.shape),
+  rollbacks: z.looseObject({ count: z.number().int().min(0) }),
   reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
 };
 

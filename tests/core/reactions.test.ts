@@ -10,10 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TrapReaction } from '../../core/contract/contract.ts';
+import type { RunSummary, TrapReaction } from '../../core/contract/contract.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import type { Monitor } from '../../core/echo-trap/monitor.ts';
+import { readReactions } from '../../core/history/annotations.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';
+import { rollbacksBefore } from '../../core/reactions/line-of-forks.ts';
 import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
@@ -131,6 +133,17 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
   });
 
+  test('a roll-back counts on in the fork when the parent is deleted', async () => {
+    holdAt(warning);
+    const runId = await begin('rollback');
+    const { fork } = await untilDone(runId);
+    await untilRun(core, fork!, ({ status }) => status === 'completed');
+    const count = (id: string) => rollbacksBefore(core.database, id, folder);
+    expect([count(runId), count(fork!)]).toEqual([0, 1]);
+    expect((await core.trash.delete([runId])).refused).toEqual([]);
+    expect(count(fork!)).toBe(1);
+  });
+
   test('what waits in the queue lets the fork have the device first', async () => {
     holdAt(warning);
     const runId = await begin('rollback', { worksQueue: true });
@@ -183,29 +196,36 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       message: 'Rolling back.',
     });
 
-  test('a run that two roll-backs led to is paused', async () => {
-    holdAt(warning);
-    const start = { ...baseConfig.start, model: join(world.resources, 'starter') };
-    const make = (id: string, run: string) => {
-      world.run(id);
-      const { rollout, policy_loss, checkpoint } = baseConfig;
-      const config = {
-        ...baseConfig,
-        iterations,
-        start,
-        parent: { run, iteration: 5 },
-        rollout: { ...rollout, groups: 1, group_size: 4 },
-        policy_loss: { ...policy_loss, mini_batch: 4 },
-        checkpoint: { ...checkpoint, every: 5 },
-        reaction: 'rollback',
-      };
-      writeFileSync(join(folder(id), 'run.json'), JSON.stringify(config));
+  /** A run directory of a fork by hand. */
+  const makeFork = (id: string, run: string) => {
+    world.run(id);
+    const { rollout, policy_loss, checkpoint } = baseConfig;
+    const config = {
+      ...baseConfig,
+      iterations,
+      start: { ...baseConfig.start, model: join(world.resources, 'starter') },
+      parent: { run, iteration: 5 },
+      rollout: { ...rollout, groups: 1, group_size: 4 },
+      policy_loss: { ...policy_loss, mini_batch: 4 },
+      checkpoint: { ...checkpoint, every: 5 },
+      reaction: 'rollback',
     };
-    make('first', '');
-    make('second', 'first');
-    make('third', 'second');
-    rollBack('first', 'done', 'second', 5);
-    rollBack('second', 'done', 'third', 5);
+    writeFileSync(join(folder(id), 'run.json'), JSON.stringify(config));
+  };
+  test.each([
+    ['whose parents are all here', ['first', 'second', 'third'], {}],
+    ['whose parents are gone', ['third'], { third: 2 }],
+    ['whose line is cut above its parent', ['second', 'third'], { second: 1 }],
+  ])('a run that two roll-backs led to is paused: one %s', async (_, here, carried) => {
+    holdAt(warning);
+    const line = ['', 'first', 'second', 'third'];
+    for (const id of here) {
+      const parent = line[line.indexOf(id) - 1]!;
+      makeFork(id, parent);
+      if (here.includes(parent)) rollBack(parent, 'done', id, 5);
+    }
+    for (const [id, count] of Object.entries(carried))
+      appendAnnotation(folder(id), { type: 'rollbacks', count });
     core = await world.core(undefined, { reacts: true });
     await core.runs.start('third');
     const done = await untilDone('third');
@@ -241,6 +261,57 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       expect(started(forkId)).toBe(1);
       expect(configOf(forkId).optimizer.learning_rate).toBe(1e-5);
       expect(core.runs.list()).toHaveLength(2);
+    },
+  );
+
+  test.each(['nothing was done', 'the pause was begun', 'the run was paused'])(
+    'a roll-back that was cut short and whose checkpoint is gone pauses the run where %s',
+    async (before) => {
+      holdAt(20);
+      const runId = await begin('rollback');
+      await untilRun(core, runId, ({ iteration }) => iteration === 20);
+      if (before === 'the run was paused') {
+        await core.runs.command(runId, 'pause');
+        await untilRun(core, runId, ({ status }) => status === 'paused');
+      }
+      await core.dispose();
+      rollBack(runId, 'begun', 'the-fork', 10);
+      if (before !== 'nothing was done')
+        appendAnnotation(folder(runId), {
+          type: 'reaction',
+          ...deed,
+          reaction: 'alert-1-pause',
+          action: 'pause',
+          state: 'begun',
+          checkpoint: null,
+          fork: null,
+          changes: [],
+          message: 'Paused, not rolled back: it is gone.',
+        });
+      rmSync(join(folder(runId), 'checkpoints/000010'), { recursive: true });
+
+      core = await world.core(undefined, { reacts: true });
+      const over = (run: RunSummary) => run.reaction !== null && run.reaction.state !== 'begun';
+      const { reaction } = await untilRun(core, runId, over);
+      expect(reaction).toMatchObject({
+        id: 'alert-1-pause',
+        action: 'pause',
+        state: 'done',
+        alert: 'alert-1',
+      });
+      expect(reaction!.message).toMatch(/^Paused, not rolled back: .* no checkpoint of iteration 10/);
+      await untilRun(core, runId, ({ status }) => status === 'paused');
+      const reactions = () =>
+        readReactions(core.database, runId).map(({ id, action, state }) => [id, action, state].join(' '));
+      expect(reactions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
+      expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
+      await core.dispose();
+
+      core = await world.core(undefined, { reacts: true });
+      await core.runs.command(runId, 'stop');
+      expect(reactions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
+      const control = readFileSync(join(folder(runId), 'control.jsonl'), 'utf8');
+      expect(control.match(/"pause"/g)).toHaveLength(1);
     },
   );
 
