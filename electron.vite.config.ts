@@ -23,7 +23,7 @@ export default defineConfig({
           'history-worker': at('core/history/worker.ts'),
           'bundle-worker': at('core/bundles/worker.ts'),
           'episodes-worker': at('core/episodes/worker.ts'),
-          'series-worker': at('core/history/series-worker.ts'),
+          'history-reader-worker': at('core/history/reader-worker.ts'),
           'export-worker': at('core/exports/worker.ts'),
           'policy-worker': at('core/play/worker.ts'),
           'download-worker': at('core/models/download-worker.ts'),

@@ -22,6 +22,7 @@ interface Pending {
  */
 export class AskedThread<Ask> {
   private worker: Worker | null = null;
+  private closed = false;
   private readonly script: string;
   private readonly what: string;
   private readonly options: WorkerOptions;
@@ -35,7 +36,9 @@ export class AskedThread<Ask> {
     this.options = options;
   }
 
-  ask(ask: Ask): Promise<unknown> {
+  /** Fails once it was closed: nobody would end another thread. */
+  async ask(ask: Ask): Promise<unknown> {
+    if (this.closed) throw new Error(`The thread that reads ${this.what} was closed.`);
     const worker = this.worker ?? this.start();
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
@@ -49,6 +52,7 @@ export class AskedThread<Ask> {
   /** Ends by itself, between two calls of SQLite: a thread that is terminated while better-sqlite3 is loaded or at work may take the process along. */
   async close(): Promise<void> {
     const { worker } = this;
+    this.closed = true;
     this.worker = null;
     this.fail('it was closed');
     if (!worker) return;

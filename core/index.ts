@@ -9,7 +9,6 @@ import { TensorBoardWriting } from './exports/tensorboard-writing.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { EpisodeIndex } from './history/episode-index.ts';
 import { History } from './history/history.ts';
-import { SeriesReader } from './history/series-reader.ts';
 import { forgetHost } from './host/host-file.ts';
 import type { SecretStore } from './models/hub-settings.ts';
 import { Models } from './models/models.ts';
@@ -79,7 +78,6 @@ export interface Core {
   readonly runs: Runs;
   readonly evaluations: Evaluations;
   readonly episodes: EpisodeReader;
-  readonly series: SeriesReader;
   readonly games: Games;
   readonly models: Models;
   /** Starts what waits only in a core that was told to `work`. */
@@ -144,7 +142,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const episodes = new EpisodeReader();
-  const series = new SeriesReader(home);
   const models = new Models({ home, resources, runs, tasks, notices, secrets: options.secrets });
   const games = new Games({ runs, trainer, annotations, notices, log });
   const storage = new Storage({ runs, supervisor, notices, log });
@@ -187,7 +184,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     storage.close();
     await evaluations.close();
     await episodes.close();
-    await series.close();
     await games.close();
     await supervisor.close();
     await tasks.close();
@@ -232,7 +228,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     runs,
     evaluations,
     episodes,
-    series,
     games,
     models,
     queue,

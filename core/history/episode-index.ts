@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Input, Output } from '../contract/contract.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
-import { indexState, searchEpisodes } from './episode-text.ts';
 import type { History } from './history.ts';
 
 /** Of the time that reading a file has taken, so much passes before the next: the machine is there for training. */
@@ -40,10 +39,8 @@ export class EpisodeIndex {
     while (!this.closed && (await this.parts.history.indexEpisodes()));
   }
 
-  search({ limit = 50, ...wanted }: Input<'episodes.search'>): Output<'episodes.search'> {
-    const { database } = this.parts.history;
-    const found = searchEpisodes(database, { ...wanted, limit });
-    return { episodes: found.slice(0, limit), more: found.length > limit, ...indexState(database) };
+  async search(wanted: Input<'episodes.search'>): Promise<Output<'episodes.search'>> {
+    return this.parts.history.reader.search(wanted);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { FoundEpisode, Input } from '../contract/contract.ts';
+import type { FoundEpisode, Input, Output } from '../contract/contract.ts';
 import { episodeSummary } from '../contract/episodes.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { inside, unpack } from '../run-directory/rollouts.ts';
@@ -112,10 +112,18 @@ function facetsOf({ runId, environment, success }: Facets): string[] {
 type Search = Input<'episodes.search'>;
 type Row = Omit<FoundEpisode, 'success'> & { success: 0 | 1 };
 
-/** Newest first, as many as asked for and one more where there is one. */
+/** As `episodes.search` says, the newest first. */
 export function searchEpisodes(
   database: HistoryDatabase,
-  { text, offset = 0, limit = 50, ...filter }: Search,
+  { limit = 50, ...wanted }: Search,
+): Output<'episodes.search'> {
+  const found = findEpisodes(database, { ...wanted, limit: limit + 1 });
+  return { episodes: found.slice(0, limit), more: found.length > limit, ...indexState(database) };
+}
+
+function findEpisodes(
+  database: HistoryDatabase,
+  { text, offset = 0, limit, ...filter }: Search & { limit: number },
 ): FoundEpisode[] {
   const words = wordsOf(text);
   const facets = facetsOf(filter);
@@ -131,13 +139,13 @@ export function searchEpisodes(
           database,
           `SELECT ${columns}, substr(text, 1, 200) AS excerpt FROM episodes JOIN runs ON runs.id = episodes.run
            ORDER BY episodes.id DESC LIMIT ? OFFSET ?`,
-        ).all(limit + 1, offset)
+        ).all(limit, offset)
       : prepared<[string, number, number], Row>(
           database,
           `SELECT ${columns}, snippet(episode_text, 0, char(2), char(3), '…', 28) AS excerpt
            FROM episode_text JOIN episodes ON episodes.id = episode_text.rowid JOIN runs ON runs.id = episodes.run
            WHERE episode_text MATCH ? ORDER BY episode_text.rowid DESC LIMIT ? OFFSET ?`,
-        ).all(match, limit + 1, offset);
+        ).all(match, limit, offset);
   return rows.map(({ success, ...row }) => ({ ...row, success: success === 1 }));
 }
 
@@ -152,7 +160,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** Episodes that can be found, and files that are still to be read. */
-export function indexState(database: HistoryDatabase): { indexed: number; pending: number } {
+function indexState(database: HistoryDatabase): { indexed: number; pending: number } {
   const count = (sql: string) => preparedValue<[], number>(database, sql).get() ?? 0;
   return {
     indexed: count(

@@ -4,6 +4,7 @@ import { usableCalibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
+import { HistoryReader } from './reader.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { Survey } from './survey.ts';
 import { createWriter, type HistoryWriter, nothingTaken, type TakenIn } from './writer.ts';
@@ -17,11 +18,12 @@ export interface HistoryOptions {
 }
 
 /**
- * The run history of a data folder, which this process has for itself until it closes it. `database` reads; all that writes goes through one writer.
- * A history of a newer StarPO Studio is only read: it is shown as it is, and nothing is taken in.
+ * The run history of a data folder, which this process has for itself until it closes it. `database` reads at once, `reader` what may take long, in a thread of its own;
+ * all that writes goes through one writer. A history of a newer StarPO Studio is only read: it is shown as it is, and nothing is taken in.
  */
 export class History implements HistoryWriter {
   readonly database: HistoryDatabase;
+  readonly reader: HistoryReader;
   /** Why nothing can be written, or null. */
   readonly readOnly: Failure | null;
   private readonly writer: HistoryWriter | null;
@@ -32,11 +34,13 @@ export class History implements HistoryWriter {
   private constructor(
     writer: HistoryWriter | null,
     database: HistoryDatabase,
+    reader: HistoryReader,
     lock: { release(): void },
     judgeAnew: (runId: string) => EchoTrap | null,
   ) {
     this.writer = writer;
     this.database = database;
+    this.reader = reader;
     this.judgeAnew = judgeAnew;
     this.readOnly = writer ? null : newerHistory();
     this.lock = lock;
@@ -52,7 +56,8 @@ export class History implements HistoryWriter {
         thread ? startWriterThread(home, calibration) : createWriter(home, calibration),
       );
       const database = openReader(home);
-      return new History(writer, database, lock, (runId) => judgeAnew(database, home, runId, calibration));
+      const judge = (runId: string) => judgeAnew(database, home, runId, calibration);
+      return new History(writer, database, new HistoryReader(home), lock, judge);
     } catch (error) {
       await writer?.close();
       lock.release();
@@ -87,6 +92,7 @@ export class History implements HistoryWriter {
 
   async close(): Promise<void> {
     this.database.close();
+    await this.reader.close();
     await this.writer?.close();
     this.lock.release();
   }

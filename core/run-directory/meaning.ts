@@ -15,6 +15,8 @@ export interface Meaning {
   evaluation?: { label: string };
   rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
   rolloutRemoved?: { iteration: number; split: string };
+  /** One was written. */
+  checkpoint?: { iteration: number };
   memoryPlan?: MemoryPlan;
   line?: Pick<LogLine, 'level' | 'message'>;
 }
@@ -50,6 +52,8 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
       const { iteration, split } = known.body;
       return { rolloutRemoved: { iteration, split } };
     }
+    case 'checkpoint':
+      return { checkpoint: { iteration: known.body.iteration } };
     case 'memory_plan':
       return { memoryPlan: known.body };
     case 'paused':
@@ -72,7 +76,6 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
         line: { level: 'error', message: `${message} ${hint}`.trim() },
       };
     }
-    case 'checkpoint':
     case 'checkpoint_state_removed':
     case 'acknowledged':
     case 'unknown':

@@ -19,7 +19,7 @@ export function publishEvents(
     points = [];
   };
   for (const event of events) {
-    const { begins, metrics, memoryPlan, rollout, rolloutRemoved } = storedMeaning(event);
+    const { begins, checkpoint, metrics, memoryPlan, rollout, rolloutRemoved } = storedMeaning(event);
     const line = toLogLine(event);
     if (line) notices.emit('log', { runId, line });
     if (metrics)
@@ -33,8 +33,7 @@ export function publishEvents(
       const { iteration, split, episodes } = rollout;
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });
     }
-    if (event.type === 'checkpoint')
-      notices.emit('checkpoints', { runId, written: JSON.parse(event.body).iteration });
+    if (checkpoint) notices.emit('checkpoints', { runId, written: checkpoint.iteration });
     if (rolloutRemoved) notices.emit('rolloutRemoved', { runId, ...rolloutRemoved });
     if (begins) {
       flush();

@@ -88,11 +88,11 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => {
       runs.get(runId);
-      return core.series.series(runId, range);
+      return core.history.reader.series(runId, range);
     },
     'runs.times': ({ runId }) => {
       runs.get(runId);
-      return core.series.times(runId);
+      return core.history.reader.times(runId);
     },
     'runs.log': ({ runId }) => {
       runs.get(runId);

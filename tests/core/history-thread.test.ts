@@ -1,8 +1,9 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventsAfter } from '../../core/history/queries.ts';
+import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
@@ -48,8 +49,68 @@ describe('the thread that writes the history', { timeout: 60_000 }, () => {
   );
 });
 
+describe('the thread that reads the history', { timeout: 60_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+    process.on('worker', remember);
+  });
+  afterEach(async () => {
+    process.off('worker', remember);
+    await world.close();
+  });
+
+  /** A run of eight episodes. */
+  function played(): void {
+    const folder = world.run('played');
+    mkdirSync(join(folder, 'rollouts'));
+    const lake = { type: 'frozen-lake', label: 'frozen-lake' };
+    const rollout = fakeRollout(folder, {}, 1, 'train', lake, 2, 4);
+    const event = { v: 1, seq: 1, time: 1_700_000_001_000, type: 'rollout', ...rollout };
+    world.run('played', [journal.started(0), JSON.stringify(event)]);
+  }
+
+  test.each([
+    ['another thread', true],
+    ['core itself', false],
+  ])('searches without core’s connection, where %s writes', async (_, writesInThread) => {
+    played();
+    const core = await world.core(undefined, { thread: writesInThread });
+    expect(await core.episodeIndex.search({ text: 'player' })).toEqual({
+      ...{ episodes: [], more: false, indexed: 0, pending: 1 },
+    });
+    // Inside a transaction, core's own connection sees nothing that is written after its first read.
+    core.database.exec('BEGIN; SELECT count(*) FROM episodes');
+    await core.episodeIndex.readAll();
+    const found = await core.episodeIndex.search({ text: 'player', limit: 3 });
+    expect(found).toMatchObject({ more: true, indexed: 8, pending: 0 });
+    expect(found.episodes).toHaveLength(3);
+    expect(core.database.prepare('SELECT count(*) AS n FROM episodes').get()).toEqual({ n: 0 });
+    core.database.exec('COMMIT');
+  });
+
+  test('that crashes fails what it was asked for with a code; the next search has another one', async () => {
+    played();
+    const core = await world.core();
+    await core.episodeIndex.readAll();
+    const search = () => core.episodeIndex.search({ text: 'player' });
+    await search();
+    const first = thread;
+    const gone = new Promise((resolve) => first.once('exit', resolve));
+    first.postMessage(null);
+    await expect(search()).rejects.toMatchObject({
+      code: 'reader_interrupted',
+      hint: expect.stringMatching(/./),
+    });
+    expect((await search()).episodes).toHaveLength(8);
+    expect(thread).not.toBe(first);
+    await gone;
+    expect((await search()).episodes).toHaveLength(8);
+  });
+});
+
 // A thread that is terminated inside SQLite takes the app along. It's the exit code that tells: 1 for one that was terminated.
-test('the threads of the history end by themselves', async () => {
+test('the threads of the history end by themselves, and none begins afterwards', async () => {
   const world = new World();
   const exits: Promise<number>[] = [];
   const watch = (worker: Worker) =>
@@ -58,12 +119,14 @@ test('the threads of the history end by themselves', async () => {
   try {
     world.run('one', [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
-    await core.series.times('one');
-    const asked = [core.series.times('one'), core.series.times('one')];
+    const { reader } = core.history;
+    await reader.times('one');
+    const asked = [reader.times('one'), core.episodeIndex.search({ text: '' })];
     const failed = asked.map((each) => expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }));
-    await core.series.close();
+    await reader.close();
     await Promise.all(failed);
     await core.dispose();
+    await expect(core.episodeIndex.search({ text: '' })).rejects.toThrow('closed');
     expect(await Promise.all(exits)).toEqual([0, 0]);
   } finally {
     process.off('worker', watch);

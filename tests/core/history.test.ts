@@ -89,6 +89,18 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(told).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
   });
 
+  test('a checkpoint is told of when it is written', async () => {
+    const folder = world.run(id, [journal.started(0), journal.checkpoint(1, 0)]);
+    const core = await world.core();
+    const told: unknown[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'checkpoints') told.push(payload);
+    });
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.checkpoint(2, 20)}\n`);
+    await core.supervisor.refresh(id);
+    expect(told).toEqual([{ runId: id, written: 20 }]);
+  });
+
   test('a line that stands twice counts once', async () => {
     world.run(id, [journal.started(0), journal.iteration(1, 1, 0.5), journal.iteration(1, 1, 0.9)]);
     expect(success(await world.core())).toMatchObject({ values: [0.5] });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseEvent } from '../../core/run-directory/events.ts';
 import { readTail } from '../../core/run-directory/journal-tail.ts';
+import { meaningOf } from '../../core/run-directory/meaning.ts';
 import * as journal from './fixtures/journal.ts';
 
 describe('the tail of a journal', () => {
@@ -67,6 +68,10 @@ describe('an event', () => {
       type: 'iteration',
       seq: 1,
     });
+  });
+
+  test('of a checkpoint means that one was written', () => {
+    expect(meaningOf(parseEvent(journal.checkpoint(3, 20))!)).toEqual({ checkpoint: { iteration: 20 } });
   });
 
   test.each([
