@@ -10,7 +10,6 @@ export const buildPackages = [
   'libzstd-dev',
   'ninja-build',
   'nlohmann-json3-dev',
-  'pkg-config',
 ];
 /** Chromium without windows: for the same pages a third less of the processor's time than the whole browser. */
 export const testPackages = ['chromium-headless-shell'];
@@ -50,7 +49,7 @@ export function missingPackages(wanted, listing) {
  */
 export async function installPackages(wanted) {
   if (!findProgram('dpkg-query')) {
-    requireTools(['cmake', 'ninja', 'g++', 'pkg-config'], wanted);
+    requireTools(['cmake', 'ninja', 'g++'], wanted);
     return false;
   }
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders

@@ -12,9 +12,9 @@ export function descriptionFiles(schema, read) {
     'core/run-config/run-config.ts': types(config.fields),
     'core/run-directory/description.json': json({ metrics, evaluationMetrics, events }),
     'docs/formats/run-config.md': withTable(
-      read('docs/formats/run-config.md'),
-      'keys',
-      keysTable(config.fields),
+      withTable(read('docs/formats/run-config.md'), 'keys', keysTable(config.fields)),
+      'environments',
+      environmentsTable(config.environments),
     ),
     'docs/formats/metrics.md': withTable(
       read('docs/formats/metrics.md'),
@@ -101,6 +101,14 @@ function keysTable(fields) {
   return `| path | type | range | meaning |\n|---|---|---|---|\n${rows.join('')}`;
 }
 
+/** Their meanings are RAGEN's, and the page's to tell. */
+function environmentsTable(environments) {
+  const rows = Object.entries(environments).flatMap(([type, fields]) =>
+    fields.map((field) => `| \`${type}\` | \`${field.path}\` | ${field.type} | ${cell(range(field))} |\n`),
+  );
+  return `| environment | key | type | range |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
 function range({
   path,
   type: kind,
@@ -114,8 +122,9 @@ function range({
   if (kind === 'choice') return choices.map((choice) => `\`${choice}\``).join(', ');
   if (path === 'version') return `${minimum}`;
   if (minimum !== undefined) return minimum === maximum ? `${minimum}` : `${minimum}..${maximum}`;
-  if (pattern) return `\`${pattern.slice(1, -1)}\``;
-  if (longest !== undefined) return `${shortest ?? 0} to ${longest} characters`;
+  const form = pattern ? `\`${pattern.slice(1, -1)}\`` : '';
+  const length = longest === undefined ? '' : `${shortest ?? 0} to ${longest} characters`;
+  if (form || length) return [form, length].filter(Boolean).join(', ');
   return shortest ? 'not empty' : kind === 'object' ? 'see below' : '';
 }
 

@@ -21,6 +21,15 @@ test.each(Object.entries<string>(descriptionFiles(schema, read)))(
   },
 );
 
+test('the page says of environments what the trainer does', () => {
+  const changed = structuredClone(schema);
+  changed.environments.bandit[0].max_length = 33;
+  changed.environments.corridor = [{ path: 'length', type: 'integer', minimum: 3, maximum: 9 }];
+  const page = descriptionFiles(changed, read)['docs/formats/run-config.md'];
+  expect(page).toContain('| `bandit` | `lo_arm_name` | string | 1 to 33 characters |\n');
+  expect(page).toContain('| `corridor` | `length` | integer | 3..9 |\n');
+});
+
 test('every key has words, and no words are without their key', () => {
   const paths = schema.fields.map((field: { path: string }) => field.path);
   const { meanings } = JSON.parse(read('core/run-config/options.json'));
