@@ -37,5 +37,11 @@ export const bandit: Environment = {
     prompt: { system: '', first: '{arm_1} or {arm_2}?', next: '{state}' },
   },
   chatPrompt: banditChatPrompt,
+  rewardRange: (config) => {
+    const { lo_arm_score, hi_arm_loscore, hi_arm_hiscore } = { ...standard, ...config };
+    const payouts = [lo_arm_score, hi_arm_loscore, hi_arm_hiscore].map(Number);
+    return Math.max(...payouts) - Math.min(...payouts, 0);
+  },
+  pace: { play: 1e-3, learn: 1.3e-3 },
   frames: (episode) => actionFrames(episode).map((frame) => ({ ...frame, board: null })),
 };

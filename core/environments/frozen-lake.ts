@@ -26,6 +26,9 @@ export const frozenLake: Environment = {
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
   silent: ({ is_slippery }) => (is_slippery ? [] : ['success_rate']),
   chatPrompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
+  rewardRange: () => 1,
+  pace: { play: 3.5e-3, learn: 6.5e-3 },
+  levelSize: ({ size }) => Number(size) ** 2,
   frames: actionFrames,
 };
 

@@ -23,5 +23,9 @@ export const sokoban: Environment = {
   actions: () => ['Up', 'Down', 'Left', 'Right'],
   preset: { label: 'sokoban', type: 'sokoban', config: standard, ...gridRules },
   chatPrompt: sokobanChatPrompt,
+  // A move costs 0.1; a box on a target brings 1, the last one 10 more.
+  rewardRange: ({ num_boxes = 1 }, maxActions) => Number(num_boxes) + 10 + 0.1 * maxActions,
+  pace: { play: 1e-2, learn: 2.4e-2 },
+  levelSize: ({ dim_x, dim_y }) => Number(dim_x) * Number(dim_y),
   frames: actionFrames,
 };

@@ -1,22 +1,12 @@
+import type { Pace } from '../environments/environment.ts';
+import { frozenLake } from '../environments/frozen-lake.ts';
+import { findEnvironment } from '../environments/registry.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 
 /**
- * What an iteration takes by figures that come with the app: the starter policy on one core of a server's processor (Xeon, AVX-512), from runs of benchmarks/. They are
- * rough; what they are good for is how the time changes with a setting, and a first guess on a machine that has trained nothing yet.
+ * What an iteration takes by figures that come with the app (each environment's own, core/environments). They are rough; what they are good for is how the time changes with a
+ * setting, and a first guess on a machine that has trained nothing yet.
  */
-interface Pace {
-  /** Seconds to play one episode. */
-  play: number;
-  /** Seconds to train on one episode once, without a critic. */
-  learn: number;
-}
-
-const paces: Record<string, Pace> = {
-  'frozen-lake': { play: 3.5e-3, learn: 6.5e-3 },
-  sokoban: { play: 1e-2, learn: 2.4e-2 },
-  bandit: { play: 1e-3, learn: 1.3e-3 },
-};
-const otherPace = paces['frozen-lake']!;
 
 /** A critic of its own goes forward and back as the policy does, and tells values before the update. */
 const criticTime = { none: 0, full: 2.2, head: 0.5 };
@@ -60,16 +50,10 @@ export function evaluationSeconds({ environments, evaluation, iterations }: RunC
 
 /** Levels of other sizes and more turns take longer, about as their share of the preset's. */
 function paceOf({ type, max_turns, config }: EnvironmentConfig): Pace {
-  const { play, learn } = paces[type] ?? otherPace;
-  const cells =
-    type === 'frozen-lake'
-      ? Number(config.size) ** 2 / 16
-      : type === 'sokoban'
-        ? (Number(config.dim_x) * Number(config.dim_y)) / 36
-        : 1;
-  const turns = type === 'bandit' ? 1 : Math.sqrt(max_turns / 5);
-  const longer = (0.5 + 0.5 * cells) * turns;
-  return { play: play * longer, learn: learn * longer };
+  const { pace = frozenLake.pace!, preset, levelSize = () => 1 } = findEnvironment(type) ?? frozenLake;
+  const size = levelSize(config) / levelSize(preset.config) || 1;
+  const longer = (0.5 + 0.5 * size) * Math.sqrt(max_turns / preset.max_turns);
+  return { play: pace.play * longer, learn: pace.learn * longer };
 }
 
 /** Over the environments that are trained, by their shares. */
