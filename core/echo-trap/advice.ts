@@ -1,14 +1,16 @@
 import type { Advice, SettingChange, TrapRegime, TrapState } from '../contract/echo-trap.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
+import { groupsByEnvironment, mostTrainedEpisodes } from '../run-config/trained-groups.ts';
+import { locate, type Tree } from '../run-config/tree.ts';
 
-/** What helps in a regime, for one configuration. */
+/** What helps in a regime, for one configuration: nothing that the trainer lists among the settings that can't act in it (native/src/config/idle_settings.cpp). */
 
 interface Remedy {
   id: string;
   title: string;
   why: string;
   regimes: readonly TrapRegime[];
-  /** What it changes; a text where it can't act in this configuration. */
+  /** What it sets where the policy is trained; a text where it can't act in this configuration. */
   changes: (config: RunConfig) => SettingChange[] | string;
 }
 
@@ -32,10 +34,9 @@ const remedies: readonly Remedy[] = [
     title: 'Go back and learn three times slower',
     why: 'Runs that go on from before the fall with a third of the learning rate keep what they had learned; with the same rate they wander or fall again.',
     regimes: everywhere,
-    changes: ({ optimizer }) =>
-      optimizer.learning_rate > 0
-        ? [{ path: 'optimizer.learning_rate', value: rounded(optimizer.learning_rate / 3) }]
-        : 'The learning rate is 0 already.',
+    changes: ({ optimizer }) => [
+      { path: 'optimizer.learning_rate', value: rounded(optimizer.learning_rate / 3) },
+    ],
   },
   {
     id: 'no_entropy_bonus',
@@ -52,8 +53,15 @@ const remedies: readonly Remedy[] = [
     title: 'Go back and hold the policy to its start',
     why: 'A penalty for leaving the starting policy pulls replies back to their form. It is for chaos alone: where rewards have no spread it feeds the template.',
     regimes: ['chaos'],
-    changes: ({ kl }) =>
-      kl.coefficient > 0 ? 'There is such a penalty already.' : [{ path: 'kl.coefficient', value: 0.01 }],
+    changes: ({ kl }) => {
+      if (kl.coefficient > 0) return 'There is such a penalty already.';
+      // The gradient of k1 in the loss is zero on average: it pulls nowhere.
+      const pulls = kl.placement === 'reward' || kl.estimator !== 'k1';
+      return [
+        { path: 'kl.coefficient', value: 0.01 },
+        ...(pulls ? [] : [{ path: 'kl.estimator', value: 'k3' }]),
+      ];
+    },
   },
   {
     id: 'no_kl',
@@ -78,13 +86,17 @@ const remedies: readonly Remedy[] = [
     title: 'Go back and train on the groups that differ',
     why: 'StarPO-S learns from the half of the groups whose rewards differ most; twice as many groups keep an update as large as it was. With the rate left as it was it saved no run of ours.',
     regimes: [...template, 'compressed'],
-    changes: ({ filter, rollout }) => {
+    changes: ({ environments, filter, rollout }) => {
+      const groups = 2 * rollout.groups;
       if (rollout.group_size < 2) return 'Groups of one episode have no spread to choose by.';
+      // Of top_p too: half of the spread lies in half of the groups or fewer.
       if (filter.strategy !== 'none' && filter.keep <= 0.5) return 'The filter keeps half or less already.';
+      if (groupsByEnvironment(environments, groups).every((own) => own < 2))
+        return 'Each environment would have one group, and the filter keeps at least one.';
       return [
         { path: 'filter.strategy', value: 'fraction' },
         { path: 'filter.keep', value: 0.5 },
-        { path: 'rollout.groups', value: 2 * rollout.groups },
+        { path: 'rollout.groups', value: groups },
       ];
     },
   },
@@ -94,21 +106,14 @@ const remedies: readonly Remedy[] = [
     why: 'A higher upper clip lets rare words grow, so that variety lasts longer.',
     regimes: template,
     changes: (config) => {
-      if (stepsAnIteration(config) <= 1)
+      const { clip_low, clip_high, epochs, mini_batch } = config.policy_loss;
+      if (epochs === 1 && mostTrainedEpisodes(config) <= mini_batch)
         return 'There is one step an iteration, so the ratio is 1 and nothing is ever clipped.';
-      if (config.policy_loss.clip_high > config.policy_loss.clip_low)
-        return 'The upper clip is higher already.';
-      return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * config.policy_loss.clip_low) }];
+      if (clip_high > clip_low) return 'The upper clip is higher already.';
+      return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * clip_low) }];
     },
   },
 ];
-
-/** Optimiser steps of one iteration: with a single one the data is always of the policy that it trains. */
-function stepsAnIteration({ filter, rollout, policy_loss }: RunConfig): number {
-  const share = filter.strategy === 'none' ? 1 : filter.keep;
-  const kept = Math.max(1, Math.ceil(share * rollout.groups)) * rollout.group_size;
-  return Math.ceil(kept / policy_loss.mini_batch) * policy_loss.epochs;
-}
 
 const commands = [
   {
@@ -128,6 +133,9 @@ const commands = [
   },
 ] as const;
 
+/** States in which a checkpoint would keep a policy that has begun to fall. */
+const falling: readonly TrapState[] = ['collapsing', 'collapsed'];
+
 /**
  * Advice for a state; none where nothing is wrong. `notAfter`: the newest healthy iteration, null where there was none.
  * Those that wouldn't act say why; the first that acts is the preferred one.
@@ -144,7 +152,7 @@ export function adviceFor(
   return [
     ...rollbacks.map((each, i) => ({ ...each, preferred: i === preferred })),
     ...commands
-      .filter(({ command }) => command !== 'checkpoint' || state === 'watch' || state === 'locked')
+      .filter(({ command }) => command !== 'checkpoint' || !falling.includes(state))
       .map(({ command, title, why }) => ({
         id: command,
         title,
@@ -158,10 +166,11 @@ export function adviceFor(
 }
 
 function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): Advice[] {
+  const untrained = whyUntrained(config, notAfter);
   return remedies
     .filter(({ regimes }) => regimes.includes(regime))
     .map(({ id, title, why, changes: changesOf }) => {
-      const changes = changesOf(config);
+      const changes = untrained ?? newIn(config, changesOf(config));
       const acts = typeof changes !== 'string';
       return {
         id,
@@ -173,4 +182,22 @@ function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): A
         preferred: false,
       };
     });
+}
+
+/** Why the policy stays as it is, whatever else is set, in a run that goes on from an iteration; null where it is trained. */
+function whyUntrained({ optimizer, critic, iterations }: RunConfig, from: number): string | null {
+  if (optimizer.learning_rate === 0) return 'The learning rate is 0: the policy stays as it is.';
+  // A roll-back keeps no optimiser state, so a critic is warmed up again, from there at the latest.
+  const warmup = critic.model === 'none' ? 0 : critic.warmup;
+  return from + warmup >= iterations ? 'No iteration would be left in which the policy is trained.' : null;
+}
+
+/** The changes that a configuration doesn't have already; a text where there are none. */
+function newIn(config: RunConfig, changes: SettingChange[] | string): SettingChange[] | string {
+  if (typeof changes === 'string') return changes;
+  const others = changes.filter(({ path, value }) => {
+    const place = locate(config as unknown as Tree, path);
+    return place?.parent[place.key] !== value;
+  });
+  return others.length > 0 ? others : 'It is set so already.';
 }

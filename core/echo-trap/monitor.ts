@@ -273,8 +273,9 @@ const newRunning = (): Running => ({
   standing: newStanding(),
 });
 
+/** Whether it has what advice asks for; a run.json of another version may lack some. */
 const isWhole = (config: unknown): config is RunConfig =>
-  ['optimizer', 'policy_loss', 'kl', 'filter', 'rollout'].every(
+  ['optimizer', 'policy_loss', 'critic', 'kl', 'filter', 'rollout', 'environments'].every(
     (part) => typeof (config as Record<string, unknown> | null)?.[part] === 'object',
   );
 

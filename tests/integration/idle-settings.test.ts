@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { createCore } from '../../core/index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { trapRegime } from '../../core/contract/echo-trap.ts';
+import { adviceFor } from '../../core/echo-trap/advice.ts';
+import { type Core, createCore } from '../../core/index.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
+import { applySettings, type Setting } from '../../core/run-config/settings.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { commandLine } from '../command-line.ts';
 import { newRun, root, sha256, temporaryHome, train } from './trainer-process.ts';
@@ -52,6 +56,115 @@ test('what is said to be unable to act changes no weight, and the same settings 
   const steps = { 'policy_loss.mini_batch': 4 };
   expect(await weights({ ...steps, ...turned })).not.toBe(await weights(steps));
   await dispose();
+});
+
+/** Where it goes on from: the newest healthy iteration. */
+const healthy = 40;
+/** 24 episodes are what the filter keeps of 6 groups of 8, if they are of one environment. */
+const halved = {
+  'rollout.groups': 6,
+  'rollout.group_size': 8,
+  'filter.strategy': 'fraction',
+  'filter.keep': 0.5,
+};
+
+const configurations: [name: string, preset: string, settings: Record<string, Setting>][] = [
+  ['GRPO', 'starter-frozen-lake-grpo', {}],
+  ['StarPO-S by GRPO', 'starter-frozen-lake-grpo-s', {}],
+  ['PPO with a KL penalty', 'starter-frozen-lake-ppo', {}],
+  ['StarPO-S by PPO', 'starter-sokoban', {}],
+  ['two epochs', 'starter-frozen-lake-trap', { 'policy_loss.mini_batch': 128 }],
+  ['one step', 'starter-frozen-lake-grpo', { 'policy_loss.mini_batch': 256 }],
+  ['one step of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 24 }],
+  ['two steps of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 16 }],
+  ['a part of a group', 'starter-bandit', { ...halved, 'filter.keep': 0.7, 'policy_loss.mini_batch': 32 }],
+  [
+    'a share that doubles fall short of',
+    'starter-bandit',
+    { ...halved, 'rollout.groups': 100, 'filter.keep': 0.29, 'policy_loss.mini_batch': 224 },
+  ],
+  [
+    'top_p, which may keep all',
+    'starter-frozen-lake-grpo',
+    { ...halved, 'filter.strategy': 'top_p', 'policy_loss.mini_batch': 24 },
+  ],
+  [
+    'two environments, filtered apart',
+    'starter-mixed-grpo-s',
+    { ...halved, 'environments.0.share': 0.25, 'policy_loss.mini_batch': 16 },
+  ],
+  [
+    'two environments, and an odd group for the first',
+    'starter-mixed',
+    { ...halved, 'filter.keep': 0.8, 'policy_loss.mini_batch': 32 },
+  ],
+  [
+    'two environments, and an odd group for the second',
+    'starter-mixed',
+    { ...halved, 'rollout.groups': 7, 'policy_loss.mini_batch': 24 },
+  ],
+  [
+    'two environments of which one is trained',
+    'starter-mixed',
+    { ...halved, 'environments.0.share': 0, 'policy_loss.mini_batch': 24 },
+  ],
+  ['one group', 'starter-frozen-lake-grpo', { 'rollout.groups': 1 }],
+  ['one group for two environments', 'starter-mixed-grpo', { 'rollout.groups': 1 }],
+  ['groups of one episode', 'starter-frozen-lake-ppo', { 'rollout.group_size': 1 }],
+  [
+    'groups of one that a filter looks at',
+    'starter-mixed',
+    { ...halved, 'rollout.group_size': 1, 'policy_loss.mini_batch': 5 },
+  ],
+  ['rate 0', 'starter-frozen-lake-grpo', { 'optimizer.learning_rate': 0, 'kl.coefficient': 0.1 }],
+  ['rate 0 beside a critic', 'starter-frozen-lake-ppo', { 'optimizer.learning_rate': 0 }],
+  ['a critic that warms up to the end', 'starter-frozen-lake-ppo', { 'critic.warmup': 120 }],
+  ['a critic that warms up to the end once more', 'starter-frozen-lake-ppo', { 'critic.warmup': 80 }],
+  ['a critic that warms up', 'starter-frozen-lake-ppo', { 'critic.warmup': 79 }],
+  ['no clip', 'starter-frozen-lake-grpo', { 'policy_loss.clip_low': 0, 'policy_loss.clip_high': 0 }],
+];
+
+describe('advice says what the trainer says', () => {
+  let core: Core;
+  let dispose: () => Promise<void>;
+  beforeAll(async () => {
+    const folder = await temporaryHome();
+    dispose = folder.dispose;
+    core = await createCore({ home: folder.home });
+  });
+  afterAll(async () => {
+    await core.dispose();
+    await dispose();
+  });
+
+  test.each(configurations)('%s', async (_, preset, settings) => {
+    const config = applySettings(findPreset(preset).config, { 'policy_loss.clip_high': 0.2, ...settings });
+    /** What can't act in the run that goes on with some changes. */
+    const idleWith = async (changes: Record<string, Setting>): Promise<string[]> => {
+      const start = { ...config.start, run: 'parent', checkpoint: healthy };
+      const fork = applySettings({ ...config, start }, changes);
+      const { problems, idle } = await createHandlers(core)['configs.check']({ config: { ...fork } });
+      expect(problems).toEqual([]);
+      return idle.map(({ path }) => path);
+    };
+
+    const advice = trapRegime.options.flatMap((regime) => adviceFor('warning', regime, config, healthy));
+    const acting = new Map(advice.filter(({ acts }) => acts).map(({ id, action }) => [id, action]));
+    for (const [id, action] of acting) {
+      if (action.kind !== 'rollback') continue;
+      const changes = Object.fromEntries(action.changes.map(({ path, value }) => [path, value]));
+      const idle = await idleWith(changes);
+      expect(
+        Object.keys(changes).filter((path) => !idle.includes(path)),
+        id,
+      ).not.toEqual([]);
+      expect(applySettings(config, changes), id).not.toEqual(config);
+    }
+    const raised = { 'policy_loss.clip_high': 0.28 };
+    const clips =
+      config.policy_loss.clip_low > 0 && !(await idleWith(raised)).includes('policy_loss.clip_high');
+    expect(acting.has('clip_higher')).toBe(clips);
+  });
 });
 
 test('a configuration is checked from a preset, a run and a whole file, and nothing is made', async () => {

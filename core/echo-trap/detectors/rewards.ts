@@ -40,7 +40,9 @@ export const groupsFail: Detector = {
     const baseline = baselineOf(view, memory, series);
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
     const start = Math.min(baseline, 0.5);
-    return high(view, series, value, start, Math.min(0.95, start + view.thresholds.failed_groups));
+    const share = Math.min(0.95, start + view.thresholds.failed_groups);
+    // A run that begins with most boards failed can't be judged by that share.
+    return high(view, series, value, start, Math.max(share, Math.min(1, baseline + 0.1)));
   },
 };
 
