@@ -11,9 +11,9 @@ import { counted, isCounted, strengthsOf } from './risk.ts';
 import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
 import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
-import { Track } from './track.ts';
+import { median, Track } from './track.ts';
 
-/** Finds the points of the signs that foretell what became of a set of labelled runs. */
+/** Finds what foretells what became of a set of labelled runs: the points of the signs, and which steps are long for their model. */
 
 /** When the monitor alarms in a run: each time its state becomes `warning` or above. */
 export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
@@ -49,6 +49,23 @@ export function worth(score: Score): number {
     0.15 * share('locked') +
     0.1 * Math.min(1, (score.median_lead ?? 0) / 40)
   );
+}
+
+/**
+ * Thresholds with the model's own steps: steady are the shortest of a run that held, long those of the middle run that fell. As they were where these are no longer, or no run
+ * tells them.
+ */
+export function withStepsOf(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+  const stepsWhere = (fell: boolean) =>
+    runs.filter((run) => saysOfPoints(run) && (run.collapsed !== null) === fell).flatMap(stepsIn);
+  const steady = Math.min(...stepsWhere(false));
+  const long = median(stepsWhere(true));
+  return long > steady ? { ...start, steady_steps: steady, long_steps: long } : start;
+}
+
+function stepsIn({ config }: LabelledRun): number[] {
+  const { epochs, learningRate } = factsOf(config);
+  return learningRate === null ? [] : [epochs * learningRate];
 }
 
 /** Iterations before an onset that look like a fall to come, and those from which on it is too far off to say. */

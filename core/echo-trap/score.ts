@@ -27,6 +27,8 @@ export interface Score {
   recall: number | null;
   recall_low: number | null;
   recall_high: number | null;
+  /** The same share of all that collapsed, where a run that was lost at once counts as missed. */
+  recall_with_lost_at_once: number | null;
   /** Share of the runs that were warned of in time, of all in which there was a hit or a false alarm. */
   precision: number | null;
   precision_low: number | null;
@@ -76,6 +78,7 @@ export function scoreOf(all: readonly Judged[]): Score {
   const falses = sum(clear.map(falseAlarms));
   const warnedWrongly = clear.filter((each) => falseAlarms(each) > 0).length;
   const told = leads.length + warnedWrongly;
+  const lostAtOnce = all.length - judged.length;
   const recall = wilson(leads.length, collapsed.length);
   const precision = wilson(leads.length, told);
   const rate = wilson(Math.min(falses, healthy), healthy);
@@ -84,11 +87,13 @@ export function scoreOf(all: readonly Judged[]): Score {
   return {
     runs: all.length,
     collapsed: collapsed.length,
-    lost_at_once: all.length - judged.length,
+    lost_at_once: lostAtOnce,
     hits: leads.length,
     recall: collapsed.length > 0 ? leads.length / collapsed.length : null,
     recall_low: collapsed.length > 0 ? recall.low : null,
     recall_high: collapsed.length > 0 ? recall.high : null,
+    recall_with_lost_at_once:
+      collapsed.length + lostAtOnce > 0 ? leads.length / (collapsed.length + lostAtOnce) : null,
     precision: told > 0 ? leads.length / told : null,
     precision_low: told > 0 ? precision.low : null,
     precision_high: told > 0 ? precision.high : null,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
-import { fitPoints, judgeAll, ourAlarms } from '../../core/echo-trap/fit.ts';
+import { fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
@@ -46,6 +46,7 @@ describe('how alarms are counted', () => {
       lost_at_once: 1,
       hits: 3,
       recall: 0.6,
+      recall_with_lost_at_once: 3 / 6,
       precision: 3 / 5,
       healthy_iterations: 49 + 49 + 50 + 300 + 100 + 100,
       false_alarms: 3,
@@ -157,12 +158,18 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
   function put(
     path: string,
     fate: Fate,
-    { seed = 1, label = true, preset = 'starter-frozen-lake-grpo' } = {},
+    { seed = 1, label = true, preset = 'starter-frozen-lake-grpo', rate = null as number | null } = {},
   ) {
     const run = join(folder, path);
     mkdirSync(run, { recursive: true });
-    writeFileSync(join(run, 'run.json'), JSON.stringify(findPreset(preset).config));
-    const lines = seriesOf(fate, { seed }).map(({ iteration, metrics }, seq) =>
+    const config = structuredClone(findPreset(preset).config);
+    if (rate !== null) config.optimizer.learning_rate = rate;
+    writeFileSync(join(run, 'run.json'), JSON.stringify(config));
+    const series = seriesOf(fate, { seed }).map(({ iteration, metrics }) => {
+      const isTold = rate !== null && 'actor/learning_rate' in metrics;
+      return { iteration, metrics: isTold ? { ...metrics, 'actor/learning_rate': rate } : metrics };
+    });
+    const lines = series.map(({ iteration, metrics }, seq) =>
       JSON.stringify({
         v: 1,
         seq,
@@ -264,6 +271,32 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
+  test('fits what is long for the model, whatever its rates are', async () => {
+    const fits = [];
+    for (const unit of [1, 0.01]) {
+      put('tuning/held', 'healthy', { rate: 1e-4 * unit });
+      put('tuning/held-too', 'healthy', { seed: 2, rate: 3e-4 * unit });
+      put('tuning/fell', 'template', { seed: 3, rate: 4e-4 * unit });
+      put('tuning/fell-too', 'chaos', { seed: 4, rate: 8e-4 * unit });
+      expect(await run(folder, '--fit')).toMatchObject({ status: 0 });
+      fits.push(readCalibration(world.home).thresholds);
+      expect(fits.at(-1)!.steady_steps).toBeCloseTo(1e-4 * unit, 12);
+      expect(fits.at(-1)!.long_steps).toBeCloseTo(6e-4 * unit, 12);
+    }
+    expect(fits[1]!.points).toEqual(fits[0]!.points);
+    expect(fits[0]!.points.steps_long).toBeGreaterThan(0);
+    // Steps that are no shorter where runs held say nothing.
+    put('tuning/fell', 'template', { seed: 3, rate: 1e-4 });
+    put('tuning/fell-too', 'chaos', { seed: 4, rate: 1e-4 });
+    put('tuning/held', 'healthy', { rate: 2e-4 });
+    put('tuning/held-too', 'healthy', { seed: 2, rate: 2e-4 });
+    expect(await run(folder, '--fit')).toMatchObject({ status: 0 });
+    expect(readCalibration(world.home).thresholds).toMatchObject({
+      steady_steps: shippedThresholds.steady_steps,
+      long_steps: shippedThresholds.long_steps,
+    });
+  });
+
   test('judges the runs of each setting by points that were fitted to the others', async () => {
     const presets = ['starter-frozen-lake-grpo', 'starter-frozen-lake-ppo', 'starter-sokoban-grpo'];
     for (const [i, preset] of presets.entries()) {
@@ -275,7 +308,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     // The same by way of monitors, one run after the other.
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
-      return judgeAll([run], () => ourAlarms(run, fitPoints(others, shippedThresholds)));
+      return judgeAll([run], () => ourAlarms(run, fitPoints(others, withStepsOf(runs, shippedThresholds))));
     });
     const { status, output } = await run(folder, '--json', '--cross-validate');
     expect(status).toBe(0);

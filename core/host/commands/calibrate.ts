@@ -8,7 +8,7 @@ import {
   readCalibration,
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
-import { crossValidate, fitPoints, judgeAll, ourAlarms } from '../../echo-trap/fit.ts';
+import { crossValidate, fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../echo-trap/fit.ts';
 import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
@@ -82,7 +82,7 @@ function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: Labelle
 
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
-  const thresholds = fitPoints(runs, shippedThresholds);
+  const thresholds = fitPoints(runs, withStepsOf(runs, shippedThresholds));
   const models = [...new Set(runs.map((run) => `${modelOf(run.config)} on ${run.environment}`))].sort();
   return {
     thresholds,
@@ -100,7 +100,7 @@ function validated(runs: readonly LabelledRun[]): Score {
   const isWatched = process.stderr.isTTY;
   const score = crossValidate(
     runs,
-    shippedThresholds,
+    withStepsOf(runs, shippedThresholds),
     (share) => isWatched && process.stderr.write(`\rleaving out settings: ${Math.round(100 * share)} %`),
   );
   if (isWatched) process.stderr.write('\n');
