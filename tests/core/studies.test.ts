@@ -99,6 +99,15 @@ describe('a study', { timeout: 300_000 }, () => {
     await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });
   });
 
+  test('of the Echo Trap can be made: every point of its file is a configuration', async () => {
+    const core = await working();
+    const file = new URL('../../benchmarks/echo-trap/trap.json', import.meta.url);
+    const id = await core.studies.create(JSON.parse(readFileSync(file, 'utf8')));
+    expect(core.studies.get(id)).toMatchObject({
+      summary: { base: 'starter-frozen-lake-trap', runs: { total: 30 } },
+    });
+  });
+
   test('is cancelled and goes on, with what failed, was stopped or is gone', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const core = await working();
