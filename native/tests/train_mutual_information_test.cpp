@@ -105,6 +105,14 @@ TEST_CASE("among k likeliest of more prompts, a tie shares the credit") {
   CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == 1);
 }
 
+TEST_CASE("of one thought on several prompts, only those on the commonest k can be retrieved") {
+  // Twice on prompt 0, once each on 1 and 2; and another one on prompt 1.
+  const ThoughtLikelihoods likelihoods{3, {0, 0, 1, 2, 1}, {0, 0, 0, 0, 1}, {1, 1, 1, 1, 1}, std::vector<double>(15, -1)};
+  const auto metrics = information(likelihoods);
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(3.0 / 5));
+  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling_at_k) == doctest::Approx(4.0 / 5));
+}
+
 TEST_CASE("of one prompt, or of no thoughts, there is nothing to tell") {
   CHECK(information({1, {0}, {0}, {4}, {-3}}).empty());
   CHECK(information({4, {}, {}, {}, {}}).empty());

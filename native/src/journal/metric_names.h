@@ -72,6 +72,7 @@ inline constexpr std::string_view diagnostics_retrieval_accuracy = "diagnostics/
 inline constexpr std::string_view diagnostics_retrieval_accuracy_at_k = "diagnostics/retrieval_accuracy_at_k";
 inline constexpr std::string_view diagnostics_retrieval_k = "diagnostics/retrieval_k";
 inline constexpr std::string_view diagnostics_retrieval_ceiling = "diagnostics/retrieval_ceiling";
+inline constexpr std::string_view diagnostics_retrieval_ceiling_at_k = "diagnostics/retrieval_ceiling_at_k";
 inline constexpr std::string_view diagnostics_kl_from_start = "diagnostics/kl_from_start";
 inline constexpr std::string_view diagnostics_grad_norm_low_spread = "diagnostics/grad_norm_low_spread";
 inline constexpr std::string_view diagnostics_grad_norm_middle_spread = "diagnostics/grad_norm_middle_spread";
@@ -167,6 +168,7 @@ inline constexpr std::array iteration_metrics{
     Description{diagnostics_retrieval_accuracy_at_k, "share", "thoughts whose own prompt is among the k that make it likeliest; absent for fewer than three prompts, as the next is"},
     Description{diagnostics_retrieval_k, "prompts", "k: 2"},
     Description{diagnostics_retrieval_ceiling, "share", "the best retrieval accuracy that these thoughts allow: of thoughts that say the same on several prompts, those on one of them"},
+    Description{diagnostics_retrieval_ceiling_at_k, "share", "the same of the accuracy at k: of thoughts that say the same on several prompts, those on k of them; absent for fewer than three prompts"},
     Description{diagnostics_kl_from_start, "nats", "Kullback-Leibler divergence of the policy from the weights that its run began with, a trained token (k3, at most 10), whether there is a KL term or not; absent where those weights are gone when the run is resumed"},
     Description{diagnostics_grad_norm_low_spread, "", "norm of the policy objective's gradient, without entropy bonus and KL, over a sample of the third of the trained groups whose scores differ least; absent for fewer than three groups, as the next two are"},
     Description{diagnostics_grad_norm_middle_spread, "", "the same of the middle third"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -26,12 +27,17 @@ double retrieved(std::span<const double> likelihoods, int own, int k) {
   return std::clamp(static_cast<double>(k - better) / static_cast<double>(as_good), 0.0, 1.0);
 }
 
-// The best that anybody could retrieve: of thoughts that say the same on several prompts, those on one of them.
-double retrieval_ceiling(const ThoughtLikelihoods& likelihoods) {
+// The best that anybody could retrieve: of thoughts that say the same on several prompts, those on the k where it is commonest.
+double retrieval_ceiling(const ThoughtLikelihoods& likelihoods, int k) {
   std::map<int, std::map<int, int>> counts;  // thought -> prompt -> how often
   for (std::size_t i = 0; i < likelihoods.own.size(); ++i) ++counts[likelihoods.same[i]][likelihoods.own[i]];
   int most = 0;
-  for (const auto& [thought, by_prompt] : counts) most += std::ranges::max_element(by_prompt, {}, [](const auto& entry) { return entry.second; })->second;
+  for (const auto& [thought, by_prompt] : counts) {
+    std::vector<int> often;
+    for (const auto& [prompt, count] : by_prompt) often.push_back(count);
+    std::ranges::sort(often, std::greater{});
+    for (int i = 0; i < k && i < static_cast<int>(often.size()); ++i) most += often[static_cast<std::size_t>(i)];
+  }
   return static_cast<double>(most) / static_cast<double>(likelihoods.own.size());
 }
 
@@ -60,9 +66,10 @@ void add_mutual_information(const ThoughtLikelihoods& likelihoods, Metrics& metr
   set(metric::diagnostics_mutual_information_per_token, (matched - marginal) / tokens);
   set(metric::diagnostics_conditional_entropy_per_token, -matched / tokens);
   set(metric::diagnostics_retrieval_accuracy, hits / thoughts);
-  set(metric::diagnostics_retrieval_ceiling, retrieval_ceiling(likelihoods));
+  set(metric::diagnostics_retrieval_ceiling, retrieval_ceiling(likelihoods, 1));
   if (k == 1) return;
   set(metric::diagnostics_retrieval_accuracy_at_k, hits_at_k / thoughts);
+  set(metric::diagnostics_retrieval_ceiling_at_k, retrieval_ceiling(likelihoods, k));
   set(metric::diagnostics_retrieval_k, k);
 }
 
