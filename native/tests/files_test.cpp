@@ -99,6 +99,29 @@ TEST_CASE("a temporary file takes its name only when committed") {
   CHECK(error_code_of([&] { write_file_atomically(folder.path() / "none/file", "x"); }) == "file_unwritable");
 }
 
+TEST_CASE("a temporary file isn't written through a link, while its folder may lie behind one") {
+  TemporaryFolder folder, elsewhere;
+  const auto own = elsewhere.path() / "own", path = folder.path() / "file", partial = folder.path() / ".file.partial";
+  write_text(own, "somebody's");
+  std::filesystem::create_symlink(own, partial);
+  CHECK(error_code_of([&] { write_file_atomically(path, "new"); }) == "file_unwritable");
+  CHECK_THROWS_WITH(write_file_atomically(path, "new"), doctest::Contains("is a link"));
+  CHECK(read_text(own) == "somebody's");
+  CHECK(std::filesystem::is_symlink(partial));  // there to be looked at
+  CHECK_FALSE(std::filesystem::exists(path));
+
+  std::filesystem::remove(partial);
+  std::filesystem::create_directory_symlink(folder.path(), elsewhere.path() / "folder");
+  write_file_atomically(elsewhere.path() / "folder/file", "new");
+  CHECK(read_text(path) == "new");
+
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(own, path);
+  write_file_atomically(path, "newer");
+  CHECK(read_text(path) == "newer");
+  CHECK(read_text(own) == "somebody's");
+}
+
 TEST_CASE("each episode can be read alone by the index") {
   TemporaryFolder run;
   RolloutWriter writer(run.path(), 12, "train");

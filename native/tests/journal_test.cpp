@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -29,7 +30,36 @@ std::vector<json> events_of(const TemporaryFolder& run) {
   return events;
 }
 
+std::set<std::string> key_names(const json& event) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : event.items()) names.insert(name);
+  return names;
+}
+
 StartedEvent start() { return {.resume = std::nullopt, .isa = "avx2", .device = "cpu", .device_name = "a processor", .threads = 2, .iterations = 3, .parameters = 999680}; }
+
+// One of every type at least, with every field that it can have.
+void write_every_event(Journal& journal) {
+  auto started = start();
+  started.resume = ResumedFrom{"checkpoints/000002", 2};
+  started.iteration = 2;
+  journal.started(started);
+  journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
+  journal.phase("rollout", 3, 4, 128);
+  journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
+  journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
+  journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
+  journal.rollout_removed(1, "train");
+  journal.checkpoint(3, "checkpoints/000003");
+  journal.checkpoint_state_removed(1);
+  journal.acknowledged("id-1", true, "stopping");
+  journal.paused(3);
+  journal.resumed(3);
+  journal.info("half a rune: \xE2\x88");
+  journal.warning("careful");
+  journal.stopped("completed", 3);
+  journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
+}
 
 }  // namespace
 
@@ -37,28 +67,11 @@ TEST_CASE("every event has its fields, and seq without a gap") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
-    auto started = start();
-    started.resume = ResumedFrom{"checkpoints/000002", 2};
-    started.iteration = 2;
-    journal.started(started);
-    journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
-    journal.phase("rollout", 3, 4, 128);
-    journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
-    journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
-    journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
-    journal.rollout_removed(1, "train");
-    journal.checkpoint(3, "checkpoints/000003");
-    journal.acknowledged("id-1", true, "stopping");
-    journal.paused(3);
-    journal.resumed(3);
-    journal.info("half a rune: \xE2\x88");
-    journal.warning("careful");
-    journal.stopped("completed", 3);
-    journal.failed("non_finite_loss", "the loss is NaN", "lower the learning rate", 3);
-    CHECK(journal.next_seq() == 15);
+    write_every_event(journal);
+    CHECK(journal.next_seq() == 16);
   }
   const auto events = events_of(run);
-  REQUIRE(events.size() == 15);
+  REQUIRE(events.size() == 16);
   const std::vector<json> expected{
       {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"iteration", 2}, {"isa", "avx2"}, {"device", "cpu"}, {"device_name", "a processor"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
       {{"type", "memory_plan"}, {"device", "cuda:0"}, {"device_bytes", 80}, {"free_bytes", 70}, {"total_bytes", 40}, {"parts", {
@@ -70,6 +83,7 @@ TEST_CASE("every event has its fields, and seq without a gap") {
       {{"type", "rollout"}, {"iteration", 3}, {"split", "train"}, {"file", "rollouts/000003-train.jsonl.zst"}, {"index", "rollouts/000003-train.index.json"}, {"episodes", 128}},
       {{"type", "rollout_removed"}, {"iteration", 1}, {"split", "train"}},
       {{"type", "checkpoint"}, {"iteration", 3}, {"path", "checkpoints/000003"}},
+      {{"type", "checkpoint_state_removed"}, {"iteration", 1}},
       {{"type", "acknowledged"}, {"command_id", "id-1"}, {"accepted", true}, {"message", "stopping"}},
       {{"type", "paused"}, {"iteration", 3}},
       {{"type", "resumed"}, {"iteration", 3}},
@@ -195,17 +209,49 @@ TEST_CASE("a run directory that isn't there") {
   CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
 }
 
-TEST_CASE("the example of events.jsonl has the shape that the journal writes") {
+TEST_CASE("the example of events.jsonl has every type of event, with the fields that the journal writes") {
+  TemporaryFolder run;
+  {
+    Journal journal(run.path());
+    write_every_event(journal);
+  }
+  std::map<std::string, std::set<std::string>> written, shown;
+  for (const auto& event : events_of(run)) written[event.at("type")] = key_names(event);
   std::istringstream text(read_text(test::repository() / "docs/formats/examples/events.jsonl"));
   std::int64_t seq = 0;
-  std::set<std::string> types;
   for (std::string line; std::getline(text, line); ++seq) {
+    CAPTURE(line);
     const auto event = json::parse(line);
     CHECK(event.at("v") == 1);
     CHECK(event.at("seq") == seq);
-    types.insert(event.at("type"));
+    CHECK(key_names(event) == written[event.at("type")]);
+    shown[event.at("type")] = key_names(event);
   }
-  CHECK(types == std::set<std::string>{"started", "memory_plan", "phase", "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "acknowledged", "paused", "resumed", "log", "stopped"});
+  CHECK(shown == written);
+  std::set<std::string> types;
+  for (const auto& [type, keys] : written) types.insert(type);
+  CHECK(types == std::set<std::string>(journal_event_types.begin(), journal_event_types.end()));
+}
+
+TEST_CASE("journal and lock are written through no link, while the run folder may lie behind one") {
+  TemporaryFolder run, elsewhere;
+  const auto own = elsewhere.path() / "own", linked_run = elsewhere.path() / "run";
+  for (const std::string name : {"trainer.lock", "events.jsonl"}) {
+    CAPTURE(name);
+    const auto link = run.path() / name;
+    std::filesystem::create_symlink(own, link);
+    CHECK(error_code_of([&] { Journal journal(run.path()); }) == "file_unwritable");
+    CHECK_FALSE(std::filesystem::exists(own));
+    write_text(own, "somebody's, and no line of it is whole");
+    CHECK(error_code_of([&] { Journal journal(run.path()); }) == "file_unwritable");
+    CHECK(read_text(own) == "somebody's, and no line of it is whole");
+    std::filesystem::remove(own);
+    std::filesystem::remove(link);
+  }
+  std::filesystem::create_directory_symlink(run.path(), linked_run);
+  Journal(linked_run).info("at home");
+  CHECK(events_of(run).size() == 1);
+  CHECK_FALSE(find_lock_holder(run.path()).has_value());
 }
 
 TEST_CASE("where a file system has no locks nothing goes on without one, and nobody is said not to hold it") {

@@ -1,11 +1,15 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 
 #include "error_code.h"
+#include "files/descriptor.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
 #include "model_fixtures.h"
@@ -24,6 +28,24 @@ void write_raw(const fs::path& path, const std::string& header, std::size_t byte
   std::string text(reinterpret_cast<const char*>(&size), sizeof size);
   write_text(path, text + header + std::string(bytes, '\0'));
 }
+
+// While it lives no file may grow beyond so many bytes, as on a disk that is full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : on_signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limited{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, on_signal_);
+  }
+
+ private:
+  void (*on_signal_)(int);
+  rlimit before_{};
+};
 
 }  // namespace
 
@@ -103,10 +125,13 @@ TEST_CASE("a full disk or a missing folder is an error that says so, and keeps w
   const std::vector<float> data = {1, 2, 3};
   const NamedTensor tensor{"a", {3}, data};
   write_safetensors(path, {&tensor, 1});
-  fs::create_symlink("/dev/full", folder.path() / ".model.safetensors.partial");  // where the next version is written first
   const std::vector<float> other = {4, 5, 6};
   const NamedTensor next{"a", {3}, other};
-  CHECK(error_code_of([&] { write_safetensors(path, {&next, 1}); }) == "disk_full");
+  {
+    const FileSizeLimit limit(16);
+    CHECK(error_code_of([&] { write_safetensors(path, {&next, 1}); }) == "disk_full");
+  }
+  CHECK(write_error(path, ENOSPC).code() == "disk_full");
   std::vector<float> values(3);
   const TensorDestination wanted[] = {{"a", {3}, values}};
   read_safetensors(path, wanted);

@@ -1,10 +1,15 @@
 #include <doctest/doctest.h>
 
+#include <csignal>
+#include <functional>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "base/error.h"
+#include "cli/evaluate.h"
 #include "error_code.h"
 #include "model_fixtures.h"
 #include "tiny_policy.h"
@@ -189,4 +194,49 @@ TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys th
   const json shown = json::parse(read_text(repository() / "docs/formats/examples/evaluation.json")), written = evaluate({.checkpoint = 1});
   CHECK(metric_keys(shown) == metric_keys(written));
   for (const char* part : {"environment", "metrics"}) CHECK(metric_keys(shown.at(part)) == metric_keys(written.at(part)));
+}
+
+namespace {
+
+// Stands in for standard output and calls back whenever a line is out.
+class WatchedOutput : public std::stringbuf {
+ public:
+  explicit WatchedOutput(std::function<void()> on_line) : on_line_(std::move(on_line)), replaced_(std::cout.rdbuf(this)) {}
+  ~WatchedOutput() override { std::cout.rdbuf(replaced_); }
+
+ private:
+  int sync() override {
+    on_line_();
+    return 0;
+  }
+
+  std::function<void()> on_line_;
+  std::streambuf* replaced_;
+};
+
+struct DefaultSignals {
+  ~DefaultSignals() {
+    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, SIG_DFL);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation is given up for a signal, whichever thread takes it and however often it comes, and the next one knows nothing of it") {
+  const DefaultSignals afterwards;
+  const EvaluationRequest request{.checkpoint = 1, .name = "mine"};
+  {
+    const WatchedOutput output([] {
+      std::thread([] {
+        std::raise(SIGTERM);
+        std::raise(SIGINT);
+      }).join();
+    });
+    CHECK(error_code_of([&] { evaluate_command(run.path(), request, true); }) == "evaluation_cancelled");
+  }
+  CHECK_FALSE(fs::exists(run.path() / "evaluations/mine.json"));
+  const WatchedOutput output([] {});
+  CHECK(evaluate_command(run.path(), request, true) == 0);
+  CHECK(files_in(run.path() / "evaluations") == std::set<std::string>{"mine.json", "mine.jsonl.zst", "mine.index.json"});
 }

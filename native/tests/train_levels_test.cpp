@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 
+#include <array>
 #include <set>
 
 #include "env/frozen_lake/frozen_lake.h"
+#include "journal/metric_names.h"
 #include "tiny_policy.h"
 #include "train/run/levels.h"
 #include "train/update/learning_rate.h"
 #include "train/warm_start/demonstrations.h"
+#include "train/warm_start/warm_start.h"
 
 using namespace starpo;
 using namespace starpo::test;
@@ -146,4 +149,54 @@ TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the
   CHECK(greedy > 4);
   CHECK(greedy < 36);
   CHECK(successes(1, 0, 0, 1, {"push the box"}) < 36);
+}
+
+namespace {
+
+constexpr std::uint64_t two_to_32 = 1ull << 32;
+
+}  // namespace
+
+TEST_CASE("demonstrations are numbered in 64 bits: 2^32 later all is drawn anew, and the first 2^32 are what they were when numbers had 32") {
+  const auto draws = [](std::uint64_t index) {
+    DemonstrationDraws next(42, index);
+    return std::array{next.uniform(), next.uniform(), next.uniform()};
+  };
+  CHECK(draws(7) == std::array{0.348561078f, 0.627697945f, 0.970040321f});
+  CHECK(draws(two_to_32 - 1) == std::array{0.61569047f, 0.625602841f, 0.330856174f});
+  CHECK(draws(two_to_32 + 7) != draws(7));
+  CHECK(draws(2 * two_to_32 + 7) != draws(two_to_32 + 7));
+
+  RunConfig config = small_run_config();
+  config.seed = 42;
+  const auto noise = [&](Noise kind, std::uint64_t index) {
+    config.environments[0].noise = kind;
+    return luck({demonstration_episode(config, 0, index)})[0];
+  };
+  CHECK(noise(Noise::shared, 7) == 0.91948237088885898);
+  CHECK(noise(Noise::shared, two_to_32 - 1) == 0.20486657097312588);
+  CHECK(noise(Noise::independent, 7) == 0.45374519601813945);
+  CHECK(noise(Noise::independent, two_to_32 - 1) == 0.12459765047602622);
+  std::set<double> others;
+  for (const Noise kind : {Noise::shared, Noise::independent})
+    for (const std::uint64_t index : {std::uint64_t{7}, two_to_32 + 7, 2 * two_to_32 + 7}) others.insert(noise(kind, index));
+  CHECK(others.size() == 6);
+  CHECK(demonstration_episode(config, 0, two_to_32 + 7).seed == demonstration_episode(config, 0, 7).seed + two_to_32);
+}
+
+TEST_CASE("a warm start doesn't come back to its first demonstrations") {
+  TemporaryFolder folder;
+  make_tiny_model_folder(folder.path());
+  RunConfig config = small_run_config();
+  config.rollout.max_response_tokens = 100;
+  config.rollout.context = 1000;
+  config.warm_start.steps_per_iteration = 1;
+  config.warm_start.batch = 4;
+  const auto loss = [&](int iteration) {
+    const auto state = tiny_state(config, folder.path());
+    return warm_start_iteration(state->config, state->playground, state->replica, state->threads, iteration, [](int, int) {}).metrics.at(std::string(metric::warm_start_loss));
+  };
+  const double first = loss(1);
+  CHECK(loss(1) == first);
+  CHECK(loss(1 + (1 << 30)) != first);  // 2^32 demonstrations later: no run has so many iterations, but one of large batches comes there too
 }

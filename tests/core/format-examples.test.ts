@@ -7,6 +7,7 @@ import { validateConfig } from '../../core/run-config/validate.ts';
 import { type Annotation, parseAnnotation } from '../../core/run-directory/annotations.ts';
 import { episode } from '../../core/run-directory/episode.ts';
 import { evaluationResult } from '../../core/run-directory/evaluations.ts';
+import { eventTypes, parseEvent } from '../../core/run-directory/events.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
 import { QueueFile } from '../../core/runs/queue-file.ts';
 import { StudyFiles } from '../../core/studies/study-files.ts';
@@ -49,6 +50,12 @@ test('the example of an evaluation is one, with the known metrics of its label',
   expect(file).toBe(`evaluations/${name}.jsonl.zst`);
 });
 
+test('the example of a journal has every type of event, and each line is one', () => {
+  const events = text('events.jsonl').trimEnd().split('\n').map(parseEvent);
+  expect(events).not.toContain(null);
+  expect([...new Set(events.map((event) => event!.type))].sort()).toEqual([...eventTypes].sort());
+});
+
 test('the example of annotations has every type, and each line is one', () => {
   const lines = text('annotations.jsonl').trimEnd().split('\n').map(parseAnnotation);
   expect(lines).not.toContain(null);
@@ -61,6 +68,7 @@ test('the example of annotations has every type, and each line is one', () => {
     'name',
     'note',
     'reaction',
+    'rollbacks',
     'star',
     'start_failed',
     'tag',

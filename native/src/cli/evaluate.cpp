@@ -1,12 +1,12 @@
 #include "cli/evaluate.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/stop_signals.h"
 
 namespace starpo {
 namespace {
@@ -14,16 +14,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t cancelled = 0;
-
-void on_signal(int) { cancelled = 1; }
-
 class ProgressReport {
  public:
   explicit ProgressReport(bool json) : json_(json) {}
 
   void operator()(int done, int total) {
-    if (cancelled) throw Error("evaluation_cancelled", "the evaluation was given up before its end; nothing was written", "start it again");
+    if (stop_signalled()) throw Error("evaluation_cancelled", "the evaluation was given up before its end; nothing was written", "start it again");
     const auto now = Clock::now();
     if (done > 0 && now - told_ < std::chrono::milliseconds(json_ ? 250 : 1000)) return;
     if (done == told_done_) return;
@@ -58,8 +54,8 @@ void describe(const Json& result) {
 }  // namespace
 
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest& request, bool json) {
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGINT, on_signal);
+  // A terminal's Ctrl+C comes twice, since the core that it also reaches gives the evaluation up; the second must not keep it from tidying up.
+  listen_for_stop_signals(SecondSignal::changes_nothing);
   const auto plan = plan_evaluation(run_directory, request);
   const auto result = Json::parse(evaluate_checkpoint(run_directory, request.checkpoint, plan, ProgressReport(json)));
   if (json) std::cout << Json{{"result", result}}.dump() << std::endl;

@@ -45,7 +45,7 @@ Json finite(const Updates& updates) {
 
 Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directory), file_(run_directory / file_name) {
   const auto tail = read_journal_tail(file_);
-  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(file_, errno);
   size_ = tail.whole_bytes;
   next_seq_ = tail.last_seq + 1;

@@ -57,7 +57,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
   if (!std::filesystem::is_directory(run_directory, error))
     throw Error("run_missing", "there is no run directory " + run_directory.string(), "make one with `npm run starpo -- new PRESET`, or check the path");
   const auto path = run_directory / lock_name;
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(path, errno);
   if (const int error = lock_patiently(descriptor_)) {
     const auto holder = parse_holder(read_text(descriptor_));

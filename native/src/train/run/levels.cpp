@@ -7,14 +7,17 @@
 namespace starpo {
 namespace {
 
-// The third word of a training stream's place: whose it is.
-constexpr std::uint32_t of_group = 0, of_episode = 1;
+// Whose a training stream is: the lowest bit of its place's third word. Above it stand the upper bits of the group's or episode's number, which only demonstrations have.
+enum StreamOwner : std::uint32_t { of_group = 0, of_episode = 1 };
 
-std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, std::uint32_t iteration, int group, std::size_t episode) {
-  const Philox random{config.seed, RandomStream::environment_noise};
+NoiseStream training_stream(const RunConfig& config, std::uint32_t iteration, StreamOwner owner, std::uint64_t number) {
+  return {{config.seed, RandomStream::environment_noise}, {iteration, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32) << 1 | owner}};
+}
+
+std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, std::uint32_t iteration, std::uint64_t group, std::uint64_t episode) {
   switch (noise) {
-    case Noise::shared: return NoiseStream(random, {iteration, static_cast<std::uint32_t>(group), of_group});
-    case Noise::independent: return NoiseStream(random, {iteration, static_cast<std::uint32_t>(episode), of_episode});
+    case Noise::shared: return training_stream(config, iteration, of_group, group);
+    case Noise::independent: return training_stream(config, iteration, of_episode, episode);
     case Noise::reference: break;
   }
   return std::nullopt;
@@ -66,11 +69,11 @@ std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int
   return episodes;
 }
 
-EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std::uint32_t index) {
+EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std::uint64_t index) {
   constexpr std::uint64_t first_level = 1ull << 40;
   constexpr std::uint32_t before_training = 0;  // iterations count from 1
-  const auto noise = training_noise(config, config.environments[environment].noise, before_training, static_cast<int>(index), index);
-  return {environment, static_cast<int>(index), 0, first_level + index, noise};
+  const auto noise = training_noise(config, config.environments[environment].noise, before_training, index, index);
+  return {environment, 0, 0, first_level + index, noise};
 }
 
 void rate_levels(const RunConfig& config, std::span<const std::unique_ptr<Environment>> prototypes, std::span<Episode> episodes) {

@@ -19,8 +19,8 @@ std::vector<EpisodeSpec> evaluation_episodes(const RunConfig&, int environment);
 // Some members on each of so many fixed levels, the first that evaluations play, shared out among the environments as training's groups are.
 std::vector<EpisodeSpec> probe_episodes(const RunConfig&, int levels, int members);
 
-// Level and luck of demonstration number `index`: levels that lie far from the training and validation seeds.
-EpisodeSpec demonstration_episode(const RunConfig&, int environment, std::uint32_t index);
+// Level and luck of demonstration number `index`: levels that lie far from the training and validation seeds. Demonstrations have no groups.
+EpisodeSpec demonstration_episode(const RunConfig&, int environment, std::uint64_t index);
 
 // Says of each group how easy its level is, by its first episode; see env/level_ease.h. `episodes`: group by group. `prototypes`: by environment.
 void rate_levels(const RunConfig&, std::span<const std::unique_ptr<Environment>> prototypes, std::span<Episode> episodes);

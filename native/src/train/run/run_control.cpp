@@ -1,35 +1,19 @@
 #include "train/run/run_control.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <thread>
 
+#include "base/stop_signals.h"
 #include "train/checkpoint/pins.h"
 
 namespace starpo {
-namespace {
-
-// Any thread may take a signal; what is free of locks may be touched in a handler.
-std::atomic<int> signals_received = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void on_signal(int signal) {
-  if (signals_received.fetch_add(1) > 0) _exit(128 + signal);
-}
-
-}  // namespace
 
 RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal) : run_directory_(run_directory), journal_(journal), reader_(run_directory) {
-  signals_received = 0;
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGINT, on_signal);
+  listen_for_stop_signals(SecondSignal::ends_process);
 }
 
 void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
-  if (signals_received > 0 && stop_reason_.empty()) stop_reason_ = "signal";
+  if (stop_signalled() && stop_reason_.empty()) stop_reason_ = "signal";
   for (const ControlCommand& command : reader_.poll(journal_)) {
     switch (command.command) {
       case Command::pause:

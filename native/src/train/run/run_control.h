@@ -16,7 +16,7 @@ struct Discarded {};
 // What a person may ask of a living trainer: lines of control.jsonl and signals.
 class RunControl {
  public:
-  // Installs the handlers of SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
+  // Listens for SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
   RunControl(const std::filesystem::path& run_directory, Journal&);
 
   void at_iteration(int iteration) { iteration_ = iteration; }

@@ -37,7 +37,7 @@ int draw_environment(const RunConfig& config, DemonstrationDraws& draws) {
 
 }  // namespace
 
-Episode play_demonstration(const RunConfig& config, const Playground& playground, std::uint32_t index) {
+Episode play_demonstration(const RunConfig& config, const Playground& playground, std::uint64_t index) {
   DemonstrationDraws draws(config.seed, index);
   const int e = draw_environment(config, draws);
   EpisodePlayer player(playground.rules[e], playground.prototypes[e]->clone(), demonstration_episode(config, e, index));

@@ -14,7 +14,7 @@
 namespace starpo {
 namespace {
 
-std::vector<Episode> demonstration_batch(const RunConfig& config, const Playground& playground, ThreadPool& threads, std::uint32_t first) {
+std::vector<Episode> demonstration_batch(const RunConfig& config, const Playground& playground, ThreadPool& threads, std::uint64_t first) {
   std::vector<Episode> episodes(config.warm_start.batch);
   threads.parallel_for(config.warm_start.batch, [&](int i) { episodes[i] = play_demonstration(config, playground, first + i); });
   return episodes;
@@ -46,8 +46,8 @@ UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground&
   std::vector<double> losses, norms;
   double rate = 0;
   for (int step = 0; step < config.steps_per_iteration; ++step) {
-    const auto index = (static_cast<std::uint32_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
-    const auto demonstrations = demonstration_batch(run_config, playground, threads, index);
+    const std::uint64_t first = (static_cast<std::uint64_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
+    const auto demonstrations = demonstration_batch(run_config, playground, threads, first);
     trained.clear_gradients();
     const double loss = cross_entropy(replica, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");

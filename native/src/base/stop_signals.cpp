@@ -1,0 +1,32 @@
+#include "base/stop_signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace starpo {
+namespace {
+
+// Any thread may take a signal and another one ask; what is free of locks may be touched in a handler.
+std::atomic<bool> signalled = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void note_signal(int) { signalled = true; }
+
+void note_signal_or_end(int signal) {
+  if (signalled.exchange(true)) _exit(128 + signal);
+}
+
+}  // namespace
+
+void listen_for_stop_signals(SecondSignal second) {
+  signalled = false;
+  const auto handler = second == SecondSignal::ends_process ? note_signal_or_end : note_signal;
+  std::signal(SIGTERM, handler);
+  std::signal(SIGINT, handler);
+}
+
+bool stop_signalled() { return signalled; }
+
+}  // namespace starpo

@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/stop_signals.h"
+
+using namespace starpo;
+
+namespace {
+
+struct StopSignals {
+  ~StopSignals() {
+    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, SIG_DFL);
+  }
+
+  // The status of a process that listens, takes two signals and, if it still lives, ends with 0 where it knows of them.
+  static int status_after_two(SecondSignal second) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      listen_for_stop_signals(second);
+      std::raise(SIGTERM);
+      std::raise(SIGINT);
+      ::_exit(stop_signalled() ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(StopSignals, "a signal asks to stop, whichever thread takes it, until signals are listened for anew") {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    listen_for_stop_signals(SecondSignal::ends_process);
+    CHECK_FALSE(stop_signalled());
+    // Nothing but the signal says to this thread that the other was here: a flag that isn't for threads is a data race, which nightly:sanitize -- --thread finds.
+    std::thread other([signal] { std::raise(signal); });
+    while (!stop_signalled()) std::this_thread::yield();
+    other.join();
+  }
+}
+
+TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process at once, or changes nothing") {
+  CHECK(status_after_two(SecondSignal::ends_process) == 128 + SIGINT);
+  CHECK(status_after_two(SecondSignal::changes_nothing) == 0);
+}
