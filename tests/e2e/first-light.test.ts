@@ -94,7 +94,7 @@ test('a click trains FrozenLake, its charts move, and an episode replays', async
   await screenshot('3-replay');
 
   await page.goBack();
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   await page.reload();
