@@ -1,0 +1,43 @@
+/**
+ * How long does a first start take? The commit is cloned into a new folder and `npm start` called there, without a display and without ccache; timed are the address of the page, and the trainer
+ * that is built while the page is open. System packages and npm's cache are as they are on the machine. Usage: npm run benchmark:first-start -- [--out FILE]
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { commandArguments, machine, writeResult } from './machine.ts';
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'starpo-first-start-'));
+const clone = join(folder, 'studio');
+execFileSync('git', ['clone', '--quiet', root, clone], { stdio: 'inherit' });
+mkdirSync(join(folder, 'home'));
+
+const begin = performance.now();
+const elapsed = () => Number(((performance.now() - begin) / 1000).toFixed(1));
+const { DISPLAY, WAYLAND_DISPLAY, STARPO_CLI, ...environment } = process.env;
+const child = spawn('npm', ['start'], {
+  cwd: clone,
+  detached: true,
+  env: { ...environment, CCACHE_DISABLE: '1', STARPO_HOME: join(folder, 'home') },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const seconds: Record<string, number> = {};
+for await (const line of createInterface(child.stdout)) {
+  console.error(`${elapsed()} s  ${line}`);
+  if (/https?:\/\//.test(line)) seconds.page ??= elapsed();
+  if (/trainer \(native\)\s+(already )?done/.test(line)) seconds.trainer = elapsed();
+  if (seconds.page !== undefined && seconds.trainer !== undefined) break;
+}
+// The page's server and what it started are one process group.
+process.kill(-child.pid!, 'SIGTERM');
+await new Promise((resolve) => child.on('close', resolve));
+rmSync(folder, { recursive: true, force: true });
+writeResult(
+  { command: `npm run benchmark:first-start${commandArguments()}`, machine: machine(), seconds },
+  values.out,
+);
