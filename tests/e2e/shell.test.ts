@@ -88,12 +88,12 @@ async function said(...args: string[]): Promise<string> {
 /** The same as JSON. */
 const starpo = async (...args: string[]) => JSON.parse(await said(...args));
 
-/** Makes a run that goes on for as long as it is watched, a second or so for each iteration; gives its folder. */
+/** Makes a run that goes on for as long as it is watched, a second or so for each iteration, and has nothing to warn of however far it comes; gives its folder. */
 const newRun = () =>
   said(
     ...['new', 'starter-frozen-lake', '--set', 'iterations=1000', '--set', 'evaluation.levels=16'],
-    ...['--set', 'rollout.groups=4', '--set', 'rollout.group_size=8', '--set', 'policy_loss.mini_batch=8'],
-    ...['--set', 'threads=1'],
+    ...['--set', 'rollout.groups=8', '--set', 'rollout.group_size=8', '--set', 'policy_loss.mini_batch=16'],
+    ...['--set', 'filter.strategy=none', '--set', 'optimizer.learning_rate=0.00001', '--set', 'threads=1'],
   );
 
 const openRun = (page: Page) =>
