@@ -26,17 +26,23 @@ const child = spawn('npm', ['start'], {
   env: { ...environment, CCACHE_DISABLE: '1', STARPO_HOME: join(folder, 'home') },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const seconds: Record<string, number> = {};
-for await (const line of createInterface(child.stdout)) {
-  console.error(`${elapsed()} s  ${line}`);
-  if (/https?:\/\//.test(line)) seconds.page ??= elapsed();
-  if (/trainer \(native\)\s+(already )?done/.test(line)) seconds.trainer = elapsed();
-  if (seconds.page !== undefined && seconds.trainer !== undefined) break;
+const closed = new Promise((resolve) => child.on('close', resolve));
+const seconds: { page?: number; trainer?: number } = {};
+try {
+  for await (const line of createInterface(child.stdout)) {
+    console.error(`${elapsed()} s  ${line}`);
+    if (/https?:\/\//.test(line)) seconds.page ??= elapsed();
+    if (/trainer \(native\)\s+(already )?done/.test(line)) seconds.trainer = elapsed();
+    if (seconds.page !== undefined && seconds.trainer !== undefined) break;
+  }
+  // The page's server and what it started are one process group.
+  if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
+  await closed;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
-// The page's server and what it started are one process group.
-process.kill(-child.pid!, 'SIGTERM');
-await new Promise((resolve) => child.on('close', resolve));
-rmSync(folder, { recursive: true, force: true });
+if (seconds.page === undefined || seconds.trainer === undefined)
+  throw new Error('npm start ended before the page was served and the trainer built');
 writeResult(
   { command: `npm run benchmark:first-start${commandArguments()}`, machine: machine(), seconds },
   values.out,

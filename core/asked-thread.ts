@@ -38,7 +38,7 @@ export class AskedThread<Ask> {
 
   /** Fails once it was closed: nobody would end another thread. */
   async ask(ask: Ask): Promise<unknown> {
-    if (this.closed) throw new Error(`The thread that reads ${this.what} was closed.`);
+    if (this.closed) throw this.interrupted('it was closed');
     const worker = this.worker ?? this.start();
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
@@ -89,14 +89,15 @@ export class AskedThread<Ask> {
   private fail(reason: string): void {
     const waiting = [...this.pending.values()];
     this.pending.clear();
-    for (const { reject } of waiting)
-      reject(
-        new Failure(
-          'reader_interrupted',
-          `The thread that reads ${this.what} failed: ${reason}.`,
-          'Ask again; if this comes back, please report it with the log.',
-        ),
-      );
+    for (const { reject } of waiting) reject(this.interrupted(reason));
+  }
+
+  private interrupted(reason: string): Failure {
+    return new Failure(
+      'reader_interrupted',
+      `The thread that reads ${this.what} failed: ${reason}.`,
+      'Ask again; if this comes back, please report it with the log.',
+    );
   }
 }
 

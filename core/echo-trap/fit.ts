@@ -53,7 +53,7 @@ export function worth(score: Score): number {
 
 /**
  * Thresholds with the model's own steps: steady are the shortest of a run that held, long those of the middle run that fell. As they were where these are no longer, or no run
- * tells them.
+ * tells them. The runs are taken for those of one model; one that wasn't trained at all says nothing.
  */
 export function withStepsOf(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
   const stepsWhere = (fell: boolean) =>
@@ -65,7 +65,7 @@ export function withStepsOf(runs: readonly LabelledRun[], start: Thresholds): Th
 
 function stepsIn({ config }: LabelledRun): number[] {
   const { epochs, learningRate } = factsOf(config);
-  return learningRate === null ? [] : [epochs * learningRate];
+  return learningRate ? [epochs * learningRate] : [];
 }
 
 /** Iterations before an onset that look like a fall to come, and those from which on it is too far off to say. */
@@ -162,21 +162,33 @@ export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thre
 }
 
 /**
- * What a fit is worth on settings that it hasn't seen: the runs of each setting are judged by points that were fitted to all the others. Null where a part of the settings is left with
- * runs of one kind.
+ * What a fit is worth on settings that it hasn't seen: the runs of each setting are judged by points and lengths of steps that were fitted to all the others. Null where a part of the
+ * settings is left with runs of one kind.
  */
 export function crossValidate(
   runs: readonly LabelledRun[],
   start: Thresholds,
   progress: (share: number) => void = () => {},
 ): Score | null {
-  const read = runs.map((run) => readRun(run, start));
+  // Signs change with the lengths of steps alone, which are the same without most of the settings.
+  const known = new Map<string, ReadRun[]>();
+  const readBy = (thresholds: Thresholds): ReadRun[] => {
+    const key = `${thresholds.steady_steps} ${thresholds.long_steps}`;
+    const read = known.get(key) ?? runs.map((run) => readRun(run, thresholds));
+    known.set(key, read);
+    return read;
+  };
   const judged: Judged[] = [];
   for (const settings of new Set(runs.map((run) => run.settings))) {
     progress(judged.length / runs.length);
+    const others = withStepsOf(
+      runs.filter((run) => run.settings !== settings),
+      start,
+    );
+    const read = readBy(others);
     const fit = fitTo(
       read.filter(({ run }) => run.settings !== settings),
-      start,
+      others,
     );
     if (!fit) return null;
     const left = read.filter(({ run }) => run.settings === settings);

@@ -22,6 +22,8 @@ import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
 
 /** Automatic roll-backs along a line of forks; then a person has to look. */
 const mostRollbacks = 2;
+/** Of the pause that takes a roll-back's place. */
+const pauseIdOf = (id: string) => `${id}-pause`;
 const doneWords = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.' };
 /** Longest wait, in milliseconds, for a trainer that was asked to pause or to stop: it ends an evaluation or an update of a large model first. */
 const trainerPatience = 600_000;
@@ -170,8 +172,11 @@ export class Reactions {
     error: unknown,
   ): Deed | null {
     if (this.closed || !isActive(this.parts.runs.get(runId))) return null;
-    const message = `Paused, not rolled back: ${asFailure(error).message}`;
-    return { id: `${id}-pause`, by: 'policy', alert, ...commandPlan('pause', message) };
+    const { code, message: why } = asFailure(error);
+    // It was asked to stop already, which is more.
+    if (code === 'run_active') return null;
+    const message = `Paused, not rolled back: ${why}`;
+    return { id: pauseIdOf(id), by: 'policy', alert, ...commandPlan('pause', message) };
   }
 
   private async policyRollBack(runId: string, config: RunConfig): Promise<Plan> {
@@ -202,8 +207,11 @@ export class Reactions {
     const deed: Deed = { id, by, alert, action, checkpoint, fork, changes, message };
     const { database } = this.parts.history;
     this.quietly(runId, async () => {
-      // A pause that was begun is done with the roll-back whose place it takes.
-      if (readReactions(database, runId).some((each) => each.id === id && each.state !== 'begun')) return;
+      const known = readReactions(database, runId);
+      // A pause that was begun may have been done with the roll-back whose place it takes, and that one isn't tried once more.
+      if (known.some((each) => each.id === id && each.state !== 'begun')) return;
+      const pause = known.find((each) => each.id === pauseIdOf(id));
+      if (pause) return this.record(runId, deed, 'failed', pause.message);
       // A person who has started the run since then wants it to go on.
       const restarted = (lastStart(database, runId) ?? 0) > time;
       if (restarted)

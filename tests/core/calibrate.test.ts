@@ -308,7 +308,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     // The same by way of monitors, one run after the other.
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
-      return judgeAll([run], () => ourAlarms(run, fitPoints(others, withStepsOf(runs, shippedThresholds))));
+      return judgeAll([run], () => ourAlarms(run, fitPoints(others, withStepsOf(others, shippedThresholds))));
     });
     const { status, output } = await run(folder, '--json', '--cross-validate');
     expect(status).toBe(0);

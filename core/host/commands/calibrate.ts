@@ -100,7 +100,7 @@ function validated(runs: readonly LabelledRun[]): Score {
   const isWatched = process.stderr.isTTY;
   const score = crossValidate(
     runs,
-    withStepsOf(runs, shippedThresholds),
+    shippedThresholds,
     (share) => isWatched && process.stderr.write(`\rleaving out settings: ${Math.round(100 * share)} %`),
   );
   if (isWatched) process.stderr.write('\n');
