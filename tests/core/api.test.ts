@@ -287,7 +287,9 @@ test('what is asked of a core that has ended fails, and is no fault that it tell
   serveChannel(core, right);
   const client = createClient(left);
   await core.dispose();
-  await expect(client.call('episodes.search', { text: '' })).rejects.toMatchObject({ code: 'internal' });
+  await expect(client.call('episodes.search', { text: '' })).rejects.toMatchObject({
+    code: 'reader_interrupted',
+  });
   expect(world.logged).toEqual([]);
   await world.close();
 });
