@@ -13,17 +13,17 @@ const remember = (worker: Worker) => {
   thread = worker;
 };
 
-describe('the thread that writes the history', { timeout: 60_000 }, () => {
-  let world: World;
-  beforeEach(() => {
-    world = new World();
-    process.on('worker', remember);
-  });
-  afterEach(async () => {
-    process.off('worker', remember);
-    await world.close();
-  });
+let world: World;
+beforeEach(() => {
+  world = new World();
+  process.on('worker', remember);
+});
+afterEach(async () => {
+  process.off('worker', remember);
+  await world.close();
+});
 
+describe('the thread that writes the history', { timeout: 60_000 }, () => {
   test.each<[string, () => unknown]>([
     ['fails on a message', () => thread.postMessage(null)],
     ['is ended', () => thread.terminate()],
@@ -50,16 +50,6 @@ describe('the thread that writes the history', { timeout: 60_000 }, () => {
 });
 
 describe('the thread that reads the history', { timeout: 60_000 }, () => {
-  let world: World;
-  beforeEach(() => {
-    world = new World();
-    process.on('worker', remember);
-  });
-  afterEach(async () => {
-    process.off('worker', remember);
-    await world.close();
-  });
-
   /** A run of eight episodes. */
   function played(): void {
     const folder = world.run('played');
