@@ -26,7 +26,10 @@ export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
     return { lines: [], next: offset, more: false, replaced: offset > 0 };
   }
   try {
-    const size = fstatSync(file).size;
+    const stat = fstatSync(file);
+    // A folder's size is the file system's own affair, and may look like that of a journal that was replaced. Reading it says what is wrong.
+    if (stat.isDirectory()) readFully(file, 0, 1);
+    const { size } = stat;
     if (size < offset) return { lines: [], next: offset, more: false, replaced: true };
     for (let span = Math.min(limit, size - offset); ; span = Math.min(span * 2, size - offset)) {
       const bytes = readFully(file, offset, span);

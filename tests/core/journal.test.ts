@@ -48,6 +48,10 @@ describe('the tail of a journal', () => {
     writeFileSync(path, 'one\n');
     expect(readTail(path, 10).replaced).toBe(true);
   });
+
+  test('a folder in its place is no journal that became shorter', () => {
+    expect(() => readTail(folder, 2 ** 40)).toThrow(expect.objectContaining({ code: 'EISDIR' }));
+  });
 });
 
 describe('an event', () => {
