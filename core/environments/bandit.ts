@@ -23,6 +23,18 @@ export const banditChatPrompt: Prompt = {
 /** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
 export const bandit: Environment = {
   type: 'bandit',
+  words: {
+    title: 'Bandit',
+    note: 'Two arms and what they pay',
+    fields: [
+      { path: 'lo_arm_name', title: 'Safe arm', help: 'Its name.' },
+      { path: 'hi_arm_name', title: 'Risky arm', help: 'Its name.' },
+      { path: 'lo_arm_score', title: 'Safe arm pays', help: 'Always.' },
+      { path: 'hi_arm_loscore', title: 'Risky arm mostly pays', help: 'When it doesn’t win.' },
+      { path: 'hi_arm_hiscore', title: 'Risky arm’s prize', help: 'When it wins.' },
+      { path: 'hi_arm_hiscore_prob', title: 'Chance of the prize', help: 'Of each pull of the risky arm.' },
+    ],
+  },
   actions: ({ lo_arm_name, hi_arm_name }) => [String(lo_arm_name), String(hi_arm_name)],
   preset: {
     label: 'bandit',

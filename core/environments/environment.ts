@@ -1,4 +1,5 @@
 import type { Frame } from '../contract/contract.ts';
+import type { SectionWords } from '../run-config/form-words.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { Episode } from '../run-directory/episode.ts';
 import type { Prompt } from './prompt.ts';
@@ -14,6 +15,8 @@ export interface Pace {
 /** What core knows of a type of environment; the trainer plays it. registry.ts lists all of them. */
 export interface Environment {
   type: string;
+  /** Its name, and what the form says of its configuration; keys that aren't named here stand there by their own names. */
+  words: Omit<SectionWords, 'id'>;
   /** Names that an answer may use; null: it is free text. */
   actions: (config: Record<string, unknown>) => readonly string[] | null;
   /** As presets have it, with the prompts of the starter policy: a bare state, on which it was trained. */

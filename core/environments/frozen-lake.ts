@@ -22,6 +22,26 @@ export const lakeChatPrompt = (slip: string): Prompt =>
 /** FrozenLake as RAGEN trains it: 4x4. */
 export const frozenLake: Environment = {
   type: 'frozen-lake',
+  words: {
+    title: 'FrozenLake',
+    note: 'The lake and its ice',
+    fields: [
+      { path: 'size', title: 'Size', unit: 'cells a side', help: 'The lake is a square.' },
+      { path: 'p', title: 'Share of ice', help: 'Chance that a cell is frozen; the others are holes.' },
+      { path: 'is_slippery', title: 'Slippery', help: 'Moves may go to a side.' },
+      {
+        path: 'success_rate',
+        title: 'Chance to go straight',
+        help: 'On slippery ice: that a move goes where it is meant to.',
+      },
+      {
+        path: 'observation_format',
+        title: 'What is shown',
+        help: 'Of the lake, to the model.',
+        choices: { grid: 'The grid', coord: 'Coordinates', grid_coord: 'Both' },
+      },
+    ],
+  },
   actions: () => ['Left', 'Down', 'Right', 'Up'],
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
   silent: ({ is_slippery }) => (is_slippery ? [] : ['success_rate']),

@@ -20,6 +20,29 @@ export const sokobanChatPrompt = gridChatPrompt(
 
 export const sokoban: Environment = {
   type: 'sokoban',
+  words: {
+    title: 'Sokoban',
+    note: 'The room and its boxes',
+    fields: [
+      { path: 'dim_x', title: 'Rows', help: 'The walls around are counted.' },
+      { path: 'dim_y', title: 'Columns', help: 'The walls around are counted.' },
+      { path: 'num_boxes', title: 'Boxes' },
+      {
+        path: 'max_steps',
+        title: 'Steps of the environment',
+        unit: 'moves',
+        help: 'After which it ends by itself.',
+      },
+      { path: 'search_depth', title: 'Depth of the generator', help: 'Deeper makes harder rooms.' },
+      ...['Wall', 'Floor', 'Target', 'Box on target', 'Box', 'Player', 'Player on target'].map(
+        (title, index) => ({
+          path: `grid_lookup.${index}`,
+          title: `Symbol: ${title.toLowerCase()}`,
+          help: 'What the model reads for it.',
+        }),
+      ),
+    ],
+  },
   actions: () => ['Up', 'Down', 'Left', 'Right'],
   preset: { label: 'sokoban', type: 'sokoban', config: standard, ...gridRules },
   chatPrompt: sokobanChatPrompt,

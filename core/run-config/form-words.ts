@@ -1,4 +1,4 @@
-/** What people read of run.json's keys in a form: titles, units, and where they stand. Help is `meanings` of options.json, unless it is given here. Those of environments stand in environment-words.ts. */
+/** What people read of run.json's keys in a form: titles, units, and where they stand. Help is `meanings` of options.json, unless it is given here. Those of environments stand in environment-words.ts and in their rooms. */
 
 export interface FieldWords {
   path: string;

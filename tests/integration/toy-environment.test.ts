@@ -42,18 +42,25 @@ test('it touches nothing but its rooms and the registries', () => {
   ]);
 });
 
-test('core replays its episodes, and the pages are built with its board', { timeout: 120_000 }, () => {
+test('core replays its episodes and has words for its settings, and the pages are built with its board', {
+  timeout: 120_000,
+}, () => {
   const script = `
     import { readFileSync } from 'node:fs';
+    import { settingFacts } from './core/contract/setting-facts.ts';
     import { findEnvironment } from './core/environments/registry.ts';
     import { toReplay } from './core/environments/replay.ts';
     import { episode } from './core/run-directory/episode.ts';
     const recorded = JSON.parse(readFileSync('docs/formats/examples/episode.json', 'utf8'));
     const replay = toReplay(episode.parse({ ...recorded, type: 'corridor' }));
-    console.log(JSON.stringify({ preset: findEnvironment('corridor').preset.config, type: replay.type, frames: replay.frames.length }));
+    console.log(JSON.stringify({ preset: findEnvironment('corridor').preset.config, type: replay.type, frames: replay.frames.length, unit: settingFacts('environments.0.config.length', 'corridor').unit }));
   `;
   const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: copy });
-  expect(JSON.parse(said.toString())).toMatchObject({ preset: { length: 6 }, type: 'corridor' });
+  expect(JSON.parse(said.toString())).toMatchObject({
+    preset: { length: 6 },
+    type: 'corridor',
+    unit: 'cells',
+  });
   const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: copy, stdio: 'pipe' });
   run('node_modules/typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.renderer.json');
   run('node_modules/electron-vite/bin/electron-vite.js', 'build');
