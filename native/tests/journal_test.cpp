@@ -248,6 +248,11 @@ TEST_CASE("journal and lock are written through no link, while the run folder ma
     std::filesystem::remove(own);
     std::filesystem::remove(link);
   }
+  const TemporaryFolder other;
+  const RunLock held(elsewhere.path());
+  std::filesystem::create_symlink(elsewhere.path() / "trainer.lock", other.path() / "trainer.lock");
+  CHECK(find_lock_holder(elsewhere.path()).has_value());
+  CHECK_FALSE(find_lock_holder(other.path()).has_value());  // another run's
   std::filesystem::create_directory_symlink(run.path(), linked_run);
   Journal(linked_run).info("at home");
   CHECK(events_of(run).size() == 1);

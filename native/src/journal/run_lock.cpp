@@ -77,7 +77,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
 RunLock::~RunLock() { ::close(descriptor_); }
 
 std::optional<LockHolder> find_lock_holder(const std::filesystem::path& run_directory) {
-  const int descriptor = ::open((run_directory / lock_name).c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open((run_directory / lock_name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<LockHolder> holder;
   const int error = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
