@@ -9,6 +9,7 @@
 #include "tiny_run.h"
 #include "train/diagnostics/probe.h"
 #include "train/diagnostics/spread_gradients.h"
+#include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/thought_likelihoods.h"
 #include "train/run/levels.h"
 
@@ -87,6 +88,35 @@ TEST_CASE_FIXTURE(Rollout, "a thought's likelihood after its own prompt is what 
   CHECK(thought_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
 }
 
+TEST_CASE_FIXTURE(Rollout, "what is thought more than once is scored once, and counts each time") {
+  play();
+  for (Episode& episode : episodes) {
+    Turn& turn = episode.turns.front();
+    turn.ids = episodes[0].turns.front().ids;
+    turn.think_tokens = episodes[0].turns.front().think_tokens;
+  }
+  int passes = 0;
+  const auto likelihoods = thought_likelihoods(*pass, episodes, 12, 1, 1, [&] { ++passes; });
+  CHECK(passes == 3);  // a sequence each: one thought after three prompts
+  REQUIRE(likelihoods.values.size() == 36);
+  for (std::size_t i = 3; i < 36; ++i) CHECK(likelihoods.values[i] == likelihoods.values[i - 3]);
+}
+
+TEST_CASE("a small iteration is diagnosed by fewer samples, and by enough to compare") {
+  RunConfig config;
+  config.diagnostics.samples = 24;
+  const auto samples = [&](int groups, int group_size) {
+    config.rollout.groups = groups;
+    config.rollout.group_size = group_size;
+    return diagnosed_samples(config);
+  };
+  CHECK(samples(16, 16) == 24);
+  CHECK(samples(8, 16) == 16);
+  CHECK(samples(2, 4) == 8);
+  config.diagnostics.samples = 4;
+  CHECK(samples(16, 16) == 4);
+}
+
 TEST_CASE_FIXTURE(Rollout, "groups of one level have one prompt, under which there is nothing to compare") {
   config.levels.pool = 1;
   play();
@@ -160,6 +190,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
 TEST_CASE_FIXTURE(Rollout, "a probe is one turn on the same levels in every iteration, with draws of its own") {
   play();
   config.diagnostics.samples = 24;
+  config.rollout.group_size = 64;  // large enough for so many
   const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
   const auto probe = [&](int iteration) { return play_probe(config, state->playground, *generator, iteration, [](int) {}); };
   const auto first = probe(1), again = probe(1), later = probe(2);

@@ -17,16 +17,16 @@ void add_drift(std::span<const float> logprobs, std::span<const float> at_start,
 }
 
 // How far the policy is from where it began: the estimate k3 of their divergence, a token, on a sample of the episodes.
-Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, const RunConfig& config, const std::function<void()>& progress) {
+Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples, float temperature, const std::function<void()>& progress) {
   std::vector<Sequence> sample;
-  const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(config.diagnostics.samples));
+  const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(samples));
   for (std::size_t i = 0; i < count; ++i) sample.push_back(kept[i * kept.size() / count]);
   Average average;
   for (const MicroBatch& micro : cut_into_micro_batches(sample, micro_batch_tokens)) {
     const auto own = std::span(sample).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
     const PackedBatch batch = pack(own);
     std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size());
-    start.forward(batch, static_cast<float>(config.rollout.temperature), logprobs, entropies);
+    start.forward(batch, temperature, logprobs, entropies);
     std::size_t first = 0;
     for (const Sequence& sequence : own) {
       add_drift(sequence.rollout_logprobs, std::span(logprobs).subspan(first, sequence.targets.size()), average);
@@ -41,15 +41,17 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
 
 bool is_diagnosed(const RunConfig& config, int iteration) { return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0; }
 
+int diagnosed_samples(const RunConfig& config) { return std::min(config.diagnostics.samples, std::max(most_prompts, config.rollout.groups * config.rollout.group_size / 8)); }
+
 void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);
-  const int samples = config.diagnostics.samples, tokens = replica.micro_batch_tokens;
+  const int samples = diagnosed_samples(config), tokens = replica.micro_batch_tokens;
   NetworkPass& pass = *replica.policy_pass;
   if (config.rollout.think) add_mutual_information(thought_likelihoods(pass, thinkers, samples, temperature, tokens, progress), metrics);
 
   Average from_start;
   if (replica.start_pass) {
-    from_start = drift(*replica.start_pass, tokens, kept, config, progress);
+    from_start = drift(*replica.start_pass, tokens, kept, samples, temperature, progress);
   } else if (!replica.needs.reads_start) {
     for (const Sequence& sequence : kept) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, from_start);
   }

@@ -13,7 +13,10 @@ namespace starpo {
 // Whether this iteration is one of every diagnostics.every.
 bool is_diagnosed(const RunConfig&, int iteration);
 
-// What can't be counted from episodes but must be computed, on samples of diagnostics.samples' size, before an update changes the policy: diagnostics/*. Nothing random is drawn and nothing of the
+// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes, since small iterations have less time to give away, and always enough to compare.
+int diagnosed_samples(const RunConfig&);
+
+// What can't be counted from episodes but must be computed, on samples of diagnosed_samples' size, before an update changes the policy: diagnostics/*. Nothing random is drawn and nothing of the
 // training changes. thinkers: whose first thoughts are compared, of the whole rollout or of the probe, group by group. Drift is measured against the replica's copy of the start; where it needs none, by what `kept` holds of the reference, which then is the start.
 // kept: those that are trained on, with their advantages. progress is called after every pass.
 void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics&, const std::function<void()>& progress);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rollout/rollout.h"
+#include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/thought_likelihoods.h"
 #include "train/run/levels.h"
 
@@ -16,7 +17,7 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
     environments[e].max_turns = 1;
     rules.push_back({environments[e], own.rollout, own.reward, own.tokenizer, own.chat});
   }
-  const auto specs = probe_episodes(config, most_prompts, std::max(1, config.diagnostics.samples / most_prompts));
+  const auto specs = probe_episodes(config, most_prompts, std::max(1, diagnosed_samples(config) / most_prompts));
   RolloutRequest request{specs, rules, playground.prototypes, training_sampling(config.rollout), {config.seed, RandomStream::probe_sampling}, static_cast<std::uint32_t>(iteration), std::move(progress)};
   return run_rollout(generator, request);
 }

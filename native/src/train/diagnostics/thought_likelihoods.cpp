@@ -87,20 +87,28 @@ ThoughtLikelihoods thought_likelihoods(NetworkPass& pass, std::span<const Episod
   ThoughtLikelihoods likelihoods{static_cast<int>(levels.size()), {}, {}, {}, {}};
   if (levels.size() < 2) return likelihoods;
   const std::size_t each = std::max<std::size_t>(1, static_cast<std::size_t>(samples) / levels.size());
+  // What is thought more than once is scored once.
   std::map<Ids, int> numbers;
-  Scorer scorer(pass, temperature, micro_batch_tokens, progress, likelihoods.values);
+  std::vector<double> scored;
+  Scorer scorer(pass, temperature, micro_batch_tokens, progress, scored);
   for (std::size_t own = 0; own < levels.size(); ++own) {
     const auto& thinkers = levels[own].episodes;
     const std::size_t count = std::min(each, thinkers.size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto thought = thought_of(*thinkers[i * thinkers.size() / count]);
+      const auto [place, is_new] = numbers.try_emplace(Ids(thought.begin(), thought.end()), static_cast<int>(numbers.size()));
       likelihoods.own.push_back(static_cast<int>(own));
-      likelihoods.same.push_back(numbers.try_emplace(Ids(thought.begin(), thought.end()), static_cast<int>(numbers.size())).first->second);
+      likelihoods.same.push_back(place->second);
       likelihoods.tokens.push_back(static_cast<int>(thought.size()));
+      if (!is_new) continue;
       for (const Level& level : levels) scorer.add(*level.prompt, thought);
     }
   }
   scorer.score();
+  for (const int thought : likelihoods.same) {
+    const auto values = scored.begin() + static_cast<std::ptrdiff_t>(thought) * likelihoods.prompts;
+    likelihoods.values.insert(likelihoods.values.end(), values, values + likelihoods.prompts);
+  }
   return likelihoods;
 }
 
