@@ -1,5 +1,5 @@
 /**
- * Writes what is generated from the trainer's description of its configuration and metrics: core's lists and types, the example of a run.json and the tables of the pages
+ * Writes what is generated from the trainer's description of its configuration, metrics and events: core's lists and types, the example of a run.json and the tables of the pages
  * that explain them. With --check nothing is written: exit status 1 where a file differs.
  */
 import { execFileSync } from 'node:child_process';

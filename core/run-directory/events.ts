@@ -56,6 +56,8 @@ const bodies = {
 type Bodies = typeof bodies;
 export type EventType = keyof Bodies;
 export const eventTypes = Object.keys(bodies) as EventType[];
+/** What an event of a type holds besides the envelope. */
+export const eventFields = (type: EventType): string[] => Object.keys(bodies[type].shape);
 
 interface Envelope {
   v: number;

@@ -10,7 +10,7 @@ export function descriptionFiles(schema, read) {
       ),
     }),
     'core/run-config/run-config.ts': types(config.fields),
-    'core/run-directory/description.json': json({ metrics, evaluationMetrics, events }),
+    'core/run-directory/description.json': json({ metrics, evaluationMetrics }),
     'docs/formats/run-config.md': withTable(
       withTable(read('docs/formats/run-config.md'), 'keys', keysTable(config.fields)),
       'environments',
@@ -21,6 +21,7 @@ export function descriptionFiles(schema, read) {
       'metrics',
       metricsTable(metrics, evaluationMetrics),
     ),
+    'docs/formats/journal.md': withTable(read('docs/formats/journal.md'), 'events', eventsTable(events)),
     'docs/formats/examples/run.json': upToDate(
       JSON.parse(read('docs/formats/examples/run.json')),
       JSON.parse(read('core/run-config/options.json')).upgrades,
@@ -135,6 +136,14 @@ function metricsTable(metrics, evaluationMetrics) {
     row(`evaluation/<label>/${name}`, unit, meaning),
   );
   return `| name | unit | what it is |\n|---|---|---|\n${rows.join('')}${ofEvaluation.join('')}`;
+}
+
+function eventsTable(events) {
+  const field = ({ name, note }) => `\`${name}\`${note && ` (${note})`}`;
+  const rows = events.map(
+    ({ name, fields, when }) => `| \`${name}\` | ${cell(fields.map(field).join(', '))} | ${cell(when)} |\n`,
+  );
+  return `| type | fields | when |\n|---|---|---|\n${rows.join('')}`;
 }
 
 /** The example with the keys that it lacks as an older file would get them, in the description's order. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { asFailure } from '../../core/contract/failure.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
 import { upgradeConfig } from '../../core/run-config/upgrade.ts';
-import { eventTypes } from '../../core/run-directory/events.ts';
+import { eventFields, eventTypes } from '../../core/run-directory/events.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
 import { commandLine } from '../command-line.ts';
@@ -36,8 +36,13 @@ test('every key has words, and no words are without their key', () => {
   expect(Object.keys(meanings).sort()).toEqual([...paths].sort());
 });
 
-test('core knows every type of event that the trainer writes, and no other', () => {
-  expect([...eventTypes].sort()).toEqual([...schema.events].sort());
+test('core knows every type of event that the trainer writes with its fields, and no other', () => {
+  const known = eventTypes.map((type) => [type, eventFields(type).sort()]);
+  const described = schema.events.map(({ name, fields }: { name: string; fields: { name: string }[] }) => [
+    name,
+    fields.map((field) => field.name).sort(),
+  ]);
+  expect(Object.fromEntries(known)).toEqual(Object.fromEntries(described));
 });
 
 const fixtures = join(root, 'tests/fixtures/version-1');

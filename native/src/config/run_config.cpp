@@ -11,7 +11,7 @@
 #include "env/environment.h"
 #include "env/registry.h"
 #include "fields/field_reader.h"
-#include "journal/journal.h"
+#include "journal/event_types.h"
 #include "journal/metric_names.h"
 #include "rollout/prompt.h"
 
@@ -160,7 +160,11 @@ std::string run_config_schema() {
     schema["metrics"].push_back(std::move(described));
   }
   for (const auto& each : metric::evaluation_metrics) schema["evaluation_metrics"].push_back({{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}});
-  schema["events"] = journal_event_types;
+  for (const auto& type : event::types) {
+    Json fields = Json::array();
+    for (const auto& field : type.fields) fields.push_back({{"name", field.name}, {"note", field.note}});
+    schema["events"].push_back({{"name", type.name}, {"fields", std::move(fields)}, {"when", type.when}});
+  }
   return schema.dump(2);
 }
 

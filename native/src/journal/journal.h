@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -40,11 +39,7 @@ struct StartedEvent {
   std::int64_t parameters = 0;
 };
 
-// Every type of event, in the order of docs/formats/journal.md.
-inline constexpr std::array<std::string_view, 15> journal_event_types{"started",  "memory_plan",  "phase",  "iteration", "evaluation", "rollout", "rollout_removed", "checkpoint", "checkpoint_state_removed",
-                                                                      "acknowledged", "paused", "resumed", "log",       "stopped",    "failed"};
-
-// events.jsonl of docs/formats/journal.md: the run's only writer, for as long as it lives. Each event is one write(2).
+// events.jsonl of docs/formats/journal.md: the run's only writer, for as long as it lives. Each event is one write(2), with the fields that event_types.h names.
 // Not for several threads at once. Errors of every appending member: disk_full, file_unwritable.
 class Journal {
  public:
