@@ -17,3 +17,7 @@ export function pageOfLink(link: string): string | null {
 /** The page that the last link among a program's arguments means; null where there is none. */
 export const pageOfArguments = (args: readonly string[]): string | null =>
   args.reduce<string | null>((found, argument) => pageOfLink(argument) ?? found, null);
+
+/** Arguments for a restart: the page that a link asked for was shown, and isn't asked for again. */
+export const withoutLinks = (args: readonly string[]): string[] =>
+  args.filter((argument) => !argument.startsWith(`${linkScheme}:`));

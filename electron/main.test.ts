@@ -141,11 +141,14 @@ test('a second start brings the window to the front, at the link that it was giv
   expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);
 });
 
-test('a restart that the page asks for ends the app as quitting does, and starts it anew when all is closed', async () => {
+test('a restart that the page asks for ends the app as quitting does, and starts it anew when all is closed, at no link of before', async () => {
   const app = electron.app as { quit: Mock; relaunch: Mock };
+  const { argv } = process;
+  process.argv = ['electron', 'app', '--home=here', 'starpo://run/a-run'];
   ipcMain.emit('starpo-restart', { senderFrame: { url: 'app://studio/', parent: null } } as never);
   expect(app.quit).toHaveBeenCalledTimes(1);
   expect(app.relaunch).not.toHaveBeenCalled();
   await end();
-  expect(app.relaunch).toHaveBeenCalledTimes(1);
+  process.argv = argv;
+  expect(app.relaunch.mock.calls).toEqual([[{ args: ['app', '--home=here'] }]]);
 });

@@ -23,7 +23,7 @@ import { bridgeToCore } from './bridge.ts';
 import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { chooseDataFolder, openDataFolder } from './data-folder.ts';
-import { linkScheme, pageOfArguments, pageOfLink } from './links.ts';
+import { linkScheme, pageOfArguments, pageOfLink, withoutLinks } from './links.ts';
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, Notifications } from './notifications.ts';
 import { OutsideLinks } from './outside.ts';
@@ -241,7 +241,7 @@ if (app.requestSingleInstanceLock()) {
     studio = undefined;
     activity?.close();
     void closing.close().finally(() => {
-      if (restarting) app.relaunch();
+      if (restarting) app.relaunch({ args: withoutLinks(process.argv.slice(1)) });
       app.quit();
     });
   });
