@@ -115,10 +115,9 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       ],
       bands: bandsOf(columns, color, () => layout.dense),
       hooks: {
-        draw: [
-          (self) => drawReferences(self, options.references(), options.view().log, color),
-          (self) => placeMarks(self, options.marks()),
-        ],
+        // Before the lines, which nothing may cover.
+        drawAxes: [(self) => drawReferences(self, options.references(), options.view().log, color)],
+        draw: [(self) => placeMarks(self, options.marks())],
         setSelect: [
           (self) => {
             if (self.select.width < 6) return;
@@ -297,15 +296,9 @@ function drawReferences(
     const edge = bbox.left + bbox.width - 4 * scale;
     const right = Math.abs(y - before.y) < 16 * scale ? before.left - 14 * scale : edge;
     const at = y + (below ? 3 : -2) * scale;
-    const left = right - ctx.measureText(label).width;
-    // Readable over whatever it lies on.
-    ctx.globalAlpha = 0.65;
-    ctx.fillStyle = color('panel');
-    ctx.fillRect(left - 3 * scale, below ? at : at - 13 * scale, right - left + 6 * scale, 14 * scale);
-    ctx.globalAlpha = 1;
     ctx.fillStyle = color('text-faint');
     ctx.fillText(label, right, at);
-    before = { y, left };
+    before = { y, left: right - ctx.measureText(label).width };
   }
   ctx.restore();
 }
