@@ -56,14 +56,21 @@ export class News {
   }
 }
 
-/** The alarm whose raising is the newest change; what is older was told of before, or when nobody looked. */
+/** Alerts that are raised so close together, in ms, were found in one go. */
+const together = 1000;
+
+/** The gravest alarm that was raised with the newest change, or just before it; what is older was told of before, or when nobody looked. */
 function newAlarm(alerts: readonly Alert[]): Alert | null {
-  const newest = alerts.reduce<Alert | null>(
-    (last, alert) => (!last || alert.changedAt >= last.changedAt ? alert : last),
-    null,
-  );
-  return newest?.state === 'raised' && newest.level !== null && newest.level !== 'watch' ? newest : null;
+  const newest = Math.max(...alerts.map(({ changedAt }) => changedAt));
+  return alerts.reduce<Alert | null>((gravest, alert) => {
+    const fresh = alert.state === 'raised' && alert.raisedAt >= newest - together;
+    return fresh && rankOf(alert) > rankOf(gravest) ? alert : gravest;
+  }, null);
 }
+
+const alarms: readonly Alert['level'][] = ['warning', 'collapsing', 'collapsed'];
+/** Of one that is no alarm, and of none: -1. */
+const rankOf = (alert: Alert | null) => alarms.indexOf(alert?.level ?? null);
 
 function endWords(run: RunSummary): string {
   const success = evaluatedSuccess(run.latest);
