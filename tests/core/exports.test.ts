@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
@@ -346,7 +346,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     const { home, resources, runs, studies, tasks } = await other.core();
     const exports = new Exports({ home, resources, runs, studies, tasks, waiting: 1 });
     const { folder } = await exports.keep('left.txt', (path) => writeFile(path, 'x'));
-    await vi.waitFor(() => expect(existsSync(folder)).toBe(false));
+    await expect.poll(() => existsSync(folder)).toBe(false);
     await other.close();
   });
 
@@ -392,7 +392,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
       expect((await get(path)).status).toBe(404);
     // A link is followed once: then nobody needs the export any more.
     expect(await follow(link)).toMatchObject({ status: 200, body: answer.body });
-    await vi.waitFor(async () => expect((await follow(link)).status).toBe(404));
+    await expect.poll(async () => (await follow(link)).status).toBe(404);
     await client.call('exports.forget', { exportId });
     expect((await get(`${exportId}/${files[0]!.name}`)).status).toBe(404);
     await other.close();

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Endpoint } from '../../core/server/http.ts';
 import * as journal from './fixtures/journal.ts';
@@ -140,9 +140,9 @@ describe('a run’s bundle', () => {
     const sent = request({ hostname, port, path: `/api/bundles/${cut}`, method: 'PUT', headers });
     sent.on('error', () => {});
     sent.write('abc');
-    await vi.waitFor(() => expect(left()).toEqual([`${cut}.coming`]));
+    await expect.poll(() => left()).toEqual([`${cut}.coming`]);
     sent.destroy();
-    await vi.waitFor(() => expect(left()).toEqual([]));
+    await expect.poll(() => left()).toEqual([]);
     await expect(client.call('bundles.import', { file: cut })).rejects.toMatchObject({
       code: 'file_incomplete',
     });

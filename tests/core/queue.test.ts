@@ -187,7 +187,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     const core = await world.core(slow, { worksQueue: true });
     const [byHand, waiting] = [await make(core), await make(core)];
     const started = core.runs.start(byHand);
-    await vi.waitUntil(() => existsSync(loading));
+    await expect.poll(() => existsSync(loading)).toBe(true);
     core.queue.add(waiting);
     await core.queue.settled();
     expect(status(core, byHand)).toBe('created');

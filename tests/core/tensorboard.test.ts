@@ -60,7 +60,7 @@ test('a run that goes on under another host, dies and goes on again has every po
     folder: join(world.home, 'tensorboard'),
     problem: null,
   });
-  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1, 2]));
+  await expect.poll(() => steps(runId)).toEqual([0, 1, 2]);
   const before = bytesOf(runId);
   await world.end();
   // As a host by another name has left it.
@@ -72,8 +72,8 @@ test('a run that goes on under another host, dies and goes on again has every po
   await untilRun(second, runId, ({ status }) => status === 'interrupted');
   await second.runs.start(runId);
   await untilRun(second, runId, ({ status }) => status === 'completed');
-  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1, 2, 3, 4]));
-  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(second, runId).sort()));
+  await expect.poll(() => steps(runId)).toEqual([0, 1, 2, 3, 4]);
+  await expect.poll(() => shown(runId).sort()).toEqual(known(second, runId).sort());
   expect(readdirSync(folderOf(runId))).toHaveLength(1);
   // Who reads on where the file ended before the restart misses nothing.
   expect(bytesOf(runId).subarray(0, before.length)).toEqual(before);
@@ -86,7 +86,7 @@ test('off, nothing more is written; on again, all of it is; a deleted run takes 
   core.tensorBoard.set(true);
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === 1);
-  await vi.waitFor(() => expect(steps(runId)).toEqual([0, 1]));
+  await expect.poll(() => steps(runId)).toEqual([0, 1]);
   expect(core.tensorBoard.set(false)).toMatchObject({ on: false });
   await core.runs.command(runId, 'resume');
   await untilRun(core, runId, ({ iteration }) => iteration === 3);
@@ -99,7 +99,7 @@ test('off, nothing more is written; on again, all of it is; a deleted run takes 
   expect(later.tensorBoard.state.on).toBe(false);
   // It has ended, but its file lacks something.
   later.tensorBoard.set(true);
-  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(later, runId).sort()));
+  await expect.poll(() => shown(runId).sort()).toEqual(known(later, runId).sort());
   await later.trash.delete([runId]);
   expect(existsSync(folderOf(runId))).toBe(false);
 });
@@ -116,7 +116,7 @@ test('what can not be written is told of, disturbs nothing, and is written once 
   writeFileSync(folderOf(runId), 'in the way');
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === 2);
-  await vi.waitFor(() => expect(told.at(-1)?.problem?.code).toBe('tensorboard_unwritable'));
+  await expect.poll(() => told.at(-1)?.problem?.code).toBe('tensorboard_unwritable');
   const { message, hint } = core.tensorBoard.state.problem!;
   expect(message).toMatch(/^TensorBoard files can't be written: .*EEXIST/);
   expect(hint).toContain('Training goes on.');
@@ -125,8 +125,8 @@ test('what can not be written is told of, disturbs nothing, and is written once 
   rmSync(folderOf(runId));
   await core.runs.command(runId, 'resume');
   await untilRun(core, runId, ({ status }) => status === 'completed');
-  await vi.waitFor(() => expect(shown(runId).sort()).toEqual(known(core, runId).sort()));
-  await vi.waitFor(() => expect(told.slice(2).map(({ problem }) => problem)).toEqual([null]));
+  await expect.poll(() => shown(runId).sort()).toEqual(known(core, runId).sort());
+  await expect.poll(() => told.slice(2).map(({ problem }) => problem)).toEqual([null]);
 });
 
 test('a folder that can not be made is said to who switches it on, and it stays off', async () => {
