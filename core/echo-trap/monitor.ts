@@ -29,6 +29,8 @@ export interface TrapAlert extends AlertEvidence {
 export interface SavedMonitor {
   version: 1;
   points: ReturnType<Track['points']>;
+  /** How many of the points are its parents'. */
+  inherited: number;
   announced: string[];
 }
 
@@ -53,6 +55,9 @@ interface Verdict {
   alert: TrapAlert | null;
 }
 
+/** Whether a metric says how the policy plays, or how long its steps were; others are of its updates, which a fork does by its own settings and with a new optimiser. */
+const isInherited = (name: string) => !/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate';
+
 /** Iterations between copies of what is running, from which a changed past is judged again. */
 const copyEvery = 64;
 const longestTrail = 200;
@@ -71,24 +76,43 @@ export class Monitor {
   /** By index: what was running before it. */
   private readonly copies = new Map<number, string>();
   private announced = new Set<string>();
+  /** How many of the first indices are what parents did. */
+  private inherited = 0;
 
-  /** `config`: the run's run.json in today's form, as far as it is known. */
-  constructor(config: unknown, calibration: Calibration = shippedCalibration) {
+  /**
+   * `config`: the run's run.json in today's form, as far as it is known. `parents`: of a fork, what its parents did on the way to it. Their normal is the fork's as well, unless
+   * something spoke of a fall there already: then the fork is to show that it recovers, and is judged by itself. Only what comes later is told of.
+   */
+  constructor(
+    config: unknown,
+    calibration: Calibration = shippedCalibration,
+    parents: readonly Point[] = [],
+  ) {
     this.facts = factsOf(config);
     this.config = isWhole(config) ? config : null;
     this.calibration = calibration;
+    const track = trackOf(parents);
+    this.track = track;
+    this.inherited = track.length;
+    this.judgeFrom(0);
+    if (this.verdicts.findLast(({ played }) => played)?.clear) return;
+    this.track = new Track();
+    this.inherited = 0;
+    this.goBackTo(0);
   }
 
   static restore(saved: SavedMonitor, config: unknown, calibration?: Calibration): Monitor {
     const monitor = new Monitor(config, calibration);
     monitor.announced = new Set(saved.announced);
     monitor.track = Track.of(saved.points);
+    monitor.inherited = saved.inherited;
     monitor.judgeFrom(0);
     return monitor;
   }
 
   save(): SavedMonitor {
-    return { version: 1, points: this.track.points(), announced: [...this.announced] };
+    const { track, inherited, announced } = this;
+    return { version: 1, points: track.points(), inherited, announced: [...announced] };
   }
 
   /** Takes one more point, or one again; gives the alerts that are new. */
@@ -104,7 +128,7 @@ export class Monitor {
 
   /** A trainer began again after this iteration: what came later is taken back, its alerts with it. */
   rewind(iteration: number): void {
-    this.track.truncate(iteration);
+    this.track.truncate(Math.max(iteration, this.start ?? iteration));
     for (const { alert } of this.verdicts)
       if (alert && alert.iteration > iteration) this.announced.delete(alert.id);
     this.judgeFrom(this.track.length);
@@ -112,30 +136,32 @@ export class Monitor {
 
   /** All alerts of what was taken so far, oldest first. */
   get alerts(): TrapAlert[] {
-    return this.verdicts.flatMap(({ alert }) => alert ?? []);
+    return this.own.flatMap(({ alert }) => alert ?? []);
   }
 
   /** State by judged iteration. */
   get states(): { iteration: number; state: TrapState }[] {
-    return this.verdicts.map(({ iteration, state }) => ({ iteration, state }));
+    return this.own.map(({ iteration, state }) => ({ iteration, state }));
   }
 
   /** Iterations at which it came to `warning` or above, from below. */
   get alarms(): number[] {
-    const alarming = this.verdicts.map(({ state }) => isAlarm(state));
-    return this.verdicts.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
+    const { own } = this;
+    const alarming = own.map(({ state }) => isAlarm(state));
+    return own.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
   }
 
   /** Null before the first iteration with episodes. */
   view(): EchoTrap | null {
-    const last = this.verdicts.at(-1);
-    if (!last || !this.verdicts.some(({ played }) => played)) return null;
-    const placed = this.verdicts.findLast(({ position }) => position)?.position;
+    const { own } = this;
+    const last = own.at(-1);
+    if (!last || !own.some(({ played }) => played)) return null;
+    const placed = own.findLast(({ position }) => position)?.position;
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
     const { thresholds } = this.calibration;
     const signals = shownSignals(latches, countsOf(latches, thresholds));
-    const path = this.verdicts.flatMap(({ position }) => position?.point ?? []);
+    const path = own.flatMap(({ position }) => position?.point ?? []);
     return {
       state: last.state,
       since: last.since,
@@ -157,8 +183,8 @@ export class Monitor {
         series: placed?.series ?? { entropy: '', dependence: '' },
       },
       signals,
-      history: this.verdicts
-        .filter(({ state }, i) => state !== this.verdicts[i - 1]?.state)
+      history: own
+        .filter(({ state }, i) => state !== own[i - 1]?.state)
         .map(({ iteration, state }) => ({ iteration, state })),
       advice: adviceFor(last.state, last.regime, this.config, lastHealthy),
       calibration: this.calibration.about,
@@ -171,6 +197,7 @@ export class Monitor {
     if (from < this.verdicts.length || this.copies.size === 0) from = this.goBackTo(index);
     const fresh: TrapAlert[] = [];
     for (let i = from; i < this.track.length; i += 1) {
+      if (i === this.inherited) becalm(this.running);
       if (i % copyEvery === 0) this.copies.set(i, JSON.stringify(this.running));
       const verdict = this.judge(i);
       this.verdicts.push(verdict);
@@ -226,7 +253,7 @@ export class Monitor {
       clear,
       alert: null,
     };
-    if (level) verdict.alert = this.alertOf(level, verdict);
+    if (level && index >= this.inherited) verdict.alert = this.alertOf(level, verdict);
     return verdict;
   }
 
@@ -260,7 +287,16 @@ export class Monitor {
 
   /** The newest iteration from which to go on: before an alarm, and before the signs that come with a fall. */
   private lastHealthy(): number | null {
-    return this.verdicts.findLast(({ clear }) => clear)?.iteration ?? null;
+    return this.own.findLast(({ clear }) => clear)?.iteration ?? this.start;
+  }
+
+  /** The iteration that a fork goes on from, where its parents are known. */
+  private get start(): number | null {
+    return this.inherited > 0 ? this.track.iterations[this.inherited - 1]! : null;
+  }
+
+  private get own(): readonly Verdict[] {
+    return this.inherited > 0 ? this.verdicts.slice(this.inherited) : this.verdicts;
   }
 }
 
@@ -272,6 +308,25 @@ const newRunning = (): Running => ({
   outcome: newOutcomeMemory(),
   standing: newStanding(),
 });
+
+/** What the parents did, as far as a fork is measured by it. */
+function trackOf(parents: readonly Point[]): Track {
+  const track = new Track();
+  for (const { iteration, metrics } of parents) {
+    const kept = Object.entries(metrics).filter(
+      ([name, value]) => isInherited(name) && Number.isFinite(value),
+    );
+    track.put({ iteration, metrics: Object.fromEntries(kept) });
+  }
+  return track;
+}
+
+/** A fork begins as a healthy run: of its parents it keeps what is normal, not what they stood in. */
+function becalm(running: Running): void {
+  for (const [i, latch] of newLatches().entries())
+    Object.assign(running.latches[i]!, latch, { memory: running.latches[i]!.memory });
+  running.standing = newStanding();
+}
 
 /** Whether it has what advice asks for; a run.json of another version may lack some. */
 const isWhole = (config: unknown): config is RunConfig =>

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { EchoTrap, TrapBrief } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point } from '../echo-trap/track.ts';
-import { upgradeConfig } from '../run-config/upgrade.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
-import { runFiles, runFolder } from '../run-directory/names.ts';
+import { runFolder } from '../run-directory/names.ts';
 import { readAlerts, takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
+import { configOf, parentPoints } from './parents.ts';
 import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
@@ -99,7 +97,8 @@ export class Judge {
   /** The run's monitor, told of what was judged before: of that, nothing is raised again. */
   private follow(runId: string, judged: number): Followed {
     const known = this.followed.get(runId);
-    const followed = known?.seq === judged ? known : newlyFollowed(this.home, runId, this.calibration);
+    const followed =
+      known?.seq === judged ? known : newlyFollowed(this.database, this.home, runId, this.calibration);
     if (followed !== known) tell(this.database, runId, followed, judged);
     this.followed.delete(runId);
     this.followed.set(runId, followed);
@@ -120,7 +119,7 @@ export function judgeAnew(
 ): EchoTrap | null {
   const row = getRun(database, runId);
   if (!row || !isJudged(row)) return null;
-  const followed = newlyFollowed(home, runId, calibration);
+  const followed = newlyFollowed(database, home, runId, calibration);
   tell(database, runId, followed, row.last_seq);
   return followed.monitor.view();
 }
@@ -149,20 +148,15 @@ function keepStanding(database: HistoryDatabase, runId: string, view: EchoTrap |
   );
 }
 
-const newlyFollowed = (home: string, runId: string, calibration?: Calibration): Followed => ({
-  monitor: new Monitor(configOf(home, runId), calibration),
+const newlyFollowed = (
+  database: HistoryDatabase,
+  home: string,
+  runId: string,
+  calibration?: Calibration,
+): Followed => ({
+  monitor: new Monitor(configOf(home, runId), calibration, parentPoints(database, home, runId)),
   seq: -1,
 });
-
-/** run.json in today's form; of one that can't be read, nothing is known. */
-function configOf(home: string, runId: string): unknown {
-  try {
-    return upgradeConfig(JSON.parse(readFileSync(join(runFolder(home, runId), runFiles.config), 'utf8')))
-      .config;
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Tells a monitor of a run's stored metrics up to an event, from where it was told last, and of the trainers that began again: `rewoundTo` is the earliest iteration

@@ -7,11 +7,13 @@ import type { Alert, EchoTrap } from '../../core/contract/contract.ts';
 import { echoTrap } from '../../core/contract/echo-trap.ts';
 import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
+import type { Point } from '../../core/echo-trap/track.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
+import { seriesOf } from './fixtures/trap-series.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 const alarming = ['warning', 'collapsing', 'collapsed'];
@@ -135,6 +137,59 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     await core.supervisor.rebuild();
     expect(core.annotations.alerts('again')).toHaveLength(1);
     expect(raisedLines('again')).toHaveLength(2);
+  });
+
+  test('a fork is judged by what was normal for its parents, in whatever order runs are taken in, and alone where they are gone', async () => {
+    const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
+    const line = ({ iteration, metrics }: Point) =>
+      JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics });
+    const [first, second] = [40, 80];
+    const part = (from: number, to: number) =>
+      points.filter(({ iteration }) => iteration > from && iteration <= to);
+    const make = (
+      id: string,
+      parent: { run: string; iteration: number } | null,
+      own: readonly Point[],
+      extra = {},
+    ) => {
+      const folder = world.run(id, [journal.started(0, null, parent?.iteration ?? 0), ...own.map(line)]);
+      const start = parent
+        ? { ...baseConfig.start, run: parent.run, checkpoint: parent.iteration }
+        : baseConfig.start;
+      writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, start, parent, ...extra }));
+    };
+    // The names' order is the other way round; each has gone on after it was forked, as it fell.
+    make('z-parent', null, part(0, 200));
+    make('y-fork', { run: 'z-parent', iteration: first }, part(first, 200));
+    make('x-fork', { run: 'y-fork', iteration: second }, part(second, 200));
+    const other = { rollout: { ...baseConfig.rollout, temperature: 0.5 } };
+    make('other', { run: 'y-fork', iteration: second }, part(second, 200), other);
+
+    const whole = new Monitor(baseConfig);
+    whole.takeAll(points);
+    const alone = new Monitor(baseConfig);
+    alone.takeAll(part(second, 200));
+    expect(alone.alarms).not.toEqual(whole.alarms);
+    const warnings = (runId: string) =>
+      raisedLines(runId)
+        .filter(({ level }) => level === 'warning')
+        .map(({ iteration }) => iteration);
+    let core = await world.core();
+    for (const id of ['x-fork', 'y-fork']) expect(warnings(id), id).toEqual(whole.alarms);
+    expect(warnings('other')).toEqual(alone.alarms);
+    const state = (await core.supervisor.trap('x-fork'))!;
+    expect(state.history[0]).toEqual({ iteration: second + 1, state: 'healthy' });
+    await core.supervisor.rebuild();
+    expect(await core.supervisor.trap('x-fork')).toEqual(state);
+    expect(warnings('x-fork')).toEqual(whole.alarms);
+    await core.dispose();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    for (const id of ['y-fork', 'z-parent']) rmSync(join(world.home, 'runs', id), { recursive: true });
+    rmSync(join(world.home, 'runs/x-fork/annotations.jsonl'));
+    core = await world.core();
+    await core.supervisor.rebuild();
+    expect(warnings('x-fork')).toEqual(alone.alarms);
+    expect(world.logged).toEqual([]);
   });
 
   test('looks through what an earlier version took in without it, and at no warm start', async () => {

@@ -265,6 +265,87 @@ describe('properties of the detectors', () => {
     }
   });
 
+  describe('of a fork', () => {
+    const cut = 80;
+    const forkOf = (points: readonly Point[], at = cut) =>
+      new Monitor(
+        baseConfig,
+        undefined,
+        points.filter(({ iteration }) => iteration <= at),
+      );
+    const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
+
+    test.each(seeds)(
+      'what was normal for its parents is so for it, and only its own is told of (seed %i)',
+      (seed) => {
+        for (const fate of ['template', 'chaos'] as const) {
+          const points = seriesOf(fate, { seed, fall: 140 });
+          const fork = forkOf(points);
+          expect(fork.view()).toBeNull();
+          const told = fork.takeAll(rest(points));
+          expect(fork.alarms, fate).toEqual(monitorOf(points).alarms);
+          expect(fork.alarms[0], fate).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
+          expect(told).toEqual(fork.alerts);
+          expect(Math.min(...told.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
+          expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+          expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+          expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);
+        }
+        for (const fate of ['healthy', 'solved', 'locked'] as const) {
+          const points = seriesOf(fate, { seed });
+          const fork = forkOf(points);
+          fork.takeAll(rest(points));
+          expect(fork.alarms, fate).toEqual([]);
+        }
+      },
+    );
+
+    test('one that begins where something spoke of a fall already is judged by itself', () => {
+      const points = seriesOf('template', { fall: 140 });
+      const fork = forkOf(points, 125);
+      fork.takeAll(rest(points, 125));
+      const alone = monitorOf(rest(points, 125));
+      expect(fork.view()).toEqual(alone.view());
+      expect(fork.alerts).toEqual(alone.alerts);
+    });
+
+    test("goes back to its start where nothing of its own was healthy, and keeps its parents' normal however often it begins again", () => {
+      const points = seriesOf('chaos', { fall: 140 });
+      const whole = forkOf(points);
+      whole.takeAll(rest(points));
+      const fork = forkOf(points);
+      fork.rewind(0);
+      fork.takeAll([{ iteration: cut, metrics: { 'evaluation/frozen-lake/success_rate': 0.5 } }]);
+      fork.takeAll(rest(points).slice(0, 50));
+      fork.rewind(cut);
+      expect(fork.view()).toBeNull();
+      const restored = Monitor.restore(JSON.parse(JSON.stringify(fork.save())), baseConfig);
+      for (const point of rest(points)) restored.take(point);
+      expect(restored.view()).toEqual(whole.view());
+      expect(restored.alerts).toEqual(whole.alerts);
+      const broken = forkOf(points);
+      broken.takeAll([
+        {
+          iteration: cut + 1,
+          metrics: { ...rest(points)[0]!.metrics, 'actor/grad_norm': Number.NaN },
+        },
+      ]);
+      expect(broken.view()).toMatchObject({ state: 'collapsing', lastHealthy: cut });
+    });
+
+    test('its updates are measured by its own: it has other settings and a new optimiser', () => {
+      const points = seriesOf('healthy');
+      const steeper = rest(points).map(({ iteration, metrics }) => ({
+        iteration,
+        metrics: { ...metrics, 'actor/grad_norm': 20 * metrics['actor/grad_norm']! },
+      }));
+      const fork = forkOf(points);
+      fork.takeAll(steeper);
+      const grown = fork.view()!.signals.filter(({ name, on }) => name.startsWith('gradient') && on);
+      expect(grown).toEqual([]);
+    });
+  });
+
   test('live, in pieces, out of order, repeated or at once: the verdicts are the same', () => {
     const draw = random(5);
     for (const fate of fates) {
