@@ -138,7 +138,7 @@ const falling: readonly TrapState[] = ['collapsing', 'collapsed'];
 
 /**
  * Advice for a state; none where nothing is wrong. `notAfter`: the newest healthy iteration, null where there was none.
- * Those that wouldn't act say why; the first that acts is the preferred one.
+ * Those that wouldn't act say why; the first that acts is the preferred one. Which checkpoints there are isn't known here, so a roll-back is offered where it would act from one of them.
  */
 export function adviceFor(
   state: TrapState,
@@ -166,7 +166,7 @@ export function adviceFor(
 }
 
 function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): Advice[] {
-  const untrained = whyUntrained(config, notAfter);
+  const untrained = whyUntrained(config, config.start.run === '' ? 0 : config.start.checkpoint);
   return remedies
     .filter(({ regimes }) => regimes.includes(regime))
     .map(({ id, title, why, changes: changesOf }) => {
@@ -184,10 +184,10 @@ function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): A
     });
 }
 
-/** Why the policy stays as it is, whatever else is set, in a run that goes on from an iteration; null where it is trained. */
-function whyUntrained({ optimizer, critic, iterations }: RunConfig, from: number): string | null {
+/** Why the policy stays as it is, whatever else is set, in a run that goes on from a checkpoint; null where it is trained. */
+export function whyUntrained({ optimizer, critic, iterations }: RunConfig, from: number): string | null {
   if (optimizer.learning_rate === 0) return 'The learning rate is 0: the policy stays as it is.';
-  // A roll-back keeps no optimiser state, so a critic is warmed up again, from there at the latest.
+  // A roll-back keeps no optimiser state, so a critic is warmed up again, from there on.
   const warmup = critic.model === 'none' ? 0 : critic.warmup;
   return from + warmup >= iterations ? 'No iteration would be left in which the policy is trained.' : null;
 }

@@ -329,8 +329,8 @@ function becalm(running: Running): void {
 }
 
 /** Whether it has what advice asks for; a run.json of another version may lack some. */
-const isWhole = (config: unknown): config is RunConfig =>
-  ['optimizer', 'policy_loss', 'critic', 'kl', 'filter', 'rollout', 'environments'].every(
+export const isWhole = (config: unknown): config is RunConfig =>
+  ['start', 'optimizer', 'policy_loss', 'critic', 'kl', 'filter', 'rollout', 'environments'].every(
     (part) => typeof (config as Record<string, unknown> | null)?.[part] === 'object',
   );
 

@@ -4,7 +4,6 @@ import { isLive } from '../contract/run-facts.ts';
 import type { StoredEvent } from '../history/queries.ts';
 import type { RebuildOptions } from '../history/rebuild.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
-import { runFolder } from '../run-directory/names.ts';
 import { FollowedRun, type FollowParts } from './followed-run.ts';
 import { asThingsAre } from './shown-trap.ts';
 import { toSummary } from './summary.ts';
@@ -105,7 +104,7 @@ export class Supervisor {
     const { history, home } = this.parts;
     const trap = await history.trap(runId);
     const row = getRun(history.database, runId);
-    return trap && row ? asThingsAre(trap, runFolder(home, runId), this.isActive(row)) : null;
+    return trap && row ? asThingsAre(trap, home, runId, this.isActive(row)) : null;
   }
 
   /** Whether a trainer is at work on a run, or paused. */

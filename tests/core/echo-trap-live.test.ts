@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -190,6 +190,46 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     await core.supervisor.rebuild();
     expect(warnings('x-fork')).toEqual(alone.alarms);
     expect(world.logged).toEqual([]);
+  });
+
+  test("a roll-back is offered where the checkpoint that it goes back to leaves time for a critic's warm-up", async () => {
+    const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
+    const lines = points.map(({ iteration, metrics }) =>
+      JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
+    );
+    const monitor = new Monitor(baseConfig);
+    monitor.takeAll(points);
+    const lastHealthy = monitor.view()!.lastHealthy!;
+    const before = lastHealthy - 10;
+    const iterations = 200;
+    /** The last checkpoint from which some iteration is left in which the policy is trained is that of `latest`. */
+    const offered = async (id: string, latest: number, checkpoints: readonly number[]) => {
+      const folder = world.run(id, [journal.started(0), ...lines]);
+      const critic = { ...baseConfig.critic, model: 'full', warmup: iterations - 1 - latest };
+      writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, iterations, critic }));
+      for (const iteration of checkpoints) {
+        const checkpoint = join(folder, 'checkpoints', String(iteration).padStart(6, '0'));
+        mkdirSync(checkpoint, { recursive: true });
+        writeFileSync(join(checkpoint, 'model.safetensors'), '');
+      }
+      await core.supervisor.add(id);
+      const { advice } = (await core.supervisor.trap(id))!;
+      return advice.find(({ id: which }) => which === 'gentler_rate')!;
+    };
+    const core = await world.core();
+    expect(await offered('far', before, [0, before, lastHealthy + 5])).toMatchObject({
+      acts: true,
+      reason: null,
+    });
+    expect(await offered('near', before, [0, before, lastHealthy])).toMatchObject({
+      acts: false,
+      preferred: false,
+      reason: 'No iteration would be left in which the policy is trained.',
+    });
+    expect(await offered('none', before, [lastHealthy + 5])).toMatchObject({
+      acts: false,
+      reason: `There is no checkpoint of iteration ${lastHealthy} or before.`,
+    });
   });
 
   test('looks through what an earlier version took in without it, and at no warm start', async () => {

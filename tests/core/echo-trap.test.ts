@@ -540,12 +540,18 @@ describe('advice', () => {
       );
     expect(rollbacks(config)).not.toEqual([]);
     expect(rollbacks({ ...config, optimizer: { ...config.optimizer, learning_rate: 0 } })).toEqual([]);
-    // A fork's critic is warmed up from where the fork goes on.
+    // A fork's critic is warmed up from where the fork goes on: from the first of the run's checkpoints, if from none else.
     const ppo = findPreset('starter-frozen-lake-ppo').config;
-    const warmed = (warmup: number) => ({ ...ppo, critic: { ...ppo.critic, warmup } });
-    expect(rollbacks(warmed(ppo.iterations - 81))).not.toEqual([]);
-    expect(rollbacks(warmed(ppo.iterations - 80))).toEqual([]);
-    expect(rollbacks(config, config.iterations)).toEqual([]);
+    const warmed = (warmup: number, start = ppo.start) => ({
+      ...ppo,
+      start,
+      critic: { ...ppo.critic, warmup },
+    });
+    expect(rollbacks(warmed(ppo.iterations - 1))).not.toEqual([]);
+    expect(rollbacks(warmed(ppo.iterations))).toEqual([]);
+    const forked = { ...ppo.start, run: 'parent', checkpoint: 60 };
+    expect(rollbacks(warmed(ppo.iterations - 61, forked))).not.toEqual([]);
+    expect(rollbacks(warmed(ppo.iterations - 60, forked))).toEqual([]);
   });
 
   test('names no change that would change nothing', () => {
