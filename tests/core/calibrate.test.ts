@@ -245,6 +245,35 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(tuning).toBeUndefined();
   });
 
+  test('says where the runs to fit to are of several models', async () => {
+    const setStart = (runFolder: string, start: object) => {
+      const file = join(runFolder, 'run.json');
+      const config = JSON.parse(readFileSync(file, 'utf8'));
+      writeFileSync(file, JSON.stringify({ ...config, start: { ...config.start, ...start } }));
+    };
+    put('tuning/a', 'template');
+    const other = put('tuning/b', 'healthy', { seed: 2 });
+    // A fork begins from a checkpoint, which is no model of its own; and what judges is no matter.
+    setStart(put('tuning/c', 'healthy', { seed: 3 }), {
+      model: '/runs/a/checkpoints/000060',
+      run: 'a',
+      checkpoint: 60,
+    });
+    setStart(put('held-out/d', 'healthy', { seed: 4 }), { model: '/models/Qwen2.5-0.5B' });
+    expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
+    expect(readCalibration(world.home).about.models).toEqual(['starter on frozen-lake']);
+    setStart(other, { model: '/models/Qwen2.5-0.5B' });
+    expect(await run(folder)).toMatchObject({ status: 0, errors: '' });
+    for (const option of ['--fit', '--cross-validate']) {
+      const { errors } = await run(folder, option);
+      expect(errors, option).toContain('warning: the runs to fit to are of 2 models (Qwen2.5-0.5B, starter)');
+    }
+    expect(readCalibration(world.home).about.models).toEqual([
+      'Qwen2.5-0.5B on frozen-lake',
+      'starter on frozen-lake',
+    ]);
+  });
+
   test('fits thresholds to labelled runs, and keeps them where monitors read them', async () => {
     put('tuning/a', 'template');
     put('tuning/b', 'healthy', { seed: 2 });

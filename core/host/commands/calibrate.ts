@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { Failure } from '../../contract/failure.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import {
@@ -45,6 +45,7 @@ export function calibrate(folder: string | undefined, options: CalibrateOptions)
       `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
       'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
     );
+  if (fit || options.crossValidate) warnOfModels(parts.tuning!);
   if (fit) writeCalibration(dataFolder(home), fitted(parts.tuning!));
   const leftOut = options.crossValidate ? validated(parts.tuning!) : null;
   const calibration = readCalibration(dataFolder(home));
@@ -83,7 +84,12 @@ function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: Labelle
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
   const thresholds = fitPoints(runs, withStepsOf(runs, shippedThresholds));
-  const models = [...new Set(runs.map((run) => `${modelOf(run.config)} on ${run.environment}`))].sort();
+  const named = runs.some(({ config }) => modelOf(config))
+    ? runs.filter(({ config }) => modelOf(config))
+    : runs;
+  const models = [
+    ...new Set(named.map(({ config, environment }) => `${modelOf(config) ?? 'a model'} on ${environment}`)),
+  ].sort();
   return {
     thresholds,
     about: {
@@ -112,10 +118,20 @@ function validated(runs: readonly LabelledRun[]): Score {
   );
 }
 
-const modelOf = (config: unknown) =>
-  String((config as { start?: { model?: unknown } } | null)?.start?.model ?? 'a model')
-    .split('/')
-    .at(-1)!;
+/** Which steps are long is a model's own, and a fit takes all runs for those of one. */
+function warnOfModels(runs: readonly LabelledRun[]): void {
+  const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
+  if (models.length > 1)
+    process.stderr.write(
+      `warning: the runs to fit to are of ${models.length} models (${models.join(', ')}), and are taken for those of one: which steps are long differs from model to model. Fit to the runs of one model at a time.\n`,
+    );
+}
+
+/** The name of the model's folder; null for a fork, which begins from a checkpoint and doesn't say of what model, and where it isn't known. */
+function modelOf(config: unknown): string | null {
+  const { model, run } = (config as { start?: { model?: unknown; run?: unknown } } | null)?.start ?? {};
+  return typeof model === 'string' && model !== '' && !run ? basename(model) : null;
+}
 
 const judgeBy = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
   ours: judgeAll(runs, (run) => ourAlarms(run, thresholds)),
