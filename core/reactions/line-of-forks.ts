@@ -4,8 +4,8 @@ import { getRun } from '../history/runs-table.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 
 /**
- * How many times policies have rolled back on the way to this run: along its parents, up to one that says how many led to it. Forks of versions that didn't say so
- * are counted as far as their parents are still here.
+ * How many times policies have rolled back on the way to this run: along its parents, up to one that says how many led to it. Forks of versions that didn't say so, and
+ * those that none led to, are counted as far as their parents are still here.
  */
 export function rollbacksBefore(
   database: HistoryDatabase,

@@ -273,11 +273,11 @@ export class Reactions {
     return `Rolled back to ${planWords(deed)}.`;
   }
 
-  /** Says in the fork how many roll-backs led to it, since its parents may be deleted. */
+  /** Counts the roll-back in what the fork says of those that led to it. */
   private async carryRollbacks(runId: string, { by, fork }: Deed): Promise<void> {
     const { annotations, runs } = this.parts;
-    if (carriedRollbacks(runs.folder(fork!)) !== null) return;
     const count = this.rollbacksBefore(runId) + (by === 'policy' ? 1 : 0);
+    if ((carriedRollbacks(runs.folder(fork!)) ?? 0) >= count) return;
     await annotations.add(fork!, { type: 'rollbacks', count });
   }
 

@@ -8,8 +8,10 @@ import { lastStart } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
+import { rollbacksBefore } from '../reactions/line-of-forks.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
+import { appendAnnotation } from '../run-directory/annotations.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -71,9 +73,13 @@ export class Runs {
     }
   }
 
-  /** See {@link createRun}. */
+  /** See {@link createRun}. A fork says how many roll-backs by policy led to it, since its parents may be deleted. */
   async create(newRun: NewRun, id?: string): Promise<string> {
+    const isFork = 'run' in newRun && newRun.checkpoint !== undefined;
+    const folderOf = (parent: string) => this.folder(parent);
+    const count = isFork ? rollbacksBefore(this.parts.database, newRun.run, folderOf) : 0;
     const runId = await createRun(this.parts, newRun, id);
+    if (count > 0) appendAnnotation(this.folder(runId), { type: 'rollbacks', count });
     await this.parts.supervisor.add(runId);
     return runId;
   }

@@ -133,15 +133,26 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
   });
 
-  test('a roll-back counts on in the fork when the parent is deleted', async () => {
+  test('a roll-back counts on in the fork, and in what a person makes of that, when the parents are deleted', async () => {
     holdAt(warning);
     const runId = await begin('rollback');
     const { fork } = await untilDone(runId);
     await untilRun(core, fork!, ({ status }) => status === 'completed');
     const count = (id: string) => rollbacksBefore(core.database, id, folder);
     expect([count(runId), count(fork!)]).toEqual([0, 1]);
-    expect((await core.trash.delete([runId])).refused).toEqual([]);
-    expect(count(fork!)).toBe(1);
+    const checkpoint = iterations;
+    const byHand = await core.runs.create({
+      run: fork!,
+      checkpoint,
+      keepOptimizer: false,
+      set: { iterations: 300 },
+    });
+    const ofParent = await core.runs.create({ run: runId, checkpoint: 5, keepOptimizer: false });
+    expect([count(byHand), count(ofParent)]).toEqual([1, 0]);
+    await core.runs.start(byHand);
+    await untilRun(core, byHand, ({ status }) => status === 'completed');
+    expect((await core.trash.delete([ofParent, runId, fork!])).refused).toEqual([]);
+    expect(count(byHand)).toBe(1);
   });
 
   test('what waits in the queue lets the fork have the device first', async () => {
