@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trapRegime } from '../../core/contract/echo-trap.ts';
-import { adviceFor } from '../../core/echo-trap/advice.ts';
+import { adviceFor, whyUntrained } from '../../core/echo-trap/advice.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { applySettings, type Setting } from '../../core/run-config/settings.ts';
@@ -149,7 +149,10 @@ describe('advice says what the trainer says', () => {
     };
 
     const advice = trapRegime.options.flatMap((regime) => adviceFor('warning', regime, config, healthy));
-    const acting = new Map(advice.filter(({ acts }) => acts).map(({ id, action }) => [id, action]));
+    // As the app has it once it knows the checkpoint.
+    const untrained = whyUntrained(config, healthy) !== null;
+    const offered = advice.filter(({ acts, action }) => acts && !(untrained && action.kind === 'rollback'));
+    const acting = new Map(offered.map(({ id, action }) => [id, action]));
     for (const [id, action] of acting) {
       if (action.kind !== 'rollback') continue;
       const changes = Object.fromEntries(action.changes.map(({ path, value }) => [path, value]));
