@@ -35,6 +35,11 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     world = new World();
     alone = play(world, 'chaos');
     warning = alone.alerts.find(({ level }) => level === 'warning')!.iteration;
+    // Forks have the policy of their parent, and nothing to do by it: how fast they are must not matter.
+    const well = seriesOf('healthy', { iterations: 300 }).filter(({ iteration }) => iteration > 0);
+    const file = join(world.folder, 'well.json');
+    writeFileSync(file, JSON.stringify(well));
+    vi.stubEnv('FAKE_TRAINER_FORK_SERIES', file);
   });
   afterEach(async () => {
     vi.unstubAllEnvs();

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { number } from '../../renderer/components/format.ts';
@@ -173,7 +173,10 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   submit().click();
   await page.shown(page.saying('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   expect(submit().disabled).toBe(true);
-  appendFileSync(join(page.core.runs.folder(trained), 'evaluations/go'), '');
+  // It is queued before its trainer has made a folder.
+  const evaluations = join(page.core.runs.folder(trained), 'evaluations');
+  mkdirSync(evaluations, { recursive: true });
+  writeFileSync(join(evaluations, 'go'), '');
   await page.shown(page.saying('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
   await page.shown(() => !submit().disabled);
   const [evaluation] = await page.core.evaluations.list(trained);
