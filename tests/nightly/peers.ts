@@ -96,18 +96,22 @@ async function checkpoint() {
   );
   const far = (from: Scores[], name: keyof Scores) =>
     from.flatMap((score, row) => score[name].map((value, i) => value - theirs.float64[row]![name][i]!));
-  const compare = (name: keyof Scores, called: string) => ({
-    root_mean_square: within(
-      `${called} of a checkpoint, root mean square`,
-      rootMeanSquare(far(scores, name)),
-      1e-5,
-    ),
-    largest: within(`${called} of a checkpoint, largest`, largest(far(scores, name)), 5e-5),
-    transformers_in_float32: {
-      root_mean_square: rootMeanSquare(far(theirs.float32, name)),
-      largest: largest(far(theirs.float32, name)),
-    },
+  /** Each difference as a share of what `torch.testing.assert_close` allows float32 by itself: 1e-5, and 1.3e-6 of the value. */
+  const ofTolerance = (from: Scores[], name: keyof Scores) => {
+    const values = theirs.float64.flatMap((score) => score[name]);
+    return far(from, name).map((difference, i) => difference / (1e-5 + 1.3e-6 * Math.abs(values[i]!)));
+  };
+  const differences = (from: Scores[], name: keyof Scores) => ({
+    root_mean_square: rootMeanSquare(far(from, name)),
+    largest: largest(far(from, name)),
+    largest_of_tolerance: largest(ofTolerance(from, name)),
   });
+  const compare = (name: keyof Scores, called: string) => {
+    const found = differences(scores, name);
+    within(`${called} of a checkpoint, root mean square`, found.root_mean_square, 1e-5);
+    within(`${called} of a checkpoint, largest share of the tolerance`, found.largest_of_tolerance, 1);
+    return { ...found, transformers_in_float32: differences(theirs.float32, name) };
+  };
   return {
     ids: sequences.map((ids) => ids.length),
     logprob_differences: compare('logprobs', 'log-probabilities'),
