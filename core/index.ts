@@ -139,7 +139,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log },
   });
   const annotations = new Annotations({ history, home, supervisor });
-  const runs = new Runs({ database, home, resources, trainer, supervisor, notices });
+  const runs = new Runs({ database, history, home, resources, trainer, supervisor, notices });
   const evaluations = new Evaluations({ runs, trainer, notices, tasks });
   const episodes = new EpisodeReader();
   const models = new Models({ home, resources, runs, tasks, notices, secrets: options.secrets });

@@ -11,6 +11,8 @@ export interface Facts {
   epochs: number;
   /** Null where that isn't known. */
   learningRate: number | null;
+  /** Whether an environment is trained on: what is evaluated of another says nothing of how well training may go. */
+  isTrained: (label: string) => boolean;
 }
 
 /** Of a configuration of today's form; of one that this version can't read, as far as it says. */
@@ -25,5 +27,10 @@ export function factsOf(config: unknown): Facts {
     groups: rollout?.groups ?? 8,
     epochs: policy_loss?.epochs ?? 1,
     learningRate: optimizer?.learning_rate ?? null,
+    isTrained: isTrainedIn(Array.isArray(environments) ? environments : null),
   };
 }
+
+/** Nothing is known of a share where another program trained: its evaluations may be of anything. */
+const isTrainedIn = (environments: RunConfig['environments'] | null) => (label: string) =>
+  environments === null || environments.some((each) => each.label === label && each.share > 0);

@@ -1,7 +1,7 @@
 import type { TrapLamp } from '../contract/echo-trap.ts';
 import { detectors, type Latch } from './signals.ts';
 
-/** The four signs of the paper, each by one or more detectors; the one that is on, or else the first that is known, gives the figures. */
+/** The four signs of the paper, each by one or more detectors; the one that is on, or else the first that is known, gives the figures: while it is on, the worst that it saw. */
 const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
   { name: 'spread', by: ['spread_falls', 'groups_fail'] },
   { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },
@@ -25,7 +25,7 @@ export function lampsOf(latches: readonly Latch[]): TrapLamp[] {
       name,
       light: shown.on ? 'on' : 'off',
       series,
-      value: finite(value),
+      value: finite(shown.on ? (shown.extreme ?? value) : value),
       baseline: finite(baseline),
       since: shown.since,
     };

@@ -12,7 +12,7 @@ import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.t
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
 import { countsOf, riskOf, uneasy } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
-import { type Point, Track } from './track.ts';
+import { broken, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
 
 /** An alert as it is raised; its id follows from what it says and when, so that the same one found again is known. */
@@ -23,15 +23,6 @@ export interface TrapAlert extends AlertEvidence {
   iteration: number;
   message: string;
   level: TrapLevel;
-}
-
-/** What a monitor was told: another one made of it stands where it stood. */
-export interface SavedMonitor {
-  version: 1;
-  points: ReturnType<Track['points']>;
-  /** How many of the points are its parents'. */
-  inherited: number;
-  announced: string[];
 }
 
 /** All that goes on from one iteration to the next. */
@@ -56,7 +47,8 @@ interface Verdict {
 }
 
 /** Whether a metric says how the policy plays, or how long its steps were; others are of its updates, which a fork does by its own settings and with a new optimiser. */
-const isInherited = (name: string) => !/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate';
+const isInherited = (name: string) =>
+  name !== broken && (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
 
 /** Iterations between copies of what is running, from which a changed past is judged again. */
 const copyEvery = 64;
@@ -70,49 +62,43 @@ export class Monitor {
   private readonly facts: Facts;
   private readonly config: RunConfig | null;
   private readonly calibration: Calibration;
-  private track = new Track();
+  private readonly track: Track;
   private running: Running = newRunning();
   private verdicts: Verdict[] = [];
   /** By index: what was running before it. */
   private readonly copies = new Map<number, string>();
-  private announced = new Set<string>();
+  private readonly announced = new Set<string>();
   /** How many of the first indices are what parents did. */
-  private inherited = 0;
+  private readonly inherited: number;
 
-  /**
-   * `config`: the run's run.json in today's form, as far as it is known. `parents`: of a fork, what its parents did on the way to it. Their normal is the fork's as well, unless
-   * something spoke of a fall there already: then the fork is to show that it recovers, and is judged by itself. Only what comes later is told of.
-   */
+  /** `config`: the run's run.json in today's form, as far as it is known. `normal`: what a fork is measured by, of its parent's {@link normalAt}; only what comes later is told of. */
   constructor(
     config: unknown,
     calibration: Calibration = shippedCalibration,
-    parents: readonly Point[] = [],
+    normal: readonly TrackPoint[] = [],
   ) {
     this.facts = factsOf(config);
     this.config = isWhole(config) ? config : null;
     this.calibration = calibration;
-    const track = trackOf(parents);
-    this.track = track;
-    this.inherited = track.length;
+    this.track = Track.of(normal);
+    this.inherited = this.track.length;
     this.judgeFrom(0);
-    if (this.verdicts.findLast(({ played }) => played)?.clear) return;
-    this.track = new Track();
-    this.inherited = 0;
-    this.goBackTo(0);
   }
 
-  static restore(saved: SavedMonitor, config: unknown, calibration?: Calibration): Monitor {
-    const monitor = new Monitor(config, calibration);
-    monitor.announced = new Set(saved.announced);
-    monitor.track = Track.of(saved.points);
-    monitor.inherited = saved.inherited;
-    monitor.judgeFrom(0);
-    return monitor;
-  }
-
-  save(): SavedMonitor {
-    const { track, inherited, announced } = this;
-    return { version: 1, points: track.points(), inherited, announced: [...announced] };
+  /**
+   * What a fork from an iteration on is measured by: all that led there, of this run and of those that it goes on from. None where something spoke of a fall there already: such a fork is
+   * to show that it recovers, and measured by the best of before it would be alarmed from the start.
+   */
+  normalAt(iteration: number): TrackPoint[] {
+    const last = this.own.findLast((each) => each.played && each.iteration <= iteration);
+    if (last && !last.clear) return [];
+    return this.track
+      .points()
+      .filter((point) => point.iteration <= iteration)
+      .map(({ values, ...point }) => ({
+        ...point,
+        values: Object.fromEntries(Object.entries(values).filter(([name]) => isInherited(name))),
+      }));
   }
 
   /** Takes one more point, or one again; gives the alerts that are new. */
@@ -308,18 +294,6 @@ const newRunning = (): Running => ({
   outcome: newOutcomeMemory(),
   standing: newStanding(),
 });
-
-/** What the parents did, as far as a fork is measured by it. */
-function trackOf(parents: readonly Point[]): Track {
-  const track = new Track();
-  for (const { iteration, metrics } of parents) {
-    const kept = Object.entries(metrics).filter(
-      ([name, value]) => isInherited(name) && Number.isFinite(value),
-    );
-    track.put({ iteration, metrics: Object.fromEntries(kept) });
-  }
-  return track;
-}
 
 /** A fork begins as a healthy run: of its parents it keeps what is normal, not what they stood in. */
 function becalm(running: Running): void {

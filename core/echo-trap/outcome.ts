@@ -47,7 +47,7 @@ export function followOutcome(
   track: Track,
   index: number,
   { window: shortest, stalled_for: longest }: Thresholds,
-  { rewardRange, groups }: Facts,
+  { rewardRange, groups, isTrained }: Facts,
   memory: OutcomeMemory,
 ): Outcome {
   const names: Watched[] = ['rollout/success_rate', 'rollout/reward_mean'];
@@ -60,7 +60,7 @@ export function followOutcome(
   memory.lowest = Math.min(memory.lowest, value);
   if (recent.length >= window) memory.peak = Math.max(memory.peak, value);
   const isSuccess = series === 'rollout/success_rate';
-  const atFirst = isSuccess ? ofEvaluation * track.firstEvaluation : Number.NaN;
+  const atFirst = isSuccess ? ofEvaluation * track.firstEvaluation(isTrained) : Number.NaN;
   const peak = Math.max(memory.peak, Number.isNaN(atFirst) ? memory.peak : atFirst);
   const scale = isSuccess ? peak : (rewardRange ?? peak - memory.lowest);
   const inUnits = (difference: number) => (scale > 0 && peak > -1e308 ? difference / scale : 0);

@@ -1,9 +1,15 @@
-import { evaluatedSuccess } from '../contract/metric-facts.ts';
+import { evaluatedLabel } from '../contract/metric-facts.ts';
 
 /** A run's metrics after one iteration; those of an evaluation may come by themselves. */
 export interface Point {
   iteration: number;
   metrics: Readonly<Record<string, number>>;
+}
+
+/** What a track holds of an iteration: {@link watched} metrics and a column or two of its own. */
+export interface TrackPoint {
+  iteration: number;
+  values: Record<string, number>;
 }
 
 /** Metrics that detectors read, by the names of docs/formats/metrics.md. */
@@ -48,7 +54,7 @@ const played = watched.filter((name) => name.startsWith('rollout/'));
 
 /** Beside the watched ones: mean success of the evaluation sets, and 1 where a metric wasn't finite. */
 const evaluated = 'evaluation';
-const broken = 'broken';
+export const broken = 'broken';
 type Column = Watched | typeof evaluated | typeof broken;
 const columns: readonly Column[] = [...watched, evaluated, broken];
 
@@ -56,6 +62,8 @@ const columns: readonly Column[] = [...watched, evaluated, broken];
 export class Track {
   readonly iterations: number[] = [];
   private readonly values = new Map<Column, number[]>(columns.map((name) => [name, []]));
+  /** Success of the evaluation sets, by iteration and label: each comes by itself. */
+  private readonly evaluations = new Map<number, Map<string, number>>();
 
   get length(): number {
     return this.iterations.length;
@@ -63,16 +71,34 @@ export class Track {
 
   /** Takes a point in; one of a known iteration replaces what it names. Gives the first index that it changes, null where it says nothing that is watched. */
   put({ iteration, metrics }: Point): number | null {
+    if (!Number.isFinite(iteration)) return null;
     const found = columnsOf(metrics);
-    if (found.size === 0 || !Number.isFinite(iteration)) return null;
+    const success = this.evaluate(iteration, metrics);
+    if (success !== null) found.set(evaluated, success);
+    if (found.size === 0) return null;
     let index = this.length;
     while (index > 0 && this.iterations[index - 1]! >= iteration) index -= 1;
-    if (this.iterations[index] !== iteration) {
+    const isKnown = this.iterations[index] === iteration;
+    if (!isKnown) {
       insert(this.iterations, index, iteration);
       for (const values of this.values.values()) insert(values, index, Number.NaN);
     }
     for (const [name, value] of found) this.values.get(name)![index] = value;
-    return index;
+    // Of evaluations only the first is looked at: a later one of an iteration that was judged changes nothing.
+    const isIdle = isKnown && index > 0 && found.size === 1 && found.has(evaluated);
+    return isIdle ? null : index;
+  }
+
+  /** Takes in what a point says of evaluations; gives the mean over all sets of its iteration, null where it says nothing. */
+  private evaluate(iteration: number, metrics: Point['metrics']): number | null {
+    const told = Object.entries(metrics).flatMap(([name, value]): [string, number][] => {
+      const label = evaluatedLabel(name);
+      return label !== undefined && Number.isFinite(value) ? [[label, value]] : [];
+    });
+    if (told.length === 0) return null;
+    const sets = new Map([...(this.evaluations.get(iteration) ?? []), ...told]);
+    this.evaluations.set(iteration, sets);
+    return mean([...sets.values()]);
   }
 
   /** Forgets all after an iteration. */
@@ -80,6 +106,7 @@ export class Track {
     let length = this.length;
     while (length > 0 && this.iterations[length - 1]! > iteration) length -= 1;
     this.iterations.length = length;
+    for (const at of this.evaluations.keys()) if (at > iteration) this.evaluations.delete(at);
     for (const values of this.values.values()) values.length = length;
   }
 
@@ -98,9 +125,11 @@ export class Track {
     return played.some((name) => !Number.isNaN(this.at(name, index)));
   }
 
-  /** Success of the evaluation that the run began with; NaN where there was none. */
-  get firstEvaluation(): number {
-    return this.values.get(evaluated)![0] ?? Number.NaN;
+  /** Success of the evaluation that the run began with, over the sets that count; NaN where there was none. */
+  firstEvaluation(counts: (label: string) => boolean): number {
+    const sets = this.evaluations.get(this.iterations[0] ?? Number.NaN);
+    if (!sets) return this.values.get(evaluated)![0] ?? Number.NaN;
+    return mean([...sets].flatMap(([label, success]) => (counts(label) ? success : [])));
   }
 
   /** The last `count` known values up to an index, oldest first; gaps are looked past, but no further than four times as many iterations. */
@@ -120,22 +149,21 @@ export class Track {
   }
 
   /** Every point, so that a track made of them is the same. */
-  points(): { iteration: number; values: [string, number][] }[] {
-    return this.iterations.map((iteration, index) => ({
-      iteration,
-      values: columns.flatMap((name): [string, number][] => {
-        const value = this.values.get(name)![index]!;
-        return Number.isNaN(value) ? [] : [[name, value]];
-      }),
-    }));
+  points(): TrackPoint[] {
+    return this.iterations.map((iteration, index) => {
+      const found = columns.filter((name) => !Number.isNaN(this.values.get(name)![index]!));
+      return {
+        iteration,
+        values: Object.fromEntries(found.map((name) => [name, this.values.get(name)![index]!])),
+      };
+    });
   }
 
-  static of(points: ReturnType<Track['points']>): Track {
+  static of(points: readonly TrackPoint[]): Track {
     const track = new Track();
-    for (const { iteration, values } of points) {
+    for (const { iteration, values } of [...points].sort((a, b) => a.iteration - b.iteration)) {
       track.iterations.push(iteration);
-      const known = new Map(values);
-      for (const [name, column] of track.values) column.push(known.get(name) ?? Number.NaN);
+      for (const [name, column] of track.values) column.push(values[name] ?? Number.NaN);
     }
     return track;
   }
@@ -149,8 +177,6 @@ function columnsOf(metrics: Point['metrics']): Map<Column, number> {
     if (Number.isFinite(value)) found.set(name, value);
     found.set(broken, Number.isFinite(value) ? (found.get(broken) ?? 0) : 1);
   }
-  const success = evaluatedSuccess(metrics);
-  if (success !== undefined) found.set(evaluated, success);
   return found;
 }
 

@@ -2,12 +2,12 @@ import type { EchoTrap, TrapBrief } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
-import type { Point } from '../echo-trap/track.ts';
+import type { Point, TrackPoint } from '../echo-trap/track.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { readAlerts, takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import { configOf, parentPoints } from './parents.ts';
+import { configOf, readNormal } from './normal.ts';
 import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
@@ -89,6 +89,12 @@ export class Judge {
     return judged < 0 ? null : this.follow(runId, judged).monitor.view();
   }
 
+  /** What a fork of a run is measured by: {@link Monitor.normalAt}, of what was judged. */
+  normalAt(runId: string, iteration: number): TrackPoint[] {
+    const judged = judgedUpTo(this.database, runId);
+    return judged < 0 ? [] : this.follow(runId, judged).monitor.normalAt(iteration);
+  }
+
   /** The history of a run is made again: what was seen of the old one says nothing. */
   forget(runId: string): void {
     this.followed.delete(runId);
@@ -97,8 +103,7 @@ export class Judge {
   /** The run's monitor, told of what was judged before: of that, nothing is raised again. */
   private follow(runId: string, judged: number): Followed {
     const known = this.followed.get(runId);
-    const followed =
-      known?.seq === judged ? known : newlyFollowed(this.database, this.home, runId, this.calibration);
+    const followed = known?.seq === judged ? known : newlyFollowed(this.home, runId, this.calibration);
     if (followed !== known) tell(this.database, runId, followed, judged);
     this.followed.delete(runId);
     this.followed.set(runId, followed);
@@ -119,7 +124,7 @@ export function judgeAnew(
 ): EchoTrap | null {
   const row = getRun(database, runId);
   if (!row || !isJudged(row)) return null;
-  const followed = newlyFollowed(database, home, runId, calibration);
+  const followed = newlyFollowed(home, runId, calibration);
   tell(database, runId, followed, row.last_seq);
   return followed.monitor.view();
 }
@@ -148,13 +153,8 @@ function keepStanding(database: HistoryDatabase, runId: string, view: EchoTrap |
   );
 }
 
-const newlyFollowed = (
-  database: HistoryDatabase,
-  home: string,
-  runId: string,
-  calibration?: Calibration,
-): Followed => ({
-  monitor: new Monitor(configOf(home, runId), calibration, parentPoints(database, home, runId)),
+const newlyFollowed = (home: string, runId: string, calibration?: Calibration): Followed => ({
+  monitor: new Monitor(configOf(home, runId), calibration, readNormal(home, runId)),
   seq: -1,
 });
 

@@ -1,6 +1,7 @@
 import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { usableCalibration } from '../echo-trap/calibration.ts';
+import type { TrackPoint } from '../echo-trap/track.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
@@ -79,6 +80,10 @@ export class History implements HistoryWriter {
 
   async trap(runId: string): Promise<EchoTrap | null> {
     return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
+  }
+
+  async normalAt(runId: string, iteration: number): Promise<TrackPoint[]> {
+    return this.writer ? this.writer.normalAt(runId, iteration) : [];
   }
 
   async indexEpisodes(): Promise<boolean> {

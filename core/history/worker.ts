@@ -21,10 +21,10 @@ function serve(): void {
 
 async function answer(
   writer: HistoryWriter,
-  { id, name, runId }: Exclude<WriterRequest, { abort: number }>,
+  { id, name, runId, iteration }: Exclude<WriterRequest, { abort: number }>,
 ): Promise<void> {
   try {
-    say({ id, value: await (name === 'rebuild' ? rebuild(writer, id) : writer[name](runId)) });
+    say({ id, value: await (name === 'rebuild' ? rebuild(writer, id) : writer[name](runId, iteration)) });
   } catch (error) {
     say({ id, error: portable(error) });
   }

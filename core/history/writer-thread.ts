@@ -11,7 +11,9 @@ export interface WriterData {
   calibration?: Calibration | undefined;
 }
 
-export type WriterRequest = { id: number; name: keyof HistoryWriter; runId: string } | { abort: number };
+export type WriterRequest =
+  | { id: number; name: keyof HistoryWriter; runId: string; iteration: number }
+  | { abort: number };
 
 /** What of an error gets from one thread to another: there, nothing but name and message would. */
 export type PortableError = { message: string } & Partial<
@@ -63,6 +65,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
     takeIn: async (runId) => (await living()).call('takeIn', runId),
     takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
     trap: async (runId) => (await living()).call('trap', runId),
+    normalAt: async (runId, iteration) => (await living()).call('normalAt', runId, { iteration }),
     indexEpisodes: async () => (await living()).call('indexEpisodes'),
     rebuild: async (options) => (await living()).call('rebuild', '', options),
     async close() {
@@ -99,7 +102,7 @@ class WriterThread {
   call<N extends keyof HistoryWriter>(
     name: N,
     runId = '',
-    { progress, signal }: RebuildOptions = {},
+    { progress, signal, iteration = 0 }: RebuildOptions & { iteration?: number } = {},
   ): ReturnType<HistoryWriter[N]> {
     const id = ++this.lastId;
     const send = (request: WriterRequest) => this.worker.postMessage(request);
@@ -109,7 +112,7 @@ class WriterThread {
       this.pending.set(id, { resolve, reject, progress });
       // Who waits for an answer keeps the process; an idle thread doesn't.
       this.worker.ref();
-      send({ id, name, runId });
+      send({ id, name, runId, iteration });
       signal?.addEventListener('abort', abort);
     });
     return answered

@@ -4,7 +4,7 @@ import { getRun } from '../history/runs-table.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 
 /**
- * How many times policies have rolled back on the way to this run: along its parents, up to one that says how many led to it. Forks of versions that didn't say so, and
+ * How many times policies have rolled back on the way to this run: along the runs that it goes on from, up to one that says how many led to it. A copy goes on from none. Forks of versions that didn't say so, and
  * those that none led to, are counted as far as their parents are still here.
  */
 export function rollbacksBefore(
@@ -18,8 +18,11 @@ export function rollbacksBefore(
     line.add(id);
     const carried = carriedRollbacks(folderOf(id));
     if (carried !== null) return count + carried;
-    const parent = JSON.parse(getRun(database, id)?.parent ?? 'null') as { run: string } | null;
-    if (!parent) break;
+    const parent = JSON.parse(getRun(database, id)?.parent ?? 'null') as {
+      run: string;
+      iteration: number | null;
+    } | null;
+    if (!parent || parent.iteration === null) break;
     const made = readReactions(database, parent.run).some(
       ({ fork, by, action }) => fork === id && by === 'policy' && action === 'rollback',
     );

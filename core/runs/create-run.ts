@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { normalText } from '../history/normal.ts';
 import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
@@ -10,9 +11,11 @@ import { findPreset, type Preset, presets } from '../run-config/presets.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
+import { appendAnnotation } from '../run-directory/annotations.ts';
 import { newRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { forkConfig } from './fork.ts';
+import type { Inheritance } from './inheritance.ts';
 import { modelDigest, weightsIndex, wholeWeights } from './model-digest.ts';
 import { runUnknown } from './runs.ts';
 
@@ -30,13 +33,21 @@ export interface Origin {
   preset: Preset | null;
 }
 
+/** What is to be known of a run besides its configuration, once that is. */
+export type Inherit = (config: RunConfig) => Promise<Inheritance | null>;
+
 /**
  * Makes a run directory and gives its id, which may be named; starts nothing. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`, `config_invalid`, `model_missing`, what
  * `modelDigest` throws or what the trainer finds wrong with the configuration or the model folder, and then has changed nothing.
  */
-export async function createRun(parts: CreateRunParts, newRun: NewRun, runId?: string): Promise<string> {
+export async function createRun(
+  parts: CreateRunParts,
+  newRun: NewRun,
+  runId?: string,
+  inherit: Inherit = async () => null,
+): Promise<string> {
   const config = await prepareConfig(parts, newRun);
-  return writeRun(parts.home, config, runId ?? newRunId(config.preset));
+  return writeRun(parts.home, config, runId ?? newRunId(config.preset), await inherit(config));
 }
 
 /** The configuration that a run is made with: checked, its folders absolute, its model's weights known by their digest. Throws as {@link createRun} does. */
@@ -142,11 +153,16 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
 }
 
 /** The directory appears under its name by one rename, whole. */
-function writeRun(home: string, config: RunConfig, runId: string): string {
+function writeRun(home: string, config: RunConfig, runId: string, inheritance: Inheritance | null): string {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   mkdirSync(partial, { recursive: true });
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
+    const { normal = [], rollbacks = 0 } = inheritance ?? {};
+    const { run, checkpoint: iteration } = config.start;
+    if (normal.length > 0)
+      writeFileSync(join(partial, runFiles.normal), normalText({ run, iteration }, normal), { flush: true });
+    if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });
     renameSync(partial, runFolder(home, runId));
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
-import { rollbacksBefore } from '../reactions/line-of-forks.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { appendAnnotation } from '../run-directory/annotations.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { createRun, type NewRun } from './create-run.ts';
+import { inheritanceOf } from './inheritance.ts';
 import type { Supervisor } from './supervisor.ts';
 import { waitForEvent } from './wait.ts';
 
@@ -24,6 +24,7 @@ const patience = 60_000;
 
 export interface RunsParts {
   database: HistoryDatabase;
+  history: Pick<History, 'normalAt'>;
   home: string;
   resources: string;
   trainer: Trainer;
@@ -73,13 +74,9 @@ export class Runs {
     }
   }
 
-  /** See {@link createRun}. A fork says how many roll-backs by policy led to it, since its parents may be deleted. */
+  /** See {@link createRun}. */
   async create(newRun: NewRun, id?: string): Promise<string> {
-    const isFork = 'run' in newRun && newRun.checkpoint !== undefined;
-    const folderOf = (parent: string) => this.folder(parent);
-    const count = isFork ? rollbacksBefore(this.parts.database, newRun.run, folderOf) : 0;
-    const runId = await createRun(this.parts, newRun, id);
-    if (count > 0) appendAnnotation(this.folder(runId), { type: 'rollbacks', count });
+    const runId = await createRun(this.parts, newRun, id, (config) => inheritanceOf(this.parts, config));
     await this.parts.supervisor.add(runId);
     return runId;
   }

@@ -1,7 +1,7 @@
 import type { Advice, EchoTrap } from '../contract/contract.ts';
 import { whyUntrained } from '../echo-trap/advice.ts';
 import { isWhole } from '../echo-trap/monitor.ts';
-import { configOf } from '../history/parents.ts';
+import { configOf } from '../history/normal.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { checkpointsOf } from './checkpoints.ts';
 

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -139,32 +139,24 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(raisedLines('again')).toHaveLength(2);
   });
 
-  test('a fork is judged by what was normal for its parents, in whatever order runs are taken in, and alone where they are gone', async () => {
+  test('a fork is judged by what was normal for its parents when it was made, whatever becomes of them', async () => {
     const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
-    const line = ({ iteration, metrics }: Point) =>
-      JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics });
     const [first, second] = [40, 80];
     const part = (from: number, to: number) =>
       points.filter(({ iteration }) => iteration > from && iteration <= to);
-    const make = (
-      id: string,
-      parent: { run: string; iteration: number } | null,
-      own: readonly Point[],
-      extra = {},
-    ) => {
-      const folder = world.run(id, [journal.started(0, null, parent?.iteration ?? 0), ...own.map(line)]);
-      const start = parent
-        ? { ...baseConfig.start, run: parent.run, checkpoint: parent.iteration }
-        : baseConfig.start;
-      writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...baseConfig, start, parent, ...extra }));
+    const folder = (id: string) => join(world.home, 'runs', id);
+    /** Writes what a trainer would have, and a checkpoint to go on from. */
+    const train = (id: string, own: readonly Point[], checkpoint: number, from = 0) => {
+      const lines = own.map(({ iteration, metrics }) =>
+        JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
+      );
+      const all = [journal.started(from, null, from), ...lines];
+      writeFileSync(join(folder(id), 'events.jsonl'), all.map((line) => `${line}\n`).join(''));
+      const at = join(folder(id), 'checkpoints', String(checkpoint).padStart(6, '0'));
+      mkdirSync(at, { recursive: true });
+      for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
+        writeFileSync(join(at, file), '{}');
     };
-    // The names' order is the other way round; each has gone on after it was forked, as it fell.
-    make('z-parent', null, part(0, 200));
-    make('y-fork', { run: 'z-parent', iteration: first }, part(first, 200));
-    make('x-fork', { run: 'y-fork', iteration: second }, part(second, 200));
-    const other = { rollout: { ...baseConfig.rollout, temperature: 0.5 } };
-    make('other', { run: 'y-fork', iteration: second }, part(second, 200), other);
-
     const whole = new Monitor(baseConfig);
     whole.takeAll(points);
     const alone = new Monitor(baseConfig);
@@ -174,21 +166,48 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
       raisedLines(runId)
         .filter(({ level }) => level === 'warning')
         .map(({ iteration }) => iteration);
+
+    world.run('parent');
+    train('parent', points, first);
     let core = await world.core();
-    for (const id of ['x-fork', 'y-fork']) expect(warnings(id), id).toEqual(whole.alarms);
+    const fork = (run: string, checkpoint: number, id: string, set = {}) =>
+      core.runs.create({ run, checkpoint, keepOptimizer: false, set }, id);
+    await fork('parent', first, 'fork');
+    train('fork', part(first, 200), second, first);
+    await core.supervisor.refresh('fork');
+    await fork('fork', second, 'fork-of-fork');
+    // It plays in another way, so what was normal there is not so here.
+    await fork('fork', second, 'other', { 'rollout.temperature': 0.5 });
+    expect(existsSync(join(folder('other'), 'normal.json'))).toBe(false);
+    for (const id of ['fork-of-fork', 'other']) train(id, part(second, 120), 120, second);
+    for (const id of ['fork-of-fork', 'other']) await core.supervisor.refresh(id);
+    const early = whole.alarms[0]!;
+    expect(early).toBeGreaterThan(120);
+
+    // The parents go, and the app is started again before the alarm.
+    await core.dispose();
+    for (const id of ['fork', 'parent']) rmSync(folder(id), { recursive: true });
+    core = await world.core();
+    for (const id of ['fork-of-fork', 'other']) {
+      train(id, part(second, 200), 120, second);
+      await core.supervisor.refresh(id);
+    }
+    expect(warnings('fork-of-fork')).toEqual(whole.alarms);
     expect(warnings('other')).toEqual(alone.alarms);
-    const state = (await core.supervisor.trap('x-fork'))!;
+    const state = (await core.supervisor.trap('fork-of-fork'))!;
     expect(state.history[0]).toEqual({ iteration: second + 1, state: 'healthy' });
     await core.supervisor.rebuild();
-    expect(await core.supervisor.trap('x-fork')).toEqual(state);
-    expect(warnings('x-fork')).toEqual(whole.alarms);
+    expect(await core.supervisor.trap('fork-of-fork')).toEqual(state);
+    expect(warnings('fork-of-fork')).toEqual(whole.alarms);
+    // A file that can't be used is as none.
     await core.dispose();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
-    for (const id of ['y-fork', 'z-parent']) rmSync(join(world.home, 'runs', id), { recursive: true });
-    rmSync(join(world.home, 'runs/x-fork/annotations.jsonl'));
+    writeFileSync(
+      join(folder('fork-of-fork'), 'normal.json'),
+      '{"version": 1, "points": [{"iteration": "x"}]}',
+    );
     core = await world.core();
     await core.supervisor.rebuild();
-    expect(warnings('x-fork')).toEqual(alone.alarms);
+    expect((await core.supervisor.trap('fork-of-fork'))!.history).toEqual(alone.view()!.history);
     expect(world.logged).toEqual([]);
   });
 

@@ -257,22 +257,47 @@ describe('properties of the detectors', () => {
       for (let trial = 0; trial < 4; trial += 1) {
         const cut = Math.floor(draw() * points.length);
         const first = monitorOf(points.slice(0, cut));
-        const second = Monitor.restore(JSON.parse(JSON.stringify(first.save())), baseConfig);
-        const told = second.takeAll(points.slice(cut));
-        expect(second.view()).toEqual(whole.view());
-        expect([...first.alerts, ...told]).toEqual(whole.alerts);
+        const before = first.alerts;
+        const told = first.takeAll(points.slice(cut));
+        expect(first.view()).toEqual(whole.view());
+        expect([...before, ...told]).toEqual(whole.alerts);
       }
     }
   });
 
+  test('sets that are evaluated one after the other say what they say together, and only those of trained environments', () => {
+    const mixed = structuredClone(findPreset('starter-mixed').config);
+    const [lake, bandit] = mixed.environments.map(({ label }) => `evaluation/${label}/success_rate`);
+    const constant = (first: Record<string, number>) => [
+      { iteration: 0, metrics: first },
+      ...Array.from({ length: 120 }, (_, i) => ({
+        iteration: i + 1,
+        metrics: { 'rollout/success_rate': 0.5, 'rollout/reward_std_in_group': 0.3, 'rollout/entropy': 0.3 },
+      })),
+    ];
+    const sets = { [lake!]: 0.2, [bandit!]: 0.9 };
+    const [start, ...rest] = constant(sets);
+    const apart = Object.entries(sets).map(([name, value]) => ({ ...start!, metrics: { [name]: value } }));
+    for (const order of [apart, apart.toReversed()]) {
+      const monitor = new Monitor(mixed);
+      for (const point of [...order, ...rest]) monitor.take(point);
+      expect(monitor.view()).toEqual(monitorOf([start!, ...rest], mixed).view());
+      expect(monitor.alerts).toEqual([]);
+    }
+    // An environment that isn't trained on is played far better from the start; of another program's run nobody knows which are.
+    const elsewhere = constant({ 'evaluation/elsewhere/success_rate': 0.98 });
+    const imported = { task: 'imported', environments: [{ label: 'elsewhere', type: 'imported' }] };
+    for (const config of [mixed, imported]) expect(monitorOf(elsewhere, config).alerts).toEqual([]);
+  });
+
   describe('of a fork', () => {
     const cut = 80;
-    const forkOf = (points: readonly Point[], at = cut) =>
-      new Monitor(
-        baseConfig,
-        undefined,
-        points.filter(({ iteration }) => iteration <= at),
-      );
+    const parentOf = (points: readonly Point[], config: unknown = baseConfig) => monitorOf(points, config);
+    /** As its file comes back. */
+    const forkFrom = (parent: Monitor, at: number) =>
+      new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.normalAt(at))));
+    // The parent has gone on.
+    const forkOf = (points: readonly Point[], at = cut) => forkFrom(parentOf(points), at);
     const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
 
     test.each(seeds)(
@@ -319,10 +344,10 @@ describe('properties of the detectors', () => {
       fork.takeAll(rest(points).slice(0, 50));
       fork.rewind(cut);
       expect(fork.view()).toBeNull();
-      const restored = Monitor.restore(JSON.parse(JSON.stringify(fork.save())), baseConfig);
-      for (const point of rest(points)) restored.take(point);
-      expect(restored.view()).toEqual(whole.view());
-      expect(restored.alerts).toEqual(whole.alerts);
+      for (const point of rest(points)) fork.take(point);
+      // What it evaluated of its own start is known of it besides, and changes nothing that is said.
+      expect(fork.states).toEqual(whole.states);
+      expect(fork.alerts).toEqual(whole.alerts);
       const broken = forkOf(points);
       broken.takeAll([
         {
@@ -331,6 +356,42 @@ describe('properties of the detectors', () => {
         },
       ]);
       expect(broken.view()).toMatchObject({ state: 'collapsing', lastHealthy: cut });
+    });
+
+    test('what its parent was warned by counts at the fork, updates and settings and all', () => {
+      const points = seriesOf('healthy');
+      const at = (iteration: number, metrics: object) =>
+        points.map((point) =>
+          point.iteration === iteration ? { ...point, metrics: { ...point.metrics, ...metrics } } : point,
+        );
+      expect(parentOf(points).normalAt(cut)).toHaveLength(cut + 1);
+      expect(parentOf(at(cut, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).toEqual([]);
+      expect(parentOf(at(cut + 1, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).not.toEqual([]);
+      // The same episodes, made by steps so long that they are a warning by themselves with little more.
+      const chaos = seriesOf('chaos', { fall: 140 });
+      const gentle = structuredClone(baseConfig);
+      gentle.optimizer.learning_rate /= 100;
+      const warned = parentOf(chaos).alarms[0]!;
+      expect(parentOf(chaos).normalAt(warned)).toEqual([]);
+      expect(parentOf(chaos, gentle).alarms[0] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(warned);
+    });
+
+    test('a fork of a fork is measured as that one was, from where that one is measured', () => {
+      const points = seriesOf('template', { fall: 140 });
+      const [middle, young] = [forkOf(points, 40), forkOf(points, 40)];
+      middle.takeAll(rest(points, 40));
+      const last = forkFrom(middle, cut);
+      last.takeAll(rest(points));
+      expect(last.alarms).toEqual(monitorOf(points).alarms);
+      // Of one that has done nothing yet, all that it was given.
+      expect(young.normalAt(40)).toEqual(forkOf(points, 40).normalAt(40));
+      // One that was judged by itself hands on its own alone: how its parent fell is nobody's normal.
+      const alone = forkOf(points, 125);
+      const recovered = seriesOf('healthy', { iterations: 260 }).filter(({ iteration }) => iteration > 125);
+      alone.takeAll(recovered);
+      expect(alone.normalAt(200).map(({ iteration }) => iteration)).toEqual(
+        Array.from({ length: 75 }, (_, i) => 126 + i),
+      );
     });
 
     test('its updates are measured by its own: it has other settings and a new optimiser', () => {

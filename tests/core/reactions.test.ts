@@ -12,12 +12,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RunSummary, TrapReaction } from '../../core/contract/contract.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
-import type { Monitor } from '../../core/echo-trap/monitor.ts';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { readReactions } from '../../core/history/annotations.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';
 import { rollbacksBefore } from '../../core/reactions/line-of-forks.ts';
 import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
+import { findPreset } from '../../core/run-config/presets.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
@@ -153,10 +154,16 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       set: { iterations: 300 },
     });
     const ofParent = await core.runs.create({ run: runId, checkpoint: 5, keepOptimizer: false });
-    expect([count(byHand), count(ofParent)]).toEqual([1, 0]);
+    // The same from a whole configuration, as a study makes it; and one that begins anew with the fork's settings.
+    const ofConfig = await core.runs.create({ config: configOf(byHand) });
+    const { start } = findPreset(preset).config;
+    const anew = await core.runs.create({
+      config: { ...configOf(fork!), start, parent: { run: fork!, iteration: 0 } },
+    });
+    expect([byHand, ofParent, ofConfig, anew].map(count)).toEqual([1, 0, 1, 0]);
     await core.runs.start(byHand);
     await untilRun(core, byHand, ({ status }) => status === 'completed');
-    expect((await core.trash.delete([ofParent, runId, fork!])).refused).toEqual([]);
+    expect((await core.trash.delete([ofParent, anew, ofConfig, runId, fork!])).refused).toEqual([]);
     expect(count(byHand)).toBe(1);
   });
 
@@ -219,7 +226,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const config = {
       ...baseConfig,
       iterations,
-      start: { ...baseConfig.start, model: join(world.resources, 'starter') },
+      start: { ...baseConfig.start, model: join(world.resources, 'starter'), run, checkpoint: 5 },
       parent: { run, iteration: 5 },
       rollout: { ...rollout, groups: 1, group_size: 4 },
       policy_loss: { ...policy_loss, mini_batch: 4 },
@@ -233,7 +240,11 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     ['whose parents are gone', ['third'], { third: 2 }],
     ['whose line is cut above its parent', ['second', 'third'], { second: 1 }],
   ])('a run that two roll-backs led to is paused: one %s', async (_, here, carried) => {
-    holdAt(warning);
+    const forked = seriesOf('chaos', { iterations }).filter(({ iteration }) => iteration > 5);
+    const third = new Monitor(baseConfig);
+    third.takeAll(forked);
+    writeFileSync(join(world.folder, 'well.json'), JSON.stringify(forked));
+    vi.stubEnv('FAKE_TRAINER_FORK_HOLD', String(third.alarms[0]));
     const line = ['', 'first', 'second', 'third'];
     for (const id of here) {
       const parent = line[line.indexOf(id) - 1]!;

@@ -5,7 +5,7 @@ import type { TrapLevel } from '../../core/contract/contract.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import * as journal from '../core/fixtures/journal.ts';
-import { play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
+import { holdAt, play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
 import { type Fate, seriesOf } from '../core/fixtures/trap-series.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
@@ -145,7 +145,8 @@ test('a roll-back asks, goes on as a fork, and both curves are shown', async () 
 });
 
 test('what a policy did stands in the panel', async () => {
-  play(page.world, 'template');
+  // The trainer waits where the alarm comes, or it could be done before anybody has looked.
+  holdAt(play(page.world, 'template').alarms[0]!);
   const { core } = page;
   core.reactions.work();
   const runId = await core.runs.create({ preset, set: { ...small, reaction: 'pause' } });

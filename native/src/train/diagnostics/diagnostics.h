@@ -13,7 +13,7 @@ namespace starpo {
 // Whether this iteration is one of every diagnostics.every.
 bool is_diagnosed(const RunConfig&, int iteration);
 
-// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes, since small iterations have less time to give away, and always enough to compare.
+// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes (small iterations have less time to give away), but 8: fewer can't be compared.
 int diagnosed_samples(const RunConfig&);
 
 // What can't be counted from episodes but must be computed, on samples of diagnosed_samples' size, before an update changes the policy: diagnostics/*. Nothing random is drawn and nothing of the
