@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './lib/checks.mjs';
@@ -52,8 +53,8 @@ async function runVitest(projects, show) {
 }
 
 /**
- * Tests make and delete files by the ten thousand, which takes a disk's file system a tenth of all their time and one in memory next to none. Where TMPDIR names a place, or there is little room, they stay
- * where they are.
+ * Tests make and delete files by the ten thousand, which takes a disk's file system a tenth of all their time and one in memory next to none. Where TMPDIR names a place, there is little room, or no program
+ * may run from there, they stay where they are.
  */
 function keepFilesInMemory() {
   const memory = '/dev/shm';
@@ -63,8 +64,12 @@ function keepFilesInMemory() {
   const { type, bavail, bsize } = statfsSync(memory);
   if (type !== tmpfs || bavail * bsize < room || freemem() < 2 * room) return;
   const folder = mkdtempSync(join(memory, 'starpo-tests-'));
-  process.env.TMPDIR = folder;
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  // In containers, and on machines that are kept tight, it may be that no program runs from there.
+  const program = join(folder, 'program');
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
+  if (spawnSync(program).status !== 0) return;
+  process.env.TMPDIR = folder;
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 }
 
