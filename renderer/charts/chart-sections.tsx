@@ -1,14 +1,11 @@
 import { memo, type ReactNode, useMemo, useState } from 'react';
 import { Icon } from '../components/icon.tsx';
-import { Chart, type ChartProps } from './chart.tsx';
+import { Chart, type ChartItem } from './chart.tsx';
 import { ChartActions } from './chart-actions.tsx';
 import { ChartDialog } from './chart-dialog.tsx';
 import styles from './chart-sections.module.css';
 import type { ChartMark } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
-
-/** A chart and what it shows. */
-export type ChartItem = Omit<ChartProps, 'actions' | 'height' | 'marks'>;
 
 export interface ChartGroup {
   id: string;

@@ -26,7 +26,7 @@ import { useInView } from './use-in-view.ts';
 
 const heights: Record<ChartSize, number> = { small: 140, medium: 176, large: 260 };
 
-export interface ChartProps {
+interface ChartProps {
   spec: ChartSpec;
   traces: readonly Trace[];
   axis: AxisKind;
@@ -43,6 +43,9 @@ export interface ChartProps {
   /** Whether its lines are named with their values; many are named elsewhere. */
   legend?: boolean;
 }
+
+/** A chart and what it shows, wherever it stands. */
+export type ChartItem = Omit<ChartProps, 'actions' | 'height' | 'marks'>;
 
 const noMarks: readonly ChartMark[] = [];
 const noReferences: readonly Reference[] = [];

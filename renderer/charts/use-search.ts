@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { ChartItem } from './chart-sections.tsx';
+import type { ChartItem } from './chart.tsx';
 
 export interface ChartSearch {
   text: string;

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState, useSyncExternalStore } from 'react';
 import { shapeOf } from '../../charts/axes.ts';
-import { type ChartGroup, type ChartItem, ChartSections } from '../../charts/chart-sections.tsx';
+import type { ChartItem } from '../../charts/chart.tsx';
+import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx';
 import type { ChartSpec } from '../../charts/chart-specs.ts';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import { GroupSeries, type Spread } from '../../charts/group-series.ts';
@@ -14,7 +15,7 @@ import { Empty } from '../../components/basics.tsx';
 import { ChartsView } from '../../views/charts-view.tsx';
 import { alertMark } from '../run/chart-marks.ts';
 import styles from './compare-page.module.css';
-import type { Compared } from './compare-page.tsx';
+import type { Compared } from './compared-list.tsx';
 import { type Grouping, groupings } from './config-diff.ts';
 
 /** Runs of which every alarm is marked. */

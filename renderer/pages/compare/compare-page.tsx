@@ -1,22 +1,15 @@
 import { useEffect, useMemo, useState } from 'react';
-import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { sampleRunId } from '../../../core/contract/contract.ts';
 import { Empty } from '../../components/basics.tsx';
 import { navigate } from '../../router.ts';
 import { findRun, useApp } from '../../stores/app-store.ts';
 import { useSample } from '../../stores/use-sample.ts';
-import { type ComparedRun, useComparedRuns } from '../../views/compared-runs.ts';
+import { useComparedRuns } from '../../views/compared-runs.ts';
 import { CompareCharts } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
 import { RunChoice } from './compare-with.tsx';
-import { ComparedList } from './compared-list.tsx';
+import { type Compared, ComparedList } from './compared-list.tsx';
 import { ConfigTable } from './config-table.tsx';
-
-/** One of the runs, with what tells it from the others on every chart. */
-export interface Compared extends ComparedRun {
-  run: RunSummary;
-  color: string;
-  dash?: 'dashed' | 'dotted';
-}
 
 /** More could not be told apart, and would take their time. */
 const mostRuns = 60;

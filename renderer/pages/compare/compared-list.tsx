@@ -1,9 +1,17 @@
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { IconButton, statusWords } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
+import type { ComparedRun } from '../../views/compared-runs.ts';
 import styles from './compare-page.module.css';
-import type { Compared } from './compare-page.tsx';
+
+/** One of the runs, with what tells it from the others on every chart. */
+export interface Compared extends ComparedRun {
+  run: RunSummary;
+  color: string;
+  dash?: 'dashed' | 'dotted';
+}
 
 interface ListProps {
   compared: readonly Compared[];

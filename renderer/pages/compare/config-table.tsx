@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import styles from './compare-page.module.css';
-import type { Compared } from './compare-page.tsx';
+import type { Compared } from './compared-list.tsx';
 import { differences } from './config-diff.ts';
 
 /** The settings in which the runs differ; what they have in common is left out. */

@@ -20,12 +20,11 @@ import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } fr
 import { FieldRow } from './field-row.tsx';
 import { FormSections } from './form-sections.tsx';
 import { anotherFolder, ModelNote, ModelPath, useModelChoices } from './model-choice.tsx';
-import type { Imported } from './new-page.tsx';
 import { Origin } from './origin.tsx';
 import { PromptPreview } from './prompt-preview.tsx';
 import { StudyPanel } from './study-panel.tsx';
 import { Summary } from './summary.tsx';
-import { Transfer } from './transfer.tsx';
+import { type Imported, Transfer } from './transfer.tsx';
 import type { Variation } from './variation.ts';
 
 interface EditorProps {

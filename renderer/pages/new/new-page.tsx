@@ -3,17 +3,8 @@ import { type RunSource, type Settings, usualPreset } from '../../../core/contra
 import { useAnswer } from '../../api/use-answer.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import type { NewFrom } from '../../router.ts';
-import type { Config } from './draft.ts';
 import { Editor } from './editor.tsx';
-
-/** A configuration that was taken in from a file or a text. */
-export interface Imported {
-  source: RunSource;
-  config: Config;
-  edits: Settings;
-  title: string;
-  notes: string[];
-}
+import type { Imported } from './transfer.tsx';
 
 interface NewPageProps {
   from: NewFrom;

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts';
+import type { ConfigProblem, RunSource, Settings } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isNestedTooDeeply } from '../../../core/contract/nesting.ts';
 import type { Api } from '../../api/api.ts';
@@ -8,8 +8,16 @@ import { saveFile } from '../../api/files.ts';
 import { Button } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { applied, type Config, differences } from './draft.ts';
-import type { Imported } from './new-page.tsx';
 import styles from './transfer.module.css';
+
+/** A configuration that was taken in from a file or a text. */
+export interface Imported {
+  source: RunSource;
+  config: Config;
+  edits: Settings;
+  title: string;
+  notes: string[];
+}
 
 interface TransferProps {
   base: Config;
