@@ -99,7 +99,7 @@ export interface Core {
   /** Keeps up with what is trained only in a core that was told to `work`. */
   readonly episodeIndex: EpisodeIndex;
   /** Opened when it is first asked for. */
-  readonly sample: Sample;
+  readonly sample: Sample<Core>;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
   /** How long runs would take. */

@@ -327,6 +327,8 @@ export const procedures = {
 export type ProcedureName = keyof typeof procedures;
 export type Input<P extends ProcedureName> = z.infer<(typeof procedures)[P]['input']>;
 export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['output']>;
+/** What whoever serves the API does for each procedure; input has been checked. */
+export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
 
 /**
  * What core tells the clients that subscribed to it. Every notice only says what has changed, so a client that missed some asks again; `beat` and `missed`

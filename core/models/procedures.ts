@@ -1,4 +1,4 @@
-import type { Handlers } from '../server/handlers.ts';
+import type { Handlers } from '../contract/contract.ts';
 import { inspectModel } from './inspect.ts';
 import type { Models } from './models.ts';
 

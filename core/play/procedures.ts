@@ -1,4 +1,4 @@
-import type { Handlers } from '../server/handlers.ts';
+import type { Handlers } from '../contract/contract.ts';
 import type { Games } from './games.ts';
 
 /** What the procedures of the API's part `play` do for one client. */

@@ -1,6 +1,20 @@
+import type { PresetCard } from '../contract/contract.ts';
 import { frozenLake } from '../environments/frozen-lake.ts';
 import type { RunConfig } from './run-config.ts';
 import { upgradeConfig } from './upgrade.ts';
+
+/** What presets are, and what they all begin with. */
+
+/**
+ * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
+ * then (models/find.ts).
+ */
+export interface Preset
+  extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
+  /** Not offered to people: used by the commands that make the app's own resources. */
+  hidden: boolean;
+  config: RunConfig;
+}
 
 /** What options that came later are to be comes from the upgrade table, as it does for every file of version 2. */
 const written = {

@@ -1,24 +1,14 @@
-import type { PresetCard } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { bandit } from '../environments/bandit.ts';
 import { frozenLake, slipperyLake } from '../environments/frozen-lake.ts';
 import { sokoban } from '../environments/sokoban.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import { baseConfig } from './base.ts';
+import { baseConfig, type Preset } from './base.ts';
 import { nearest } from './nearest.ts';
 import { publishedPresets } from './published-presets.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
-/**
- * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
- * then (models/find.ts).
- */
-export interface Preset
-  extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
-  /** Not offered to people: used by the commands that make the app's own resources. */
-  hidden: boolean;
-  config: RunConfig;
-}
+export type { Preset } from './base.ts';
 
 interface Task {
   name: string;

@@ -4,8 +4,7 @@ import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
 import { deviceMemoryParts, totalBytes } from '../models/device-memory.ts';
 import { type PublishedModel, publishedModels } from '../models/published.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import { baseConfig } from './base.ts';
-import type { Preset } from './presets.ts';
+import { baseConfig, type Preset } from './base.ts';
 import type { EnvironmentConfig, RunConfig } from './schema.ts';
 
 /** RAGEN's experiments with a published language model (arXiv 2504.20073, section 4, and its default configuration), for one GPU. */

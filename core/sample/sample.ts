@@ -5,15 +5,23 @@ import { join } from 'node:path';
 import { inBundleThread } from '../bundles/bundle-thread.ts';
 import { type Sample as Shown, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import type { HistoryDatabase } from '../history/database.ts';
 import { trainerBuild } from '../history/queries.ts';
-import type { Core } from '../index.ts';
 import { runFolder } from '../run-directory/names.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { Tasks } from '../tasks.ts';
 
 /** The bundle that ships with the app, in its resources. */
 export const sampleBundle = 'sample.starpo.zip';
 
-interface SampleParts {
+/** What is asked here of the core that reads it. */
+interface Reader {
+  runs: Pick<Runs, 'get'>;
+  database: HistoryDatabase;
+  dispose(): Promise<void>;
+}
+
+interface SampleParts<Core extends Reader> {
   home: string;
   resources: string;
   tasks: Tasks;
@@ -26,11 +34,11 @@ interface SampleParts {
  * The sample run. It lies in a data folder of its own inside the person's, `sample/DIGEST`, unpacked from the bundle when it is first asked for, and is read by a core of its
  * own: so it is in no list, no search and no estimate, and nothing that works on runs has to know of it.
  */
-export class Sample {
-  private readonly parts: SampleParts;
+export class Sample<Core extends Reader> {
+  private readonly parts: SampleParts<Core>;
   private opening: Promise<Core> | null = null;
 
-  constructor(parts: SampleParts) {
+  constructor(parts: SampleParts<Core>) {
     this.parts = parts;
   }
 

@@ -1,4 +1,4 @@
-import type { PresetCard } from '../contract/contract.ts';
+import type { Handlers, PresetCard } from '../contract/contract.ts';
 import type { Core } from '../index.ts';
 import { configForm } from '../run-config/form.ts';
 import { presets } from '../run-config/presets.ts';
@@ -6,7 +6,6 @@ import { checkConfig, keyed, titled } from '../runs/check-config.ts';
 import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';
 import { moreOf } from '../runs/train-more.ts';
-import type { Handlers } from './handlers.ts';
 
 /** What a run is made from: presets, the form of its configuration, and a complete run that is to go on. */
 export function configurationHandlers(

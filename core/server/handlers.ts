@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import type { EpisodeFileName, Input, Output, ProcedureName, SystemInfo } from '../contract/contract.ts';
+import type { EpisodeFileName, Handlers, SystemInfo } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
 import { eventsAfter, findRollout, listRollouts, readLog, readMemoryPlan } from '../history/queries.ts';
@@ -22,8 +22,6 @@ import { findingsOf } from '../system/findings.ts';
 import { configurationHandlers } from './configuration-handlers.ts';
 import { libraryHandlers } from './library-handlers.ts';
 import type { Session } from './session.ts';
-
-export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
 
 /** What is known of the client that calls. */
 type ClientState = Pick<Session, 'subscribe' | 'answered'>;

@@ -1,6 +1,6 @@
+import type { Handlers } from '../contract/contract.ts';
 import type { libraryProcedures } from '../contract/library.ts';
 import type { Core } from '../index.ts';
-import type { Handlers } from './handlers.ts';
 
 /** What becomes of runs beside their training. */
 export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof libraryProcedures> {

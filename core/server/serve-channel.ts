@@ -2,10 +2,16 @@ import { createBirpc } from 'birpc';
 import { z } from 'zod';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
-import { type ApiError, type ProcedureName, procedures, sampleRunId } from '../contract/contract.ts';
+import {
+  type ApiError,
+  type Handlers,
+  type ProcedureName,
+  procedures,
+  sampleRunId,
+} from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
-import { createHandlers, type Handlers } from './handlers.ts';
+import { createHandlers } from './handlers.ts';
 import { issueInWords } from './input-words.ts';
 import { Session } from './session.ts';
 

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { procedures, type Settings } from '../../core/contract/contract.ts';
+import { type Handlers, procedures, type Settings } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import description from '../../core/run-config/description.json' with { type: 'json' };
 import { configForm, inTitles, titleOf, valueInWords } from '../../core/run-config/form.ts';
 import { kept } from '../../core/run-config/form-words.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
-import { createHandlers, type Handlers } from '../../core/server/handlers.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import { issueInWords } from '../../core/server/input-words.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
