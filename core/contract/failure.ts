@@ -42,3 +42,12 @@ export function asFailure(error: unknown): Failure {
     'This is a defect; please report it with the log.',
   );
 }
+
+/** Nothing is known of a run, be it asked for here or by a client. */
+export function runUnknown(runId: string): Failure {
+  return new Failure(
+    'run_unknown',
+    `There is no run ${runId}.`,
+    'History in the app, and `starpo runs`, list the runs of this data folder.',
+  );
+}

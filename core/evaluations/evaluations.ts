@@ -3,10 +3,10 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import {
   type EvaluationResult,
   evaluationResult,
-  listCheckpoints,
   listEvaluationResults,
   readResult,
 } from '../run-directory/evaluations.ts';
@@ -79,7 +79,7 @@ export class Evaluations {
       config,
     }));
     const { levels, temperature } = config.evaluation;
-    const checkpoints = await listCheckpoints(this.parts.runs.folder(runId));
+    const checkpoints = checkpointsOf(this.parts.runs.folder(runId)).toReversed();
     const environments = [...own, ...others];
     return { checkpoints, environments, levels, temperature, seed: config.levels.validation_seed };
   }

@@ -8,7 +8,8 @@ import type { ExportFormat, RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { listCheckpoints, listEvaluationResults } from '../run-directory/evaluations.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { listEvaluationResults } from '../run-directory/evaluations.ts';
 import { writeHuggingFace } from './hugging-face.ts';
 import { methodsText } from './methods.ts';
 import { metricsCsv, metricsJsonLines } from './metrics-files.ts';
@@ -64,7 +65,7 @@ const writers: Record<ExportFormat, Writer> = {
   },
   'hugging-face': async (job, record) => {
     const config = configOf(job);
-    const checkpoint = job.checkpoint ?? (await newestCheckpoint(job));
+    const checkpoint = job.checkpoint ?? newestCheckpoint(job);
     const asked = await listEvaluationResults(job.folder);
     const evaluations = asked.filter((result) => result.checkpoint === checkpoint);
     const facts = { summary: job.summary, config, checkpoint, record, evaluations };
@@ -121,8 +122,8 @@ function configOf({ config, summary }: ExportJob): RunConfig {
   }
 }
 
-async function newestCheckpoint({ folder, summary }: ExportJob): Promise<number> {
-  const [newest] = await listCheckpoints(folder);
+function newestCheckpoint({ folder, summary }: ExportJob): number {
+  const newest = checkpointsOf(folder).at(-1);
   if (newest !== undefined) return newest;
   throw new Failure(
     'checkpoint_missing',

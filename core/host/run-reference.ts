@@ -1,8 +1,7 @@
 import type { Client } from '../contract/client.ts';
 import type { RunSource, RunSummary } from '../contract/contract.ts';
-import { Failure } from '../contract/failure.ts';
+import { Failure, runUnknown } from '../contract/failure.ts';
 import { nearest } from '../run-config/nearest.ts';
-import { runUnknown } from '../runs/runs.ts';
 
 type Named = Pick<RunSummary, 'id' | 'name'>;
 

@@ -6,10 +6,9 @@ import type { HubModel, ModelEntry, PartialDownload, RunCheckpoints } from '../c
 import { repository as repositoryName } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
-import { listCheckpoints } from '../run-directory/evaluations.ts';
-import { checkpointPath } from '../run-directory/names.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
-import { wholeWeights } from '../runs/model-digest.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { TaskControl, Tasks } from '../tasks.ts';
 import { describeModel, folderName, type KnownModel } from './describe.ts';
@@ -82,7 +81,7 @@ export class Models {
   async checkpoints(): Promise<RunCheckpoints[]> {
     const all = this.parts.runs.list().map(async ({ id, name }): Promise<RunCheckpoints[]> => {
       const folder = this.parts.runs.folder(id);
-      const iterations = await listCheckpoints(folder);
+      const iterations = checkpointsOf(folder).toReversed();
       if (iterations.length === 0) return [];
       const sizes = await Promise.all(
         iterations.map((iteration) =>

@@ -6,10 +6,9 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { listCheckpoints } from '../run-directory/evaluations.ts';
-import { checkpointPath } from '../run-directory/names.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import type { Annotations } from '../runs/annotations.ts';
-import { wholeWeights } from '../runs/model-digest.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { EnvironmentProcess } from '../trainer/environment.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -54,7 +53,7 @@ export class Games {
     const config = await this.config(runId);
     const folder = this.parts.runs.folder(runId);
     return {
-      checkpoints: await listCheckpoints(folder),
+      checkpoints: checkpointsOf(folder).toReversed(),
       environments: config.environments.map(({ label, type }) => ({ label, type })),
       temperature: config.evaluation.temperature,
       humanSuccess: readHumanSuccess(folder),

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { appendCommand } from '../run-directory/control.ts';
 import { checkpointPath, pinFile, runFiles } from '../run-directory/names.ts';
 import { parseLine } from '../run-directory/parse-line.ts';
-import { checkpointsOf } from '../runs/checkpoints.ts';
 
 /** Checkpoints that stay on either side of the last healthy iteration: a sign that is found late may have begun before the newest of them. */
 const keptOnEachSide = 2;

@@ -4,8 +4,8 @@ import type { Advice, TrapReaction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { titleOf, valueInWords } from '../run-config/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { newRunId } from '../run-directory/names.ts';
-import { checkpointsOf } from '../runs/checkpoints.ts';
 import { measureRun } from '../storage/measure.ts';
 
 /** What is to be done about an alarm. `message` is said when it begins. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -52,14 +51,4 @@ export async function readResult(folder: string, name: string): Promise<Evaluati
       'Delete the file and evaluate the checkpoint again.',
     );
   }
-}
-
-/** Iterations of the checkpoints that hold weights, newest first. */
-export async function listCheckpoints(folder: string): Promise<number[]> {
-  const checkpoints = join(folder, runFiles.checkpoints);
-  const names = await readdir(checkpoints).catch(() => []);
-  return names
-    .filter((name) => /^\d{6,7}$/.test(name) && existsSync(join(checkpoints, name, 'model.safetensors')))
-    .map(Number)
-    .sort((a, b) => b - a);
 }

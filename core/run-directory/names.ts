@@ -15,6 +15,9 @@ export const runFiles = {
   evaluations: 'evaluations',
 } as const;
 
+/** A checkpoint's weights; any other model folder calls them so too, where they are one file. */
+export const wholeWeights = 'model.safetensors';
+
 /** Beside a checkpoint's weights: what a run needs to go on from it. */
 export const trainerState = 'trainer-state.safetensors';
 

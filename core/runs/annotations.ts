@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Alert, AlertEvidence, Input, RunMarks } from '../contract/contract.ts';
-import { Failure } from '../contract/failure.ts';
+import { Failure, runUnknown } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { getRun } from '../history/runs-table.ts';
 import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { runUnknown } from './runs.ts';
 import type { Supervisor } from './supervisor.ts';
 
 interface AnnotationsParts {

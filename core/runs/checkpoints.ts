@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Checkpoint } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
@@ -6,21 +6,10 @@ import { isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { successAt } from '../history/queries.ts';
 import type { Notices } from '../notices.ts';
-import { checkpointPath, pinFile, runFiles, trainerState } from '../run-directory/names.ts';
+import { checkpointsOf, hasOptimizer, isPinned } from '../run-directory/checkpoints.ts';
+import { checkpointPath, pinFile } from '../run-directory/names.ts';
 import { folderBytes } from '../storage/measure.ts';
-import { wholeWeights } from './model-digest.ts';
 import type { Runs } from './runs.ts';
-
-/** Iterations of the checkpoints in a run directory that have their weights, oldest first. */
-export function checkpointsOf(folder: string): number[] {
-  const checkpoints = join(folder, runFiles.checkpoints);
-  if (!existsSync(checkpoints)) return [];
-  return readdirSync(checkpoints)
-    .filter((name) => /^\d{6,7}$/.test(name))
-    .map(Number)
-    .filter((iteration) => existsSync(join(folder, checkpointPath(iteration), wholeWeights)))
-    .sort((a, b) => a - b);
-}
 
 interface CheckpointsParts {
   database: HistoryDatabase;
@@ -44,16 +33,13 @@ export class Checkpoints {
     return Promise.all(
       checkpointsOf(folder)
         .toReversed()
-        .map(async (iteration) => {
-          const path = join(folder, checkpointPath(iteration));
-          return {
-            iteration,
-            bytes: await folderBytes(path),
-            pinned: existsSync(join(path, pinFile)),
-            optimizer: existsSync(join(path, trainerState)),
-            success: successAt(database, runId, iteration),
-          };
-        }),
+        .map(async (iteration) => ({
+          iteration,
+          bytes: await folderBytes(join(folder, checkpointPath(iteration))),
+          pinned: isPinned(folder, iteration),
+          optimizer: hasOptimizer(folder, iteration),
+          success: successAt(database, runId, iteration),
+        })),
     );
   }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleaning, Refusal } from '../contract/contract.ts';
@@ -6,14 +5,14 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { checkpointResults, findRollout, listRollouts } from '../history/queries.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
-import { checkpointPath, pinFile, trainSplit } from '../run-directory/names.ts';
+import { checkpointsOf, isPinned } from '../run-directory/checkpoints.ts';
+import { checkpointPath, trainSplit } from '../run-directory/names.ts';
 import { inside } from '../run-directory/rollouts.ts';
 import { folderBytes } from '../storage/measure.ts';
 import type { Sizes } from '../storage/sizes.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Annotations } from './annotations.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
-import { checkpointsOf } from './checkpoints.ts';
 import { neededCheckpoints } from './needs.ts';
 
 export interface CleanerParts extends BusyParts {
@@ -91,7 +90,7 @@ export class Cleaner {
     const stays = (iteration: number) =>
       [all[0], all.at(-1), best?.iteration].includes(iteration) ||
       needed.has(iteration) ||
-      existsSync(join(folder, checkpointPath(iteration), pinFile));
+      isPinned(folder, iteration);
     return { episodes, checkpoints: all.filter((iteration) => !stays(iteration)) };
   }
 

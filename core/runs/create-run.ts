@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
 import { normalText } from '../history/normal.ts';
 import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
@@ -12,12 +12,11 @@ import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
-import { newRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
+import { newRunId, runFiles, runFolder, runsFolder, wholeWeights } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { forkConfig } from './fork.ts';
 import type { Inheritance } from './inheritance.ts';
-import { modelDigest, weightsIndex, wholeWeights } from './model-digest.ts';
-import { runUnknown } from './runs.ts';
+import { modelDigest, weightsIndex } from './model-digest.ts';
 
 export interface CreateRunParts {
   home: string;

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { checkpointPath, runFolder, trainerState } from '../run-directory/names.ts';
-import { wholeWeights } from './model-digest.ts';
+import { checkpointPath, runFolder, trainerState, wholeWeights } from '../run-directory/names.ts';
 
 type Checkpoint = Extract<RunSource, { keepOptimizer: boolean }>;
 

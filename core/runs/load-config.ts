@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig, RunSource } from '../contract/contract.ts';
 import { findPreset } from '../run-config/presets.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
-import { checkpointPath, runFiles, runFolder, trainerState } from '../run-directory/names.ts';
+import { hasOptimizer } from '../run-directory/checkpoints.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
 import { originOf } from './create-run.ts';
 import type { Runs } from './runs.ts';
 
@@ -26,12 +27,11 @@ export function loadConfig(
   const { name } = runs.get(source.run);
   const { notes } = upgradeConfig(JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
   if (source.checkpoint === undefined) return { config, title: name, notes, optimizerKept: null };
-  const state = join(folder, checkpointPath(source.checkpoint), trainerState);
   return {
     config,
     title: `${name}, iteration ${source.checkpoint}`,
     notes,
-    optimizerKept: existsSync(state),
+    optimizerKept: hasOptimizer(folder, source.checkpoint),
   };
 }
 

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '../contract/failure.ts';
+import { wholeWeights } from '../run-directory/names.ts';
 
-export const wholeWeights = 'model.safetensors';
 export const weightsIndex = 'model.safetensors.index.json';
 
 /**

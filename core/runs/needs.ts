@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { runFiles } from '../run-directory/names.ts';
-import { checkpointsOf } from './checkpoints.ts';
 import type { Runs } from './runs.ts';
 
 const models = z.looseObject({

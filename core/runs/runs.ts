@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
-import { Failure } from '../contract/failure.ts';
+import { Failure, runUnknown } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
@@ -227,11 +227,3 @@ function resumable(checkpoints: string): boolean {
 
 const isTrained = (runId: string) =>
   new Failure('run_active', `The run ${runId} is being trained already.`, 'Watch it, or stop it first.');
-
-export function runUnknown(runId: string): Failure {
-  return new Failure(
-    'run_unknown',
-    `There is no run ${runId}.`,
-    'History in the app, and `starpo runs`, list the runs of this data folder.',
-  );
-}

@@ -2,8 +2,8 @@ import type { Advice, EchoTrap } from '../contract/contract.ts';
 import { whyUntrained } from '../echo-trap/advice.ts';
 import { isWhole } from '../echo-trap/monitor.ts';
 import { configOf } from '../history/normal.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { checkpointsOf } from './checkpoints.ts';
 
 /** What was judged of a run, with advice marked that would do nothing as things are. `active`: whether a trainer is at work on the run, or paused. */
 export function asThingsAre(trap: EchoTrap, home: string, runId: string, active: boolean): EchoTrap {

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { checkpointPath, runFolder, trainerState } from '../run-directory/names.ts';
-import { checkpointsOf } from './checkpoints.ts';
+import { checkpointsOf, hasOptimizer } from '../run-directory/checkpoints.ts';
+import { runFolder } from '../run-directory/names.ts';
 import type { NewRun } from './create-run.ts';
 
 /**
@@ -25,6 +23,6 @@ export function moreOf(home: string, run: RunSummary, more: number): NewRun & { 
       `${run.name} has no checkpoint to go on from.`,
       'Start a new run from its preset.',
     );
-  const keepOptimizer = existsSync(join(folder, checkpointPath(checkpoint), trainerState));
+  const keepOptimizer = hasOptimizer(folder, checkpoint);
   return { run: run.id, checkpoint, keepOptimizer, set: { iterations: run.iterations + more } };
 }
