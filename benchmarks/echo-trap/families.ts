@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
+import { evaluatedSuccess } from '../../core/contract/run-facts.ts';
 import { type LabelledRun, readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { wilson } from '../../core/echo-trap/score.ts';
 import { mean, median } from '../../core/echo-trap/track.ts';

@@ -1,6 +1,5 @@
 import type { Alert, RunStatus, RunSummary } from './contract.ts';
-import { evaluatedSuccess } from './metric-facts.ts';
-import { isLive } from './run-facts.ts';
+import { evaluatedSuccess, isLive } from './run-facts.ts';
 
 /** What a person is told of a run while they look elsewhere. */
 export interface NotificationText {

@@ -21,3 +21,17 @@ const phaseWords: Record<string, string> = {
 
 /** What a trainer does in a phase; one that this version doesn't know is called by its name. */
 export const phaseTitle = (name: string) => phaseWords[name] ?? name;
+
+/** The label of the environment whose success on fixed levels a metric is; undefined for any other metric. */
+export const evaluatedLabel = (name: string) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1];
+
+/** Mean over environments of the success on their fixed levels; undefined where none was evaluated. */
+export function evaluatedSuccess(metrics: Readonly<Record<string, unknown>>): number | undefined {
+  let [sum, count] = [0, 0];
+  for (const [name, value] of Object.entries(metrics)) {
+    if (!evaluatedLabel(name) || typeof value !== 'number' || !Number.isFinite(value)) continue;
+    sum += value;
+    count++;
+  }
+  return count > 0 ? sum / count : undefined;
+}

@@ -1,4 +1,4 @@
-import { evaluatedSuccess } from '../contract/metric-facts.ts';
+import { evaluatedSuccess } from '../contract/run-facts.ts';
 
 /** docs/collapse-rule.md as code: what a run's label is. It knows nothing of the detectors, which are measured by it. */
 

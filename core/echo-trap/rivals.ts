@@ -1,4 +1,4 @@
-import { evaluatedLabel } from '../contract/metric-facts.ts';
+import { evaluatedLabel } from '../contract/run-facts.ts';
 import { mean, type Point } from './track.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { evaluatedLabel } from '../contract/metric-facts.ts';
+import { evaluatedLabel } from '../contract/run-facts.ts';
 
 /** A run's metrics after one iteration; those of an evaluation may come by themselves. */
 export interface Point {

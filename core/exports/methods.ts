@@ -1,5 +1,5 @@
-import { settingFacts } from '../contract/setting-facts.ts';
 import { findEnvironment } from '../environments/registry.ts';
+import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../run-config/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';

@@ -1,5 +1,5 @@
 import type { Estimate, Study } from '../contract/contract.ts';
-import { evaluatedLabel } from '../contract/metric-facts.ts';
+import { evaluatedLabel } from '../contract/run-facts.ts';
 import { typeTitle } from '../run-config/environment-words.ts';
 import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
-import { evaluatedLabel } from '../contract/metric-facts.ts';
+import { evaluatedLabel } from '../contract/run-facts.ts';
 
 /** Codes that say the input can't be right, whatever the state of the world. */
 const inputCodes = new Set([

@@ -1,3 +1,5 @@
+import options from './options.json' with { type: 'json' };
+
 /** What people read of run.json's keys in a form: titles, units, and where they stand. Help is `meanings` of options.json, unless it is given here. Those of environments stand in environment-words.ts and in their rooms. */
 
 export interface FieldWords {
@@ -448,3 +450,8 @@ export const firstPaths: readonly string[] = [
   'rollout.groups',
   'reaction',
 ];
+
+const meanings: Readonly<Record<string, string>> = options.meanings;
+/** What a setting means, without Markdown's marks: its links lead to the documentation's other pages. */
+export const settingMeaning = (path: string): string =>
+  (meanings[path] ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');

@@ -1,9 +1,15 @@
 import type { ConfigForm, FormField, FormSection } from '../contract/contract.ts';
-import { settingMeaning } from '../contract/setting-facts.ts';
 import { environments } from '../environments/registry.ts';
 import description from './description.json' with { type: 'json' };
 import { environmentWords, typeWords } from './environment-words.ts';
-import { type FieldWords, firstPaths, kept, type SectionWords, sections } from './form-words.ts';
+import {
+  type FieldWords,
+  firstPaths,
+  kept,
+  type SectionWords,
+  sections,
+  settingMeaning,
+} from './form-words.ts';
 import type { Field } from './schema.ts';
 
 /** The form of a configuration: the trainer's description of the keys (type, range) with the words that people read (form-words.ts). */

@@ -1,4 +1,4 @@
-import { type MetricFacts, metricFacts } from '../../core/contract/metric-facts.ts';
+import { type MetricFacts, metricFacts } from '../../core/facts/metric-facts.ts';
 import { duration, gigabytes, number, percent } from '../components/format.ts';
 import { environmentTitle } from '../environments/registry.ts';
 import { type ChartSpec, evaluationLabels, type LineColor, type LineSpec } from './chart-specs.ts';

@@ -1,6 +1,5 @@
 import type { Phase, RunStatus, RunSummary } from '../../core/contract/contract.ts';
-import { evaluatedSuccess } from '../../core/contract/metric-facts.ts';
-import { isLive, mayShareDevice, phaseTitle } from '../../core/contract/run-facts.ts';
+import { evaluatedSuccess, isLive, mayShareDevice, phaseTitle } from '../../core/contract/run-facts.ts';
 
 export { isLive };
 

@@ -47,7 +47,7 @@ test('core replays its episodes and has words for its settings, and the pages ar
 }, () => {
   const script = `
     import { readFileSync } from 'node:fs';
-    import { settingFacts } from './core/contract/setting-facts.ts';
+    import { settingFacts } from './core/facts/setting-facts.ts';
     import { findEnvironment } from './core/environments/registry.ts';
     import { toReplay } from './core/environments/replay.ts';
     import { episode } from './core/run-directory/episode.ts';

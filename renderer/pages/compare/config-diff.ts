@@ -1,4 +1,4 @@
-import { settingFacts } from '../../../core/contract/setting-facts.ts';
+import { settingFacts } from '../../../core/facts/setting-facts.ts';
 
 export interface Difference {
   /** In run.json, as `optimizer.learning_rate`. */

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
-import { settingFacts } from '../../../../core/contract/setting-facts.ts';
+import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button } from '../../../components/basics.tsx';
 import { Icon, type IconName } from '../../../components/icon.tsx';

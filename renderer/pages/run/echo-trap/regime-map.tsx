@@ -1,6 +1,6 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
-import { settingFacts } from '../../../../core/contract/setting-facts.ts';
+import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { inOrder } from '../../../components/in-order.ts';
 import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';

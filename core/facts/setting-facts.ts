@@ -1,6 +1,5 @@
 import { environmentWords, typeWords } from '../run-config/environment-words.ts';
-import { type FieldWords, sections } from '../run-config/form-words.ts';
-import options from '../run-config/options.json' with { type: 'json' };
+import { type FieldWords, sections, settingMeaning } from '../run-config/form-words.ts';
 
 /** What is known of a setting of run.json by its path. */
 export interface SettingFacts {
@@ -13,11 +12,6 @@ export interface SettingFacts {
   /** What people read for a value of it. */
   value: (text: string) => string;
 }
-
-const meanings: Readonly<Record<string, string>> = options.meanings;
-/** What a setting means, without Markdown's marks: its links lead to the documentation's other pages. */
-export const settingMeaning = (path: string): string =>
-  (meanings[path] ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 
 const words = new Map<string, FieldWords>(
   [...sections, environmentWords].flatMap(({ fields }) => fields).map((field) => [field.path, field]),

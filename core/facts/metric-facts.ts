@@ -1,6 +1,6 @@
-import { typeWords } from '../run-config/environment-words.ts';
+import { metricTitle } from '../contract/metric-titles.ts';
+import { typeTitle } from '../run-config/environment-words.ts';
 import description from '../run-directory/description.json' with { type: 'json' };
-import { metricTitle } from './metric-titles.ts';
 
 /** What is known of a metric by its name. */
 export interface MetricFacts {
@@ -92,29 +92,15 @@ function found(name: string): { title: string; unit?: string; meaning?: string }
   if (group === 'evaluation' && last)
     return {
       ...ofEvaluations.get(last),
-      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+      title: `${titleOf(`rollout/${last}`)}, ${typeTitle(label)}`,
     };
   if (group === 'rollout' && last) {
     const member = [...known].find(([pattern]) => pattern.startsWith(`rollout/${label}/<`));
     if (member) return { ...member[1], title: `${label.replaceAll('_', ' ')}: ${last.replaceAll('_', ' ')}` };
     return {
       ...known.get(`rollout/${last}`),
-      title: `${titleOf(`rollout/${last}`)}, ${typeWords[label]?.title ?? label}`,
+      title: `${titleOf(`rollout/${last}`)}, ${typeTitle(label)}`,
     };
   }
   return { title: metricTitle(name) };
-}
-
-/** The label of the environment whose success on fixed levels a metric is; undefined for any other metric. */
-export const evaluatedLabel = (name: string) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1];
-
-/** Mean over environments of the success on their fixed levels; undefined where none was evaluated. */
-export function evaluatedSuccess(metrics: Readonly<Record<string, unknown>>): number | undefined {
-  let [sum, count] = [0, 0];
-  for (const [name, value] of Object.entries(metrics)) {
-    if (!evaluatedLabel(name) || typeof value !== 'number' || !Number.isFinite(value)) continue;
-    sum += value;
-    count++;
-  }
-  return count > 0 ? sum / count : undefined;
 }
