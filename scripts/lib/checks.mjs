@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { checkCircles } from './import-circles.mjs';
 import { checkLayers } from './native-layers.mjs';
 import { pinnedNode, root, run } from './process.mjs';
 
@@ -17,7 +18,7 @@ const checks = [
 ];
 
 /**
- * Types, lint, format and the layers of both halves (core's in biome.json).
+ * Types, lint, format, the layers of both halves (core's in biome.json), and that no files import one another in a circle.
  * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: a line for each, and what is wrong below it
  */
 export async function runChecks() {
@@ -25,6 +26,8 @@ export async function runChecks() {
   for (const { name, args } of checks) results.push({ name, ...(await run(pinnedNode(), args)) });
   const misplaced = checkLayers(join(root, 'native/src'));
   results.push({ name: 'native layers', status: misplaced.length, output: misplaced.join('\n') });
+  const circles = checkCircles(root);
+  results.push({ name: 'import circles', status: circles.length, output: circles.join('\n') });
   const passed = results.filter(({ status }) => status === 0).length;
   const lines = results.map(({ name, status, output }) =>
     status === 0 ? `ok      ${name}` : `FAILED  ${name}\n${output}`,
