@@ -1,6 +1,6 @@
 import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
 
-/** What other trainers call their metrics, and which of ours each is. Only what means the same is one of ours; the rest keeps its name, under the trainer's. */
+/** What other trainers call their metrics, and which of ours each is. Only what means the same is one of ours, or stands for one that nothing else is; the rest keeps its name, under the trainer's. */
 
 export const importSources = ['ragen', 'verl', 'trl', 'csv'] as const;
 export type ImportSource = (typeof importSources)[number];
@@ -82,6 +82,22 @@ export const stepColumns = [
 /** What trackers add to a row of their own. */
 export const trackerColumns =
   /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
+
+/** What is nearest to one of our metrics where no column means the same, best first, and how it differs. Detectors read these alone. */
+const standIns: Partial<
+  Record<ImportSource, readonly (readonly [column: string, ours: string, as: string])[]>
+> = {
+  ragen: [
+    ['actor/entropy_loss', 'rollout/entropy', 'the entropy at the update'],
+    ['critic/score/mean', 'rollout/reward_mean', 'the mean over the episodes that were trained on'],
+    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean over the episodes that were trained on'],
+  ],
+  verl: [
+    ['actor/entropy_loss', 'rollout/entropy', 'the entropy at the update'],
+    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean with the KL penalty, where there is one'],
+  ],
+};
+export const standInsOf = (from: ImportSource) => standIns[from] ?? [];
 
 /** Our name of a column, or null where none means the same. */
 export function ourName(from: ImportSource, name: string): string | null {

@@ -1,5 +1,12 @@
 import { Failure } from '../contract/failure.ts';
-import { type ImportSource, ourName, stepColumns, trackerColumns, withoutLabel } from './metric-names.ts';
+import {
+  type ImportSource,
+  ourName,
+  standInsOf,
+  stepColumns,
+  trackerColumns,
+  withoutLabel,
+} from './metric-names.ts';
 import type { Table } from './read-table.ts';
 
 /** What a table holds, step by step, by our names. */
@@ -111,6 +118,12 @@ function nameColumns(
     if (other || trackerColumns.test(column) || stepColumns.includes(column.toLowerCase())) return [];
     return [{ column, index, ours: ourName(from, column) }];
   });
+  for (const [column, ours, as] of standInsOf(from)) {
+    const standIn = found.find((each) => each.column === column);
+    if (!standIn || found.some((each) => each.ours === ours)) continue;
+    standIn.ours = ours;
+    remarks.push(`No column is ${ours}; "${column}" stands for it: ${as}.`);
+  }
   const ours = found.filter((each) => each.ours !== null);
   if (ours.length === 0)
     throw new Failure(

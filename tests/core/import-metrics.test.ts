@@ -8,6 +8,30 @@ import type { ImportSource } from '../../core/imports/metric-names.ts';
 import { starpo } from './fixtures/child.ts';
 import { World } from './fixtures/world.ts';
 
+/** A run that learns for 100 steps and then falls, its spread and its entropy long before; `columns`: what it calls each figure. */
+function falling(columns: Partial<Record<'success' | 'spread' | 'entropy' | 'gradient', string>>): string {
+  const figures = (step: number) => ({
+    success: step < 100 ? 0.3 + 0.3 * Math.min(1, step / 60) : Math.max(0.02, 0.6 - 0.03 * (step - 100)),
+    spread: 0.45 * Math.max(0.1, 1 - step / 80),
+    entropy: 0.5 * Math.max(0.1, 1 - step / 70),
+    gradient: 0.5 + 0.01 * (step % 7) + (step === 102 ? 4 : 0),
+  });
+  return table(columns, figures);
+}
+
+function table<Figure extends string>(
+  columns: Partial<Record<Figure, string>>,
+  figures: (step: number) => Record<Figure, number | string>,
+  steps = 150,
+): string {
+  const chosen = Object.keys(columns) as Figure[];
+  const rows = Array.from({ length: steps }, (_, i) => {
+    const all = figures(i + 1);
+    return [i + 1, ...chosen.map((name) => all[name])];
+  });
+  return [['Step', ...chosen.map((name) => columns[name])], ...rows].map((row) => row.join(',')).join('\n');
+}
+
 describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () => {
   let world: World;
   beforeEach(() => {
@@ -30,6 +54,14 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
   }
   const points = (series: Series | undefined) =>
     series?.iterations.map((iteration, index) => [iteration, series.values[index]]);
+  /** Imports a text and gives what the Echo Trap's monitor says of it. */
+  async function judged(from: ImportSource, text: string) {
+    const { core, runId, ...rest } = await imported(from, text);
+    const trap = await core.supervisor.trap(runId);
+    const alerts = core.annotations.alerts(runId).toSorted((a, b) => a.iteration - b.iteration);
+    await world.end();
+    return { ...rest, runId, trap, alerts };
+  }
 
   test('of RAGEN come from what W&B exports, with the companions of each column left out', async () => {
     const header = [
@@ -123,6 +155,50 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const again = await imported('trl', lines, 'log.jsonl');
     expect(again.names).toEqual(state.names);
     expect(again.remarks).toEqual([]);
+  });
+
+  test.each<[ImportSource, string]>([
+    ['ragen', 'actor/entropy_loss'],
+    ['verl', 'actor/entropy_loss'],
+    ['verl', 'actor/entropy'],
+  ])('of %s lose no entropy where %s is all that is written', async (from, entropy) => {
+    const text = falling({ success: 'critic/score/mean', entropy, gradient: 'actor/grad_norm' });
+    const { names, trap, alerts, remarks } = await judged(from, text);
+    expect(names['rollout/entropy']).toBe(entropy);
+    expect(trap!.lamps.find(({ name }) => name === 'entropy')).toMatchObject({ light: 'on' });
+    expect(alerts[0]).toMatchObject({ level: 'watch', series: 'rollout/entropy' });
+    const told = remarks.filter((remark) => remark.includes('stands for'));
+    expect(told.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
+      entropy === 'actor/entropy'
+        ? []
+        : ['No column is rollout/entropy; "actor/entropy_loss" stands for it: the entropy at the update.'],
+    );
+  });
+
+  test('of verl have both entropies where both are written', async () => {
+    const text = 'step,actor/entropy_loss,actor/entropy\n1,0.5,0.6\n';
+    const { names, remarks } = await imported('verl', text);
+    expect(names).toEqual({ 'actor/entropy': 'actor/entropy_loss', 'rollout/entropy': 'actor/entropy' });
+    expect(remarks).toEqual([]);
+  });
+
+  test.each<[ImportSource, string]>([
+    ['ragen', 'critic/score/mean'],
+    ['ragen', 'critic/rewards/mean'],
+    ['verl', 'critic/rewards/mean'],
+  ])('of %s are judged by %s where there is no better reward', async (from, reward) => {
+    const { names, trap, alerts, remarks } = await judged(from, falling({ success: reward }));
+    expect(names).toEqual({ 'rollout/reward_mean': reward });
+    expect(remarks).toEqual([
+      expect.stringMatching(`^No column is rollout/reward_mean; "${reward}" stands for it: `),
+    ]);
+    expect(trap).toMatchObject({ iteration: 150, state: 'collapsed' });
+    expect(alerts.at(-1)).toMatchObject({ level: 'collapsed', series: 'rollout/reward_mean' });
+    const text = `step,${reward},rollout/in_group_mean,critic/score/mean\n1,0.5,0.4,0.3\n`;
+    const { names: better } = await judged(from, text);
+    expect(better['rollout/reward_mean']).toBe(
+      from === 'ragen' ? 'rollout/in_group_mean' : 'critic/score/mean',
+    );
   });
 
   test('are put in order, and what was passed over is said', async () => {
