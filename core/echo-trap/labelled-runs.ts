@@ -6,7 +6,7 @@ import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { parseEvent } from '../run-directory/events.ts';
-import { meaningOf } from '../run-directory/meaning.ts';
+import { meaningOf, measured } from '../run-directory/meaning.ts';
 import { runFiles } from '../run-directory/names.ts';
 import { labelRun } from './collapse-rule.ts';
 import type { Point } from './track.ts';
@@ -129,7 +129,7 @@ export function readPoints(journal: string): Point[] {
     if (!event) continue;
     const { begins, metrics } = meaningOf(event);
     if (begins) for (const iteration of points.keys()) if (iteration > begins.after) points.delete(iteration);
-    if (metrics) points.set(metrics.iteration, { ...points.get(metrics.iteration), ...metrics.values });
+    if (metrics) points.set(metrics.iteration, { ...points.get(metrics.iteration), ...measured(metrics) });
   }
   return [...points].sort(([a], [b]) => a - b).map(([iteration, metrics]) => ({ iteration, metrics }));
 }

@@ -120,9 +120,9 @@ export class Track {
     return this.values.get(broken)![index] === 1;
   }
 
-  /** Whether episodes were played for training there: not in an evaluation alone, nor in a warm start. */
+  /** Whether episodes were played for training there: not in an evaluation alone, nor in a warm start. Where something wasn't finite there may be no figure of them left. */
   isPlayed(index: number): boolean {
-    return played.some((name) => !Number.isNaN(this.at(name, index)));
+    return this.isBroken(index) || played.some((name) => !Number.isNaN(this.at(name, index)));
   }
 
   /** Success of the evaluation that the run began with, over the sets that count; NaN where there was none. */
@@ -177,6 +177,9 @@ function columnsOf(metrics: Point['metrics']): Map<Column, number> {
     if (Number.isFinite(value)) found.set(name, value);
     found.set(broken, Number.isFinite(value) ? (found.get(broken) ?? 0) : 1);
   }
+  // Any metric may be it: the loss isn't watched.
+  if (Object.values(metrics).some((value) => typeof value === 'number' && !Number.isFinite(value)))
+    found.set(broken, 1);
   return found;
 }
 

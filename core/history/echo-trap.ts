@@ -4,6 +4,7 @@ import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point, TrackPoint } from '../echo-trap/track.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
+import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { readAlerts, takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -179,7 +180,7 @@ function tell(
   for (const event of events.iterate(runId, followed.seq, upTo)) {
     const { begins, metrics } = storedMeaning(event);
     told = true;
-    if (metrics) points.push({ iteration: metrics.iteration, metrics: metrics.values });
+    if (metrics) points.push({ iteration: metrics.iteration, metrics: measured(metrics) });
     if (!begins) continue;
     followed.monitor.takeAll(points);
     points = [];

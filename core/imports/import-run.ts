@@ -90,7 +90,7 @@ function journalOf(file: string, from: ImportSource, { steps, names, remarks }: 
   const message = `Imported from ${file} (${from}): ${steps.length} steps, ${Object.keys(names).length} metrics, of which ${known} are known here.`;
   add('log', { level: 'info', message });
   for (const remark of remarks) add('log', { level: 'warning', message: remark });
-  for (const { step, metrics } of steps) {
+  for (const { step, metrics, notFinite } of steps) {
     const training: Record<string, number> = {};
     const evaluations = new Map<string, Record<string, number>>();
     for (const [name, value] of Object.entries(metrics)) {
@@ -98,7 +98,9 @@ function journalOf(file: string, from: ImportSource, { steps, names, remarks }: 
       if (label === undefined) training[name] = value;
       else evaluations.set(label, { ...evaluations.get(label), [name]: value });
     }
-    if (Object.keys(training).length > 0) add('iteration', { iteration: step, metrics: training });
+    const broken = notFinite.length > 0 ? { not_finite: notFinite } : {};
+    if (Object.keys(training).length > 0 || notFinite.length > 0)
+      add('iteration', { iteration: step, metrics: training, ...broken });
     for (const [label, values] of evaluations) add('evaluation', { iteration: step, label, metrics: values });
   }
   add('stopped', { reason: 'completed', iteration: steps.at(-1)!.step });

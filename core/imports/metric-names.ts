@@ -99,6 +99,12 @@ const standIns: Partial<
 };
 export const standInsOf = (from: ImportSource) => standIns[from] ?? [];
 
+/** What follows from the weights alone: where one of these stops being finite for good, the policy is broken. Others are NaN where there was nothing to measure. */
+export const followsFromWeights =
+  /^(rollout\/entropy|actor\/(loss|grad_norm|entropy)|critic\/(loss|grad_norm))$/;
+/** Those of them that every update has, so that they are broken where they never were finite, too. */
+export const ofEveryUpdate = /^actor\/(loss|grad_norm)$/;
+
 /** Our name of a column, or null where none means the same. */
 export function ourName(from: ImportSource, name: string): string | null {
   if (from === 'csv') return isOurs(name) ? name : null;

@@ -1,6 +1,8 @@
 import { Failure } from '../contract/failure.ts';
 import {
+  followsFromWeights,
   type ImportSource,
+  ofEveryUpdate,
   ourName,
   standInsOf,
   stepColumns,
@@ -9,10 +11,17 @@ import {
 } from './metric-names.ts';
 import type { Table } from './read-table.ts';
 
+export interface ImportedStep {
+  step: number;
+  metrics: Record<string, number>;
+  /** Metrics that had become NaN or infinite for good. */
+  notFinite: string[];
+}
+
 /** What a table holds, step by step, by our names. */
 export interface ImportedMetrics {
   /** In rising order. */
-  steps: { step: number; metrics: Record<string, number> }[];
+  steps: ImportedStep[];
   /** The file's name of each metric, by the name it got. */
   names: Record<string, string>;
   /** Sentences on what was passed over or put in order. */
@@ -33,36 +42,78 @@ export function readMetrics(table: Table, from: ImportSource, chosenRun?: string
   const stepAt = findStep(columns);
   const named = nameColumns(columns, from, stepAt, table, remarks);
   const order = [...stepsOf(table, stepAt, remarks)];
-  const bySteps = new Map<number, Record<string, number>>();
+  const bySteps = new Map<number, ReadStep>();
   const skipped = { notFinite: 0, replaced: 0 };
   for (const { step, row } of order) {
-    const metrics = bySteps.get(step) ?? {};
-    bySteps.set(step, metrics);
+    const read = bySteps.get(step) ?? { step, metrics: {}, notFinite: new Set() };
+    bySteps.set(step, read);
+    const { metrics, notFinite } = read;
     for (const { index, name } of named) {
       const value = numberIn(row[index] ?? '');
       if (value === null || value === undefined) continue;
-      if (!Number.isFinite(value)) skipped.notFinite += 1;
-      else {
+      if (!Number.isFinite(value)) {
+        skipped.notFinite += 1;
+        notFinite.add(name);
+      } else {
         if (metrics[name] !== undefined) skipped.replaced += 1;
         metrics[name] = value;
       }
     }
   }
-  if (skipped.notFinite > 0)
-    remarks.push(`${count(skipped.notFinite, 'cell')} with NaN or Infinity passed over.`);
+  const read = [...bySteps.values()].sort((a, b) => a.step - b.step);
+  if (!read.some(isMeasured))
+    throw new Failure('import_empty', 'No step has a value.', 'Export a table with a row for each step.');
+  const broken = new Map<string, number>();
+  for (const { name, column } of named) {
+    const from = brokenFrom(read, name);
+    if (from === null) continue;
+    broken.set(name, from);
+    remarks.push(`"${shortened(column)}" is NaN or infinite from step ${from} on.`);
+  }
+  const isBroken = (name: string, step: number) => step >= (broken.get(name) ?? Number.POSITIVE_INFINITY);
+  const steps = read
+    .map(({ notFinite, ...rest }) => ({
+      ...rest,
+      notFinite: [...notFinite].filter((name) => isBroken(name, rest.step)),
+    }))
+    .filter((each) => isMeasured(each) || each.notFinite.length > 0);
+  const passedOver = skipped.notFinite - steps.reduce((sum, each) => sum + each.notFinite.length, 0);
+  if (passedOver > 0) remarks.push(`${count(passedOver, 'cell')} with NaN or Infinity passed over.`);
   if (skipped.replaced > 0)
     remarks.push(
       `Steps come more than once: the last of ${count(skipped.replaced, 'repeated value')} counts.`,
     );
   if (order.some(({ step }, index) => index > 0 && step < order[index - 1]!.step))
     remarks.push('Steps were out of order; they were sorted.');
-  const steps = [...bySteps]
-    .map(([step, metrics]) => ({ step, metrics }))
-    .filter(({ metrics }) => Object.keys(metrics).length > 0)
-    .sort((a, b) => a.step - b.step);
-  if (steps.length === 0)
-    throw new Failure('import_empty', 'No step has a value.', 'Export a table with a row for each step.');
   return { steps, names: Object.fromEntries(named.map(({ name, column }) => [name, column])), remarks };
+}
+
+interface ReadStep {
+  step: number;
+  metrics: Record<string, number>;
+  notFinite: Set<string>;
+}
+
+const isMeasured = ({ metrics }: Pick<ReadStep, 'metrics'>) => Object.keys(metrics).length > 0;
+
+/**
+ * The step from which a metric that follows from the weights is NaN or infinite up to the run's end, or null. Exports also write NaN where a metric wasn't logged: what stays away
+ * no longer than it did before is only that.
+ */
+function brokenFrom(steps: readonly ReadStep[], name: string): number | null {
+  if (!followsFromWeights.test(name)) return null;
+  let [away, longest, wasFinite] = [0, 0, ofEveryUpdate.test(name)];
+  let from: number | null = null;
+  for (const { step, metrics, notFinite } of steps) {
+    if (metrics[name] === undefined) {
+      away += 1;
+      if (notFinite.has(name)) from ??= step;
+    } else {
+      longest = Math.max(longest, away);
+      [away, wasFinite, from] = [0, true, null];
+    }
+  }
+  return wasFinite && away > longest ? from : null;
 }
 
 /** Each column's metric, null where it is of another run or a companion (`__MIN`, `__MAX`): W&B's exports say `run - metric`. */

@@ -11,7 +11,8 @@ export interface Meaning {
   ends?: { status: 'completed' | 'stopped' | 'failed'; failure: ApiError | null };
   /** Last complete iteration. */
   iteration?: number;
-  metrics?: { iteration: number; values: Record<string, number> };
+  /** `notFinite`: names of metrics that were measured, and NaN or infinite, where that is known. */
+  metrics?: { iteration: number; values: Record<string, number>; notFinite?: string[] };
   evaluation?: { label: string };
   rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
   rolloutRemoved?: { iteration: number; split: string };
@@ -19,6 +20,14 @@ export interface Meaning {
   checkpoint?: { iteration: number };
   memoryPlan?: MemoryPlan;
   line?: Pick<LogLine, 'level' | 'message'>;
+}
+
+/** What was measured, with NaN for what wasn't finite: as detectors take it. */
+export function measured({
+  values,
+  notFinite = [],
+}: NonNullable<Meaning['metrics']>): Record<string, number> {
+  return { ...values, ...Object.fromEntries(notFinite.map((name) => [name, Number.NaN])) };
 }
 
 /** The one place that says what events mean. An event that this version doesn't know is kept and means nothing. */
@@ -37,8 +46,12 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
       return { phase: { name, iteration, done, total } };
     }
     case 'iteration': {
-      const { iteration, metrics } = known.body;
-      return { iteration, metrics: { iteration, values: metrics } };
+      const { iteration, metrics, not_finite: names } = known.body;
+      const notFinite = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+      return {
+        iteration,
+        metrics: { iteration, values: metrics, ...(notFinite.length > 0 && { notFinite }) },
+      };
     }
     case 'evaluation': {
       const { iteration, label, metrics } = known.body;

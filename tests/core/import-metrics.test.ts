@@ -201,6 +201,65 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     );
   });
 
+  const brokenRun = { loss: 'actor/pg_loss', gradient: 'actor/grad_norm', reward: 'critic/score/mean' };
+  const figures = { loss: 0.01, gradient: 0.5, reward: 0.5 };
+  test.each<[what: string, columns: string[], broken: Record<string, string>]>([
+    ['a loss and a gradient', ['loss', 'gradient', 'reward'], { loss: 'nan', gradient: 'NaN' }],
+    ['a loss alone', ['loss', 'reward'], { loss: '-Infinity' }],
+    ['everything', ['loss', 'gradient', 'reward'], { loss: 'nan', gradient: 'nan', reward: 'nan' }],
+    ['a gradient, of a run that tells no reward', ['gradient'], { gradient: 'inf' }],
+  ])('raise an alert for what is no longer finite: %s', async (_, chosen, broken) => {
+    const columns = Object.fromEntries(Object.entries(brokenRun).filter(([name]) => chosen.includes(name)));
+    const text = table(columns, (step) => ({ ...figures, ...(step > 60 ? broken : {}) }), 120);
+    const { trap, alerts, remarks, summary, metrics } = await judged('verl', text);
+    expect(trap).toMatchObject({ state: 'collapsing', since: 61 });
+    expect(alerts).toMatchObject([{ level: 'collapsing', severity: 'critical', iteration: 61 }]);
+    expect(alerts[0]!.message).toMatch(/A value is infinite or not a number since iteration 61\.$/);
+    const column = columns.loss ?? columns.gradient;
+    expect(remarks).toContain(`"${column}" is NaN or infinite from step 61 on.`);
+    expect(remarks.some((remark) => remark.includes('passed over'))).toBe(broken.reward !== undefined);
+    expect(summary.iteration).toBe(120);
+    expect(metrics).toHaveLength(chosen.length);
+  });
+
+  test('raise an alert where no loss was ever finite, again from the folder alone', async () => {
+    const columns = { loss: 'actor/pg_loss', reward: 'critic/score/mean' };
+    const { trap, alerts, runId } = await judged(
+      'verl',
+      table(columns, () => ({ loss: 'nan', reward: 0.5 })),
+    );
+    expect(alerts).toMatchObject([{ level: 'collapsing', iteration: 1 }]);
+    const core = await world.core();
+    await core.supervisor.rebuild();
+    expect(await core.supervisor.trap(runId)).toEqual(trap);
+    expect(core.annotations.alerts(runId)).toEqual(alerts);
+  });
+
+  test('raise none for the NaN of what was only not logged, nor for one that passed', async () => {
+    const columns = { gradient: 'actor/grad_norm', reward: 'critic/score/mean', critic: 'critic/vf_loss' };
+    const sparse = table(
+      { ...columns, success: 'val-core/gsm8k/acc/mean@1' },
+      (step) => ({
+        ...figures,
+        gradient: step % 10 === 0 ? 0.5 : 'nan',
+        critic: 'nan',
+        success: step === 50 ? 0.5 : 'nan',
+      }),
+      125,
+    );
+    const passed = table(columns, (step) => ({
+      ...figures,
+      gradient: step === 60 ? 'inf' : 0.5,
+      critic: 1,
+    }));
+    for (const text of [sparse, passed]) {
+      const { trap, alerts, remarks } = await judged('verl', text);
+      expect(trap).toMatchObject({ state: 'healthy' });
+      expect(alerts).toEqual([]);
+      expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity passed over\.$/)]);
+    }
+  });
+
   test('are put in order, and what was passed over is said', async () => {
     const text = [
       'iteration;rollout/success_rate;rollout/entropy;comment;other',
@@ -209,6 +268,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       ';0.5;0.5;none;3',
       '2;0.2;-Infinity;;4',
       '2;0.25;;;5',
+      '4;;0.8;;',
     ].join('\n');
     const { series, remarks, core, runId } = await imported('csv', text);
     expect(series('rollout/success_rate')).toEqual([
@@ -216,7 +276,10 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       [2, 0.25],
       [3, 0.3],
     ]);
-    expect(series('rollout/entropy')).toEqual([[1, 0.9]]);
+    expect(series('rollout/entropy')).toEqual([
+      [1, 0.9],
+      [4, 0.8],
+    ]);
     expect(series('csv/other')).toHaveLength(3);
     expect(remarks).toEqual([
       'Column "comment" was left out: it holds no numbers.',
