@@ -83,6 +83,23 @@ export const stepColumns = [
 export const trackerColumns =
   /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
 
+/** What people call columns of a table of their own, in small letters; beside our own names and those of TRL. */
+const commonNames: readonly Rule[] = [
+  [/^(?:train\/)?(?:success|success_rate|solve_rate|win_rate)$/, 'rollout/success_rate'],
+  [/^(?:train\/)?(?:reward_mean|mean_reward|avg_reward|average_reward|reward\/mean)$/, 'rollout/reward_mean'],
+  [/^(?:train\/)?(?:reward_std_in_group|in_group_std|reward\/std)$/, 'rollout/reward_std_in_group'],
+  [/^(?:train\/)?(?:policy_entropy|mean_entropy|entropy_mean)$/, 'rollout/entropy'],
+  [/^(?:train\/)?(?:response_length|response_tokens|mean_response_length)$/, 'rollout/response_tokens'],
+  [/^(?:train\/)?(?:policy_loss|pg_loss|actor_loss)$/, 'actor/loss'],
+  [/^(?:train\/)?(?:gradient_norm|actor_grad_norm)$/, 'actor/grad_norm'],
+  [/^(?:train\/)?(?:approx_kl|approximate_kl|ppo_kl)$/, 'actor/approximate_kl'],
+  [/^(?:train\/)?(?:kl_loss|kl_to_reference)$/, 'actor/kl_to_reference'],
+  [/^(?:train\/)?lr$/, 'actor/learning_rate'],
+  [/^(?:train\/)?(?:value_loss|critic_loss|vf_loss)$/, 'critic/loss'],
+  [/^(?:eval|val|test)[_/](?:success|success_rate)$/, 'evaluation/eval/success_rate'],
+  [/^(?:val|test)[_/]reward$/, 'evaluation/eval/reward_mean'],
+];
+
 /** What is nearest to one of our metrics where no column means the same, best first, and how it differs. Detectors read these alone. */
 const standIns: Partial<
   Record<ImportSource, readonly (readonly [column: string, ours: string, as: string])[]>
@@ -107,8 +124,12 @@ export const ofEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
 /** Our name of a column, or null where none means the same. */
 export function ourName(from: ImportSource, name: string): string | null {
-  if (from === 'csv') return isOurs(name) ? name : null;
-  for (const [pattern, ours] of rules[from]) {
+  if (from === 'csv') return isOurs(name) ? name : named([...commonNames, ...rules.trl], name.toLowerCase());
+  return named(rules[from], name);
+}
+
+function named(among: readonly Rule[], name: string): string | null {
+  for (const [pattern, ours] of among) {
     const match = pattern.exec(name);
     if (match) return ours.replace('$1', labelOf(match[1] ?? ''));
   }

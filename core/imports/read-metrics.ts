@@ -169,6 +169,9 @@ function nameColumns(
     if (other || trackerColumns.test(column) || stepColumns.includes(column.toLowerCase())) return [];
     return [{ column, index, ours: ourName(from, column) }];
   });
+  // Of a table of one's own: a column by our name goes before one that is only called alike.
+  const own = new Set(found.flatMap(({ column, ours }) => (column === ours ? ours : [])));
+  for (const each of found) if (each.ours !== each.column && own.has(each.ours ?? '')) each.ours = null;
   for (const [column, ours, as] of standInsOf(from)) {
     const standIn = found.find((each) => each.column === column);
     if (!standIn || found.some((each) => each.ours === ours)) continue;

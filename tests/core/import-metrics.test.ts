@@ -201,6 +201,33 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     );
   });
 
+  test('of a table of one’s own are known by what people call them', async () => {
+    const columns = {
+      success: 'Success_Rate',
+      spread: 'reward_std',
+      entropy: 'entropy',
+      gradient: 'grad_norm',
+    };
+    const own = {
+      success: 'rollout/success_rate',
+      spread: 'rollout/reward_std_in_group',
+      entropy: 'rollout/entropy',
+      gradient: 'actor/grad_norm',
+    };
+    const called = await judged('csv', falling(columns));
+    const byOurs = await judged('csv', falling(own));
+    expect(called.names).toEqual(
+      Object.fromEntries(
+        Object.entries(own).map(([figure, name]) => [name, columns[figure as keyof typeof own]]),
+      ),
+    );
+    expect(byOurs.alerts.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
+    expect(called.trap).toEqual(byOurs.trap);
+    const both = await imported('csv', 'step,entropy,rollout/entropy,kl,Loss\n1,0.5,0.25,0.1,2\n');
+    expect(both.series('rollout/entropy')).toEqual([[1, 0.25]]);
+    expect(both.metrics).toEqual(['actor/kl_to_reference', 'actor/loss', 'csv/entropy', 'rollout/entropy']);
+  });
+
   const brokenRun = { loss: 'actor/pg_loss', gradient: 'actor/grad_norm', reward: 'critic/score/mean' };
   const figures = { loss: 0.01, gradient: 0.5, reward: 0.5 };
   test.each<[what: string, columns: string[], broken: Record<string, string>]>([
@@ -317,7 +344,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
 
   test.each<[string, string | Buffer, string]>([
     ['no step column', 'time,rollout/entropy\n1,2\n', 'import_no_step'],
-    ['no metric that is known', 'step,loss\n1,2\n', 'import_no_metric'],
+    ['no metric that is known', 'step,colour\n1,2\n', 'import_no_metric'],
     ['a text for a number', 'step,rollout/entropy\n1,high\n', 'import_not_numeric'],
     ['a formula', 'step,rollout/entropy\n1,=1+1\n', 'import_not_numeric'],
     ['a decimal comma', 'step;rollout/entropy\n1;0,5\n', 'import_not_numeric'],
@@ -387,7 +414,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(lines.at(-1)).toMatch(/^other-run-[0-9a-f]{8}$/);
     const shown = await run('show', lines.at(-1)!);
     expect(shown).toMatchObject({ status: 0, output: expect.stringMatching(/status +completed/) });
-    expect(await run('import-metrics', path, '--from', 'csv')).toMatchObject({
+    expect(await run('import-metrics', path, '--from', 'verl')).toMatchObject({
       status: 2,
       errors: expect.stringContaining('import_no_metric'),
     });
