@@ -18,9 +18,9 @@ export const leastSeen = 0.1;
 /** How far each sign that counts has come. */
 export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);
 
-/** Points were fitted to runs whose thoughts are known, and say nothing of others. */
+/** Points were fitted to runs whose thoughts are known by signs that count, and say nothing of others. */
 export const isCounted = (latches: readonly Latch[]) =>
-  latches.some(({ reading }, i) => reading !== null && detectors[i]!.family === 'thoughts');
+  counted.some((i) => latches[i]!.reading !== null && detectors[i]!.family === 'thoughts');
 
 /** The points that each detector gives at present, in their order. */
 export function countsOf(latches: readonly Latch[], { points }: Thresholds): number[] {

@@ -37,6 +37,13 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
     [/^rollout\/in_group_mean$/, 'rollout/reward_mean'],
     [/^rollout\/chosen_in_group_std$/, 'filter/kept_reward_std'],
     [/^val-env\/([^/]+)\/success$/, 'evaluation/$1/success_rate'],
+    // ragen/trainer/collapse_metrics.py: a thought's tokens are summed under `seq`, as ours are; where they are averaged first, and over thoughts of any turn, it is something else.
+    [/^collapse_first_turn_sample\/mi_seq_estimate$/, 'diagnostics/mutual_information'],
+    [/^collapse_first_turn_sample\/mi_upper_bound$/, 'diagnostics/mutual_information_ceiling'],
+    [/^collapse_first_turn_sample\/conditional_entropy_seq_est$/, 'diagnostics/conditional_entropy'],
+    [/^collapse_first_turn_sample\/reasoning_entropy_seq_est$/, 'diagnostics/marginal_entropy'],
+    [/^collapse_first_turn_sample\/retrieval_accuracy$/, 'diagnostics/retrieval_accuracy'],
+    [/^collapse_first_turn_sample\/retrieval_accuracy@2$/, 'diagnostics/retrieval_accuracy_at_k'],
     ...verlUpdate,
   ],
   verl: [

@@ -37,7 +37,7 @@ const longestName = 128;
  * table has the columns of more than one run and none is chosen.
  */
 export function readMetrics(table: Table, from: ImportSource, chosenRun?: string): ImportedMetrics {
-  const remarks: string[] = [];
+  const remarks = [...table.remarks];
   const columns = ofOneRun(table.columns, chosenRun);
   const stepAt = findStep(columns);
   const named = nameColumns(columns, from, stepAt, table, remarks);

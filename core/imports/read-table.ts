@@ -6,6 +6,8 @@ import { asFailure, Failure } from '../contract/failure.ts';
 export interface Table {
   columns: string[];
   rows: string[][];
+  /** Sentences on what was passed over. */
+  remarks: string[];
 }
 
 const mostBytes = 64 << 20;
@@ -13,7 +15,7 @@ const mostRows = 200_000;
 const mostColumns = 2000;
 
 /**
- * Reads a CSV file (comma, semicolon or tab), or JSON as TRL leaves it: a `trainer_state.json` with its `log_history`, a list of objects, or an object a line. Nothing of it is run.
+ * Reads a CSV file (comma, semicolon or tab; a line that begins with `#` and a last one that was cut are passed over), or JSON as TRL leaves it: a `trainer_state.json` with its `log_history`, a list of objects, or an object a line. Nothing of it is run.
  * Throws `import_unreadable`, `import_too_large`, `import_empty` or `import_malformed`.
  */
 export function readTable(path: string): Table {
@@ -74,59 +76,96 @@ const malformed = (path: string, reason: string) =>
     'Export it once more, and import it as it is.',
   );
 
-function fromCsv(path: string, text: string): Table {
+function fromCsv(path: string, whole: string): Table {
+  // A spreadsheet's own line: it names the delimiter.
+  const [named = '', chosen] = /^"?sep=([,;\t])"?[ \t]*(?:\r\n|\r|\n)/i.exec(whole) ?? [];
+  const text = whole.slice(named.length);
+  const header = headerOf(text);
+  // Where a column of row numbers is called so, nothing is a comment.
+  const comment = header.startsWith('#') ? null : '#';
   try {
     const [columns = [], ...rows] = parse(text, {
-      bom: true,
-      delimiter: delimiterOf(text),
+      delimiter: chosen ?? delimiterOf(header),
+      comment,
+      comment_no_infix: true,
       skip_empty_lines: true,
+      relax_column_count: true,
       to: mostRows + 2,
       max_record_size: 1 << 20,
     }) as string[][];
-    return { columns, rows };
+    return fitting(path, columns, rows);
   } catch (error) {
     if (error instanceof CsvError) throw malformed(path, error.message);
     throw error;
   }
 }
 
+/** The first line that is no comment. */
+function headerOf(text: string): string {
+  for (const [line] of text.matchAll(/[^\r\n]+/g))
+    if (line.trim() !== '' && !/^#(?!\s*[,;\t])/.test(line)) return line;
+  return '';
+}
+
 /** Of those that trackers and spreadsheets write, the one that the header has most of. */
-function delimiterOf(text: string): string {
-  const header = text.slice(0, text.search(/[\r\n]|$/));
+function delimiterOf(header: string): string {
   const count = (delimiter: string) => header.split(delimiter).length;
   return [',', ';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
+/** Rows as wide as the header, without the empty column that a delimiter at a line's end makes. A log may have been copied in the middle of its last line. */
+function fitting(path: string, header: readonly string[], rows: string[][]): Table {
+  const width = header.findLastIndex((name) => name.trim() !== '') + 1;
+  const whole = rows.filter((row, index) => {
+    if (row.length < width && index === rows.length - 1) return false;
+    if (row.length < width || row.slice(width).some((cell) => cell.trim() !== ''))
+      throw malformed(path, `row ${index + 1} has ${row.length} columns, and the header ${width}.`);
+    return true;
+  });
+  const remarks = whole.length < rows.length ? [lastRowCut] : [];
+  return { columns: header.slice(0, width), rows: whole.map((row) => row.slice(0, width)), remarks };
+}
+
+const lastRowCut = 'The last row was cut short; it was passed over.';
+
 function fromJson(path: string, text: string): Table {
-  const objects = objectsIn(path, text);
+  const { objects, remarks } = objectsIn(path, text);
   const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
   // Before the table is made: objects that have no key in common would make one of gigabytes.
   requireSize(path, objects.length, columns.length);
   const cell = (value: unknown) => (value === null || value === undefined ? '' : String(value));
-  return { columns, rows: objects.map((object) => columns.map((name) => cell(object[name]))) };
+  return { columns, rows: objects.map((object) => columns.map((name) => cell(object[name]))), remarks };
 }
 
-function objectsIn(path: string, text: string): Record<string, unknown>[] {
-  let values: unknown;
-  try {
-    values = JSON.parse(text);
-  } catch {
-    values = undefined;
-  }
+function objectsIn(path: string, text: string): { objects: Record<string, unknown>[]; remarks: string[] } {
+  const values = valueOf(text);
   const history = (values as { log_history?: unknown } | undefined)?.log_history;
-  const list = Array.isArray(values) ? values : Array.isArray(history) ? history : linesOf(path, text);
-  if (list.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each)))
-    return list as Record<string, unknown>[];
+  const list = Array.isArray(values) ? values : Array.isArray(history) ? history : null;
+  const { objects, remarks } = list ? { objects: list, remarks: [] } : linesOf(path, text);
+  if (objects.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each)))
+    return { objects: objects as Record<string, unknown>[], remarks };
   throw malformed(path, 'it holds something else than objects.');
 }
 
-function linesOf(path: string, text: string): unknown[] {
+function linesOf(path: string, text: string): { objects: unknown[]; remarks: string[] } {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line, index) => {
+  const objects = lines.map(valueOf);
+  const wrong = objects.indexOf(undefined);
+  if (wrong < 0) return { objects, remarks: [] };
+  if (wrong > 0 && wrong === lines.length - 1 && !text.endsWith('\n'))
+    return { objects: objects.slice(0, -1), remarks: [lastRowCut] };
+  throw malformed(path, `line ${wrong + 1} is no JSON.`);
+}
+
+/** JSON, with NaN and Infinity as Python writes them, which come as texts; undefined for what is none. */
+function valueOf(text: string): unknown {
+  const quoted = () =>
+    text.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
+      token.startsWith('"') ? token : `"${token}"`,
+    );
+  for (const read of [() => text, quoted])
     try {
-      return JSON.parse(line);
-    } catch {
-      throw malformed(path, `line ${index + 1} is no JSON.`);
-    }
-  });
+      return JSON.parse(read());
+    } catch {}
+  return undefined;
 }

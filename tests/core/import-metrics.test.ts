@@ -342,6 +342,104 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(series('rollout/reward_mean')).toEqual([[1, 0.25]]);
   });
 
+  test.each<[what: string, tidy: (text: string) => string, remarks?: string[]]>([
+    ['a comma at the end of each row', (text) => text.replaceAll('\n', ',\n')],
+    ['a comma at the end of each row but the header', (text) => text.replaceAll(/(?<=\n.*)\n/g, ',\n')],
+    ['a comma at the end of one row', (text) => text.replace('\n75,', ',\n75,')],
+    ['a comma at the end of the header', (text) => text.replace('\n', ',\n')],
+    ['a line that names the delimiter', (text) => `sep=;\r\n${text.replaceAll(',', ';')}`],
+    [
+      'lines of comment',
+      (text) =>
+        `# of "ours", 1, 2, 3;\n\n${text.replace('\n75,', '\n#later\n75,')}\n#end`.replaceAll('\n', '\r\n'),
+    ],
+    [
+      'a last row that was cut',
+      (text) => `${text}\n151,0.`,
+      ['The last row was cut short; it was passed over.'],
+    ],
+  ])('are read all the same with %s', async (_, untidy, remarks = []) => {
+    const columns = { success: 'success_rate', spread: 'reward_std', entropy: 'entropy' };
+    const tidy = await judged('csv', falling(columns));
+    const read = await judged('csv', untidy(falling(columns)));
+    expect(read.remarks).toEqual(remarks);
+    expect(read.trap).toEqual(tidy.trap);
+    expect(tidy.trap!.state).toBe('collapsed');
+  });
+
+  test('are read where a column is called "#", and from JSON as Python leaves it', async () => {
+    const { names } = await imported('csv', '#,step,reward\n0,1,0.5\n1,2,0.25\n');
+    expect(names).toEqual({ 'csv/#': '#', 'rollout/reward_mean': 'reward' });
+    await world.end();
+    const lines = Array.from({ length: 120 }, (_, i) =>
+      JSON.stringify({ step: i + 1, reward: 0.5, note: 'NaN \\" NaN', grad_norm: i < 60 ? 0.5 : null }),
+    );
+    const log = lines.map((line) => line.replace('null', 'NaN'));
+    const cut = await judged('trl', `${log.join('\n')}\n{"step": 121, "rew`);
+    const state = await judged('trl', `{"log_history": [${log.join(', ')}]}`);
+    for (const { trap, alerts } of [cut, state]) {
+      expect(trap).toMatchObject({ state: 'collapsing', since: 61, iteration: 120 });
+      expect(alerts).toMatchObject([{ level: 'collapsing', iteration: 61 }]);
+    }
+    expect(cut.remarks[0]).toBe('The last row was cut short; it was passed over.');
+  });
+
+  test('of RAGEN-2 tell what its thoughts say of their boards, and are judged by the same signs beside it', async () => {
+    const columns = {
+      success: 'train/CoordSokoban/success',
+      spread: 'rollout/in_group_std',
+      entropy: 'actor/entropy',
+    };
+    const collapse = {
+      information: 'collapse_first_turn_sample/mi_seq_estimate',
+      ceiling: 'collapse_first_turn_sample/mi_upper_bound',
+      retrieval: 'collapse_first_turn_sample/retrieval_accuracy',
+      second: 'collapse_first_turn_sample/retrieval_accuracy@2',
+      token: 'collapse_first_turn_sample/mi_estimate',
+      trajectory: 'collapse_trajectory_sample/mi_seq_estimate',
+    };
+    const steady = {
+      success: 0.5,
+      spread: 0.5,
+      entropy: 0.4,
+      ceiling: Math.log(8),
+      token: 0.01,
+      trajectory: 1,
+    };
+    const text = table({ ...columns, ...collapse }, (step) => {
+      const share = step < 60 ? 0.8 : Math.max(0.02, 0.8 - (step - 60) / 50);
+      const measured = step === 1 || step % 5 === 0;
+      const figures = { information: share * Math.log(8), retrieval: share, second: share };
+      return { ...steady, ...(measured ? figures : { information: '', retrieval: '', second: '' }) };
+    });
+    const { names, trap, alerts } = await judged('ragen', text);
+    expect(names).toMatchObject({
+      'diagnostics/mutual_information': collapse.information,
+      'diagnostics/mutual_information_ceiling': collapse.ceiling,
+      'diagnostics/retrieval_accuracy': collapse.retrieval,
+      'diagnostics/retrieval_accuracy_at_k': collapse.second,
+      [`ragen/${collapse.token}`]: collapse.token,
+      [`ragen/${collapse.trajectory}`]: collapse.trajectory,
+    });
+    expect(trap!.map).toMatchObject({
+      regime: 'template',
+      series: { dependence: 'diagnostics/mutual_information' },
+    });
+    expect(trap!.signals.find(({ name }) => name === 'thoughts_lose_board')).toMatchObject({ on: true });
+    expect(alerts[0]).toMatchObject({ level: 'watch', series: 'diagnostics/mutual_information' });
+
+    // Points were fitted to other runs: with thoughts that are well, the signs of the paper still serve.
+    const fall = falling(columns).split('\n');
+    const well = fall.map(
+      (row, i) => `${row},${i === 0 ? `${collapse.information},${collapse.ceiling}` : '1.6,2'}`,
+    );
+    const without = await judged('ragen', fall.join('\n'));
+    const beside = await judged('ragen', well.join('\n'));
+    const levels = ({ alerts }: typeof without) => alerts.map(({ level, iteration }) => [level, iteration]);
+    expect(levels(beside)).toEqual(levels(without));
+    expect(levels(without).map(([level]) => level)).toContain('warning');
+  });
+
   test.each<[string, string | Buffer, string]>([
     ['no step column', 'time,rollout/entropy\n1,2\n', 'import_no_step'],
     ['no metric that is known', 'step,colour\n1,2\n', 'import_no_metric'],
@@ -352,6 +450,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     ['a step below 0', 'step,rollout/entropy\n-1,2\n', 'import_step_invalid'],
     ['a step beyond all', 'step,rollout/entropy\n1e300,2\n', 'import_step_invalid'],
     ['a row that is too long', 'step,rollout/entropy\n1,2,3\n', 'import_malformed'],
+    ['a short row amid others', 'step,rollout/entropy\n1,2\n2\n3,4\n', 'import_malformed'],
     ['an open quote', 'step,rollout/entropy\n1,"2\n', 'import_malformed'],
     ['broken JSON lines', '{"step": 1}\n{"step": \n', 'import_malformed'],
     ['a list of numbers', '[1, 2]', 'import_malformed'],
