@@ -138,7 +138,7 @@ function fromJson(path: string, text: string): Table {
 }
 
 function objectsIn(path: string, text: string): { objects: Record<string, unknown>[]; remarks: string[] } {
-  const values = valueOf(text);
+  const values = jsonIn(text);
   const history = (values as { log_history?: unknown } | undefined)?.log_history;
   const list = Array.isArray(values) ? values : Array.isArray(history) ? history : null;
   const { objects, remarks } = list ? { objects: list, remarks: [] } : linesOf(path, text);
@@ -149,7 +149,7 @@ function objectsIn(path: string, text: string): { objects: Record<string, unknow
 
 function linesOf(path: string, text: string): { objects: unknown[]; remarks: string[] } {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const objects = lines.map(valueOf);
+  const objects = lines.map(jsonIn);
   const wrong = objects.indexOf(undefined);
   if (wrong < 0) return { objects, remarks: [] };
   if (wrong > 0 && wrong === lines.length - 1 && !text.endsWith('\n'))
@@ -158,9 +158,9 @@ function linesOf(path: string, text: string): { objects: unknown[]; remarks: str
 }
 
 /** JSON, with NaN and Infinity as Python writes them, which come as texts; undefined for what is none. */
-function valueOf(text: string): unknown {
+function jsonIn(text: string): unknown {
   const quoted = () =>
-    text.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
+    text.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
       token.startsWith('"') ? token : `"${token}"`,
     );
   for (const read of [() => text, quoted])
