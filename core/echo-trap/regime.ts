@@ -40,13 +40,17 @@ export function positionOf(view: View, latches: readonly Latch[]): Position | nu
   };
 }
 
+/** Whether anything is known of what thoughts say; else nothing may be said of them. */
+const tellsThoughts = (latches: readonly Latch[]) =>
+  detectors.some(({ family }, i) => family === 'thoughts' && latches[i]!.reading !== null);
+
 /** Chaos by its own signals, the rest by the quadrant; what is alarmed about is in no healthy regime. */
 export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {
   const count = (regime: TrapRegime) =>
     detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
   const [chaos, template] = [count('chaos'), count('template')];
   if (chaos > 0 && chaos >= template) return 'chaos';
-  if (!point) return template > 0 ? 'template' : 'unknown';
+  if (!point) return template > 0 && tellsThoughts(latches) ? 'template' : 'unknown';
   const [varied, dependent] = [point.entropy >= cross.entropy, point.dependence >= cross.dependence];
   if (varied && dependent) return alarmed ? 'unknown' : 'healthy';
   if (varied) return 'template';

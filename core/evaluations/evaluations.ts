@@ -1,5 +1,6 @@
 import type { Evaluation, EvaluationChoices } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
@@ -63,7 +64,7 @@ export class Evaluations {
     this.parts = parts;
   }
 
-  /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
+  /** Throws `run_unknown`, `run_imported`, `config_unreadable` or `config_invalid`. */
   async choices(runId: string): Promise<EvaluationChoices> {
     const config = await this.config(runId);
     const own = config.environments.map(({ label, type, config }) => ({
@@ -85,7 +86,7 @@ export class Evaluations {
   }
 
   /**
-   * Starts one; answers once it plays. Throws `run_unknown`, `environment_unknown`, `config_invalid`, `evaluation_active` where the run has one
+   * Starts one; answers once it plays. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` where the run has one
    * under way, or what the trainer says: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
    */
   async start(runId: string, { checkpoint, name: wanted, ...wish }: NewEvaluation): Promise<Evaluation> {
@@ -237,7 +238,9 @@ export class Evaluations {
   }
 
   private async config(runId: string): Promise<RunConfig> {
-    return validateConfig(await this.parts.runs.config(runId));
+    const { runs } = this.parts;
+    refuseImported(runId, runs.get(runId).task);
+    return validateConfig(await runs.config(runId));
   }
 }
 

@@ -106,6 +106,10 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     });
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_imported' });
     await expect(core.runs.create({ run: runId })).rejects.toMatchObject({ code: 'run_imported' });
+    const { evaluations } = core;
+    await expect(evaluations.choices(runId)).rejects.toMatchObject({ code: 'run_imported' });
+    await expect(evaluations.start(runId, { checkpoint: 1 })).rejects.toMatchObject({ code: 'run_imported' });
+    expect(await evaluations.list(runId)).toEqual([]);
     expect(() => core.queue.add(runId)).toThrow(expect.objectContaining({ code: 'run_completed' }));
   });
 
@@ -284,6 +288,26 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       expect(trap).toMatchObject({ state: 'healthy' });
       expect(alerts).toEqual([]);
       expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity passed over\.$/)]);
+    }
+  });
+
+  test('say nothing of thoughts that nobody measured', async () => {
+    const columns = { spread: 'rollout/in_group_std', entropy: 'actor/entropy' };
+    const ofThoughts = /thought|template|line of/i;
+    for (const [from, text] of [
+      ['ragen', falling({ success: 'train/Bandit/success', ...columns })],
+      ['ragen', falling(columns)],
+      ['verl', falling({ success: 'critic/score/mean', entropy: 'actor/entropy' })],
+      ['csv', falling({ spread: 'reward_std' })],
+    ] as const) {
+      const { trap, alerts } = await judged(from, text);
+      expect(alerts.length).toBeGreaterThan(0);
+      for (const { message, regime } of alerts) {
+        expect(message).not.toMatch(ofThoughts);
+        expect(regime).toBe('unknown');
+      }
+      expect(trap!.summary).not.toMatch(ofThoughts);
+      expect(trap!.map.regime).toBe('unknown');
     }
   });
 
@@ -513,6 +537,10 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(lines.at(-1)).toMatch(/^other-run-[0-9a-f]{8}$/);
     const shown = await run('show', lines.at(-1)!);
     expect(shown).toMatchObject({ status: 0, output: expect.stringMatching(/status +completed/) });
+    expect(await run('evaluate', lines.at(-1)!)).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining('run_imported'),
+    });
     expect(await run('import-metrics', path, '--from', 'verl')).toMatchObject({
       status: 2,
       errors: expect.stringContaining('import_no_metric'),
