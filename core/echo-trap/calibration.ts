@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asDiskFull, asFailure, Failure } from '../contract/failure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
 
@@ -73,6 +73,20 @@ function unusable(error: unknown): Failure {
   );
 }
 
+/** The data folder is made where it isn't there yet. Throws `file_not_written` where it can't be, or can't be written to. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
-  writeWhole(fittedFile(home), { version: 3, calibration: about, thresholds });
+  try {
+    mkdirSync(home, { recursive: true });
+    writeWhole(fittedFile(home), { version: 3, calibration: about, thresholds });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw (
+      asDiskFull(error) ??
+      new Failure(
+        'file_not_written',
+        `The thresholds can't be kept: ${reason}.`,
+        'Name a data folder that may be written to, with --home.',
+      )
+    );
+  }
 }

@@ -4,6 +4,8 @@ import { evaluatedSuccess } from '../contract/run-facts.ts';
 
 export const kinds = ['template', 'chaos', 'locked', 'healthy', 'solved', 'declining'] as const;
 export type Kind = (typeof kinds)[number];
+/** Those that a run collapses in; the others are of runs that did not. */
+export const kindsOfCollapse: readonly Kind[] = ['template', 'chaos'];
 
 /** `collapsed`: the onset's iteration, or null. */
 export interface Label {

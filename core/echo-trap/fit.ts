@@ -157,7 +157,7 @@ export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thre
   throw new Failure(
     'labelled_runs_missing',
     'Points can only be fitted where some run collapsed and some run did not.',
-    'Add runs of the missing kind to `tuning`, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
+    'Add runs of the missing kind, to `tuning` where there is one, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
   );
 }
 

@@ -134,7 +134,8 @@ export function falseAlarms({ run, alarms }: Judged): number {
 }
 
 function healthyIterations({ run, first, last }: Judged): number {
-  return Math.max(0, (run.collapsed === null ? last : run.collapsed - longestLead - 1) - first + 1);
+  const until = run.collapsed === null ? last : Math.min(last, run.collapsed - longestLead - 1);
+  return Math.max(0, until - first + 1);
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -365,13 +365,19 @@ function machineCommands(root: Command): void {
     'calibrate',
     'how well the Echo Trap is foretold in labelled runs, by the monitor and by others',
     [
-      option('--fit', 'first fit what signs count for to `tuning`, and keep it in the data folder'),
+      option(
+        '--fit',
+        'first fit what signs count for to the runs (of `tuning`), and keep it in the data folder',
+      ),
       option('--cross-validate', 'also judge the runs of each setting by points fitted to the others'),
       option('--chart <file>', 'also draw every run with its alarms, as SVG'),
       json,
     ],
     calibrate,
-  ).argument('[folder]', 'of run directories, or with `tuning` and `held-out` (else those of the app)');
+  ).argument(
+    '[folder]',
+    'of run directories, or with `tuning` and `held-out`, or a data folder (else those of the app)',
+  );
   command(root, 'doctor', 'check what the app needs', [json], doctor);
   command(
     root,

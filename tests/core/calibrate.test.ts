@@ -74,6 +74,10 @@ describe('how alarms are counted', () => {
     });
   });
 
+  test('no iteration is healthy that a run never reached', () => {
+    expect(scoreOf([judged('template', 99_999, 200, [])])).toMatchObject({ healthy_iterations: 200 });
+  });
+
   test("Wilson's interval, against values from the literature", () => {
     expect(wilson(0, 10).low).toBe(0);
     expect(wilson(0, 10).high).toBeCloseTo(0.2775, 4);
@@ -238,11 +242,126 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('a folder without parts counts as held out', async () => {
+  test('a folder without parts is judged whole, and can be fitted to', async () => {
     put('a', 'healthy');
-    const { held_out, tuning } = JSON.parse((await run(folder, '--json')).output);
-    expect(held_out.ours.runs).toBe(1);
-    expect(tuning).toBeUndefined();
+    put('b', 'template', { seed: 2 });
+    put('c', 'locked', { seed: 3, preset: 'starter-sokoban-grpo' });
+    put('d', 'chaos', { seed: 4, preset: 'starter-sokoban-grpo' });
+    const judged = JSON.parse((await run(folder, '--json')).output);
+    expect(judged).toMatchObject({
+      held_out: { ours: { runs: 4 } },
+      left_out_runs: [],
+      passed_over_lines: {},
+    });
+    expect(judged.tuning).toBeUndefined();
+    const table = await run(folder);
+    expect(table.output).toMatch(/^Runs\n/);
+    expect(table.output).not.toContain('Held-out');
+    const fitted = JSON.parse((await run(folder, '--json', '--fit')).output);
+    expect(fitted.tuning.ours).toMatchObject({ runs: 4, recall: 1 });
+    expect(fitted.held_out).toEqual(fitted.tuning);
+    expect(readCalibration(world.home).about).toMatchObject({ source: 'fitted', runs: 4 });
+    expect((await run(folder, '--fit')).output).toMatch(/^Runs that signs were fitted to\n/);
+    const validated = JSON.parse((await run(folder, '--json', '--cross-validate')).output);
+    expect(validated).toMatchObject({ left_out: { runs: 4 }, tuning: { ours: { runs: 4 } } });
+  });
+
+  test('a data folder is judged by its runs', async () => {
+    put('runs/a', 'healthy');
+    put('runs/b', 'template');
+    const { status, output } = await run(folder, '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(output).held_out.ours.runs).toBe(2);
+  });
+
+  test('makes the data folder that fitted thresholds go to', async () => {
+    put('a', 'healthy');
+    put('b', 'template');
+    const home = join(folder, 'data/of-mine');
+    expect(await run(folder, '--fit', '--home', home)).toMatchObject({ status: 0, errors: '' });
+    expect(readCalibration(home).about).toMatchObject({ source: 'fitted' });
+    writeFileSync(join(folder, 'file'), '');
+    expect(await run(folder, '--fit', '--home', join(folder, 'file/in-it'))).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('file_not_written'),
+    });
+  });
+
+  test.each([
+    [
+      'an onset after the last iteration',
+      { collapsed: 99_999, kind: 'template' },
+      /collapsed is 99999, and the run ends/,
+    ],
+    ['a kind that there is not', { collapsed: null, kind: 'banana' }, /kind is none of template, chaos/],
+    [
+      'a way to collapse without an onset',
+      { collapsed: null, kind: 'template' },
+      /kind is template, which is a way/,
+    ],
+    [
+      'an onset in a run that held',
+      { collapsed: 100, kind: 'healthy' },
+      /kind is healthy for a run that collapsed/,
+    ],
+    ['no object', null, /label.json: Invalid input: expected object/],
+  ])('a label with %s is refused', async (_, label, words) => {
+    writeFileSync(join(put('a', 'healthy'), 'label.json'), JSON.stringify(label));
+    const { status, errors } = await run(folder);
+    expect(status).toBe(2);
+    expect(errors).toMatch(words);
+    expect(errors).toMatch(/hint: A label.json holds[\s\S]*labelled_run_invalid/);
+  });
+
+  test('a run whose run.json or journal is no such thing is refused', async () => {
+    const file = join(put('a', 'healthy'), 'run.json');
+    for (const text of ['null', '[]', '{"environments":[null]}', '{"rollout":{"groups":"eight"}}']) {
+      writeFileSync(file, text);
+      expect(await run(folder), text).toMatchObject({
+        status: 2,
+        errors: expect.stringMatching(/run\.json: [\s\S]*hint: A run directory[\s\S]*labelled_run_invalid/),
+      });
+    }
+    rmSync(join(folder, 'a/events.jsonl'));
+    put('b', 'healthy');
+    writeFileSync(file, '{}');
+    writeFileSync(join(folder, 'a/events.jsonl.zst'), 'not packed');
+    expect(await run(folder)).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(/events\.jsonl\.zst: [\s\S]*labelled_run_invalid/),
+    });
+  });
+
+  test('says which runs and lines it leaves out', async () => {
+    const shorten = (path: string) => {
+      const file = join(folder, path, 'events.jsonl');
+      writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 10).join('\n'));
+    };
+    put('tuning/short', 'healthy', { label: false });
+    shorten('tuning/short');
+    const file = join(put('tuning/long', 'healthy'), 'events.jsonl');
+    const damaged = '{"v":1,"seq":900,"time":1,"type":"iteration","iteration":"three","metrics":{}}';
+    // The last has no end of a line: a trainer may be writing it.
+    writeFileSync(file, `${readFileSync(file, 'utf8')}${damaged}\n\nno JSON\n{"v":1,"se`);
+    put('held-out/a', 'healthy');
+    const { status, errors, output } = await run(folder, '--json');
+    expect(status).toBe(0);
+    expect(errors.trim()).toBe(
+      "warning: tuning: 1 run left out: too short for the rule, and without a label.json (short). Lines of journals that can't be read were passed over: 2 of long.",
+    );
+    expect(JSON.parse(output)).toMatchObject({
+      tuning: { ours: { runs: 1 } },
+      left_out_runs: ['tuning/short'],
+      passed_over_lines: { 'tuning/long': 2 },
+    });
+    put('tuning/long', 'healthy', { label: false });
+    rmSync(join(folder, 'tuning/long/label.json'));
+    shorten('tuning/long');
+    expect(await run(folder)).toMatchObject({
+      status: 2,
+      output: '',
+      errors: expect.stringMatching(/2 runs left out: too short[\s\S]*labelled_runs_missing/),
+    });
   });
 
   test('says where the runs to fit to are of several models', async () => {
@@ -332,7 +451,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       put(`tuning/${preset}-fell`, i === 1 ? 'chaos' : 'template', { preset, seed: i });
       put(`tuning/${preset}-held`, 'healthy', { preset, seed: i + 10 });
     }
-    const runs = readLabelledRuns(join(folder, 'tuning'));
+    const { runs } = readLabelledRuns(join(folder, 'tuning'));
     expect(new Set(runs.map(({ settings }) => settings)).size).toBe(3);
     // The same by way of monitors, one run after the other.
     const judgedApart = runs.flatMap((run) => {
@@ -394,14 +513,6 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       { iteration: 1, metrics: { 'rollout/success_rate': 0.1 } },
       { iteration: 2, metrics: { 'rollout/success_rate': 0.5 } },
     ]);
-  });
-
-  test('a run too short for a label is left out', () => {
-    put('short', 'healthy', { label: false });
-    const file = join(folder, 'short/events.jsonl');
-    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 10).join('\n'));
-    put('long', 'healthy', { label: false });
-    expect(readLabelledRuns(folder).map(({ name, kind }) => [name, kind])).toEqual([['long', 'healthy']]);
   });
 });
 
@@ -468,7 +579,9 @@ describe('the collapse rule', () => {
 
 test('the kept runs are readable, and their labels are those of the rule', () => {
   for (const part of ['tuning', 'held-out']) {
-    for (const run of readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part))) {
+    const read = readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
+    expect(read).toMatchObject({ leftOut: [], passedOver: {} });
+    for (const run of read.runs) {
       const { rollout } = run.config as RunConfig;
       const label = labelRun(run.points, rollout.groups, rollout.group_size);
       expect({ name: run.name, collapsed: run.collapsed, kind: run.kind }).toEqual({

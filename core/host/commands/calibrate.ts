@@ -9,12 +9,20 @@ import {
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
 import { crossValidate, fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../echo-trap/fit.ts';
-import { foldersIn, type LabelledRun, readLabelledRuns } from '../../echo-trap/labelled-runs.ts';
+import {
+  foldersIn,
+  isRunFolder,
+  type LabelledRun,
+  type LabelledRuns,
+  leftOutInWords,
+  readLabelledRuns,
+} from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { dataFolder } from '../../home.ts';
 import { defaultResources } from '../../index.ts';
+import { runsFolder } from '../../run-directory/names.ts';
 import { print, table } from '../output.ts';
 
 interface CalibrateOptions {
@@ -36,48 +44,92 @@ interface Part extends Scores {
 const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
 
 /** Labelled runs through our detectors and two others; with `fit`, what signs count for is first fitted to the tuning part and kept in the data folder. */
-export function calibrate(folder: string | undefined, options: CalibrateOptions): void {
+export function calibrate(folder: string = ownRuns, options: CalibrateOptions): void {
   const { home, json, fit, chart } = options;
-  const parts = readParts(folder ?? ownRuns);
-  if ((fit || options.crossValidate) && !parts.tuning)
+  const parts = readParts(folder);
+  tellOfLeftOut(parts);
+  const fits = fit || options.crossValidate;
+  const tuning = (parts.tuning ?? parts.all)?.runs ?? [];
+  if (fits && tuning.length === 0)
     throw new Failure(
       'labelled_runs_missing',
-      `${folder ?? ownRuns} has no folder \`tuning\` to fit to.`,
-      'Put the runs to fit to into `tuning`, and others, which only judge the result, into `held-out`.',
+      `${folder} has a folder \`held-out\`, and no folder \`tuning\` to fit to.`,
+      'Put the runs to fit to into `tuning`; those in `held-out` only judge the result.',
     );
-  if (fit || options.crossValidate) warnOfModels(parts.tuning!);
-  if (fit) writeCalibration(dataFolder(home), fitted(parts.tuning!));
-  const leftOut = options.crossValidate ? validated(parts.tuning!) : null;
+  if (fits) warnOfModels(tuning);
+  if (fit) writeCalibration(dataFolder(home), fitted(tuning));
+  const leftOut = options.crossValidate ? validated(tuning) : null;
   const calibration = readCalibration(dataFolder(home));
-  if (chart) writeChart(chart, Object.values(parts).flat(), calibration);
-  const judged = Object.entries(parts).map(([name, runs]) => [name, judge(runs, calibration)] as const);
+  const there = Object.entries(parts) as [PartName, LabelledRuns][];
+  if (chart)
+    writeChart(
+      chart,
+      there.flatMap(([, { runs }]) => runs),
+      calibration,
+    );
+  const judged = there.map(([name, { runs }]) => [name, judge(runs, calibration)] as const);
   if (json) {
-    print(JSON.stringify({ ...Object.fromEntries(judged), ...(leftOut && { left_out: leftOut }) }, null, 2));
+    const { all, ...named } = Object.fromEntries(judged);
+    // Whoever reads `held_out` finds the runs of a folder without parts there, and where they were fitted to in both places.
+    const shown = all ? { held_out: all, ...(fits && { tuning: all }) } : named;
+    print(JSON.stringify({ ...shown, ...(leftOut && { left_out: leftOut }), ...unread(parts) }, null, 2));
     return;
   }
-  for (const [name, part] of judged) print(`${titles[name]}\n${partTable(part)}\n`);
+  for (const [name, part] of judged)
+    print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
   if (leftOut)
     print(
-      `The tuning runs again, each setting judged by points that were fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
+      `${parts.all ? 'The' : 'The tuning'} runs again, each setting judged by points that were fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
     );
   print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
     print(`The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on.`);
 }
 
-const titles: Record<string, string> = {
+/** `all`: of a folder without parts, which can be fitted to as those for tuning are. */
+type PartName = 'held_out' | 'tuning' | 'all';
+type Parts = Partial<Record<PartName, LabelledRuns>>;
+
+const titles: Record<PartName, string> = {
   held_out: 'Held-out runs, which nothing was fitted to',
   tuning: 'Runs that signs were fitted to',
+  all: 'Runs',
 };
 
-/** A folder with `tuning` and `held-out`, or one that holds runs, which then count as held out. */
-function readParts(folder: string): { held_out?: LabelledRun[]; tuning?: LabelledRun[] } {
+/** Of a folder with `tuning` and `held-out`, of one that holds runs, or of a data folder. */
+function readParts(folder: string): Parts {
   const there = foldersIn(folder);
   const [heldOut, tuning] = [there.includes('held-out'), there.includes('tuning')];
-  if (!heldOut && !tuning) return { held_out: readLabelledRuns(folder) };
+  if (heldOut || tuning)
+    return {
+      ...(heldOut && { held_out: readLabelledRuns(join(folder, 'held-out')) }),
+      ...(tuning && { tuning: readLabelledRuns(join(folder, 'tuning')) }),
+    };
+  const isDataFolder = there.includes('runs') && !there.some((name) => isRunFolder(join(folder, name)));
+  return { all: readLabelledRuns(isDataFolder ? runsFolder(folder) : folder) };
+}
+
+function tellOfLeftOut(parts: Parts): void {
+  for (const [name, part] of Object.entries(parts)) {
+    const words = leftOutInWords(part);
+    if (words !== '')
+      process.stderr.write(`warning: ${name === 'all' ? '' : `${folderOf[name]}: `}${words}\n`);
+  }
+}
+
+const folderOf: Record<string, string> = { held_out: 'held-out', tuning: 'tuning' };
+
+/** What {@link tellOfLeftOut} says, for programs; runs of parts with their folder. */
+function unread(parts: Parts) {
+  const called = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
+  const all = Object.entries(parts);
   return {
-    ...(heldOut ? { held_out: readLabelledRuns(join(folder, 'held-out')) } : {}),
-    ...(tuning ? { tuning: readLabelledRuns(join(folder, 'tuning')) } : {}),
+    left_out_runs: all.flatMap(([part, { leftOut }]) => leftOut.map((run) => called(part, run))),
+    passed_over_lines: Object.fromEntries(
+      all.flatMap(([part, { passedOver }]) =>
+        Object.entries(passedOver).map(([run, count]) => [called(part, run), count]),
+      ),
+    ),
   };
 }
 
@@ -114,7 +166,7 @@ function validated(runs: readonly LabelledRun[]): Score {
   throw new Failure(
     'labelled_runs_missing',
     'Without the runs of one setting, no run is left that collapsed, or none that did not.',
-    'Add runs of at least two settings that collapse and of two that do not to `tuning`.',
+    'Add runs, to `tuning` where there is one, of at least two settings that collapse and of two that do not.',
   );
 }
 
