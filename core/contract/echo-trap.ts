@@ -32,6 +32,14 @@ export const trapRegime = z.enum([
 ]);
 export type TrapRegime = z.infer<typeof trapRegime>;
 
+/** What became of a whole run, by docs/collapse-rule.md; it collapsed in the first two. */
+export const runKind = z.enum(['template', 'chaos', 'locked', 'healthy', 'solved', 'declining']);
+export type RunKind = z.infer<typeof runKind>;
+
+/** `collapsed`: the iteration from which on it fell, or null. */
+export const runLabel = z.object({ collapsed: z.number().int().nullable(), kind: runKind });
+export type RunLabel = z.infer<typeof runLabel>;
+
 /** A number of a series beside the run's own normal. */
 const measured = z.object({
   /** Name of a metric; empty where the run has none for it. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { settings } from './configuration.ts';
+import { runKind, runLabel } from './echo-trap.ts';
 import { runId, runStatus, studyId, studyName } from './runs.ts';
 
 /** What is varied: a name, and what it changes in run.json. */
@@ -63,14 +64,31 @@ export const studyCell = z.object({
   iteration: z.number().int(),
   iterations: z.number().int(),
   ...outcome(z.number()),
+  /** Of a complete run that is long enough for one; else null. */
+  label: runLabel.nullable(),
 });
 export type StudyCell = z.infer<typeof studyCell>;
+
+/** How many of a point's runs collapsed, of those that have a label, with Wilson's 95 % interval of that share. */
+export const studyCollapse = z.object({
+  n: z.number().int().min(1),
+  collapsed: z.number().int(),
+  low: z.number(),
+  high: z.number(),
+  /** Iterations from which on they fell, the least first. */
+  onsets: z.array(z.number().int()),
+  /** Runs by what became of them; a kind that none is of is left out. */
+  kinds: z.partialRecord(runKind, z.number().int()),
+});
+export type StudyCollapse = z.infer<typeof studyCollapse>;
 
 /** A point: its runs, and estimates over those that are complete (`before`: over all that were evaluated). */
 export const studyRow = z.object({
   ...studyPoint.shape,
   cells: z.array(studyCell),
   ...outcome(estimate),
+  /** Null where no run has a label. */
+  collapse: studyCollapse.nullable(),
 });
 export type StudyRow = z.infer<typeof studyRow>;
 

@@ -1,22 +1,25 @@
+import { type RunKind, type RunLabel, runKind } from '../contract/echo-trap.ts';
 import { evaluatedSuccess } from '../contract/run-facts.ts';
 
 /** docs/collapse-rule.md as code: what a run's label is. It knows nothing of the detectors, which are measured by it. */
 
-export const kinds = ['template', 'chaos', 'locked', 'healthy', 'solved', 'declining'] as const;
-export type Kind = (typeof kinds)[number];
+export const kinds = runKind.options;
 /** Those that a run collapses in; the others are of runs that did not. */
-export const kindsOfCollapse: readonly Kind[] = ['template', 'chaos'];
-
-/** `collapsed`: the onset's iteration, or null. */
-export interface Label {
-  collapsed: number | null;
-  kind: Kind;
-}
+export const kindsOfCollapse: readonly RunKind[] = ['template', 'chaos'];
 
 export interface Point {
   iteration: number;
   metrics: Record<string, number>;
 }
+
+/** What it reads besides evaluations' success. */
+export const ruleSeries = [
+  'rollout/success_rate',
+  'rollout/format_valid_rate',
+  'rollout/entropy',
+  'rollout/template_share',
+  'rollout/distinct_first_thoughts',
+] as const;
 
 /** Of the window's success: lost where it is under half of the peak; the loss begins where it goes under four fifths. */
 const lost = 0.5;
@@ -37,7 +40,7 @@ const widestGap = 10;
  *
  * `points`: ascending, one an iteration; iteration 0 may bring the evaluation before training. `groups`: rollout.groups. `groupSize`: rollout.group_size.
  */
-export function labelRun(points: readonly Point[], groups: number, groupSize = 16): Label | null {
+export function labelRun(points: readonly Point[], groups: number, groupSize = 16): RunLabel | null {
   const trained = points.filter(
     ({ iteration, metrics }) => iteration > 0 && Number.isFinite(metrics['rollout/success_rate']),
   );
@@ -105,10 +108,10 @@ const evaluations = (points: readonly Point[], from: number): { iteration: numbe
     return value === undefined ? [] : { iteration, value };
   });
 
-type Series = (name: string, from: number, to: number) => number[];
+type Series = (name: (typeof ruleSeries)[number], from: number, to: number) => number[];
 
 /** Over iterations `onset` to `end` of a run that began with `first`. */
-function wayOfDying(series: Series, window: number, first: number, onset: number, end: number): Kind {
+function wayOfDying(series: Series, window: number, first: number, onset: number, end: number): RunKind {
   const valid = series('rollout/format_valid_rate', onset, end);
   const before = series('rollout/format_valid_rate', first, Math.max(onset, first + window) - 1);
   const best = Math.max(

@@ -1,4 +1,5 @@
-import type { Estimate, Study } from '../contract/contract.ts';
+import { collapseInWords } from '../contract/collapse-words.ts';
+import type { Estimate, Study, StudyRow } from '../contract/contract.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 import { typeTitle } from '../run-config/environment-words.ts';
 import { latexText, markdownText } from './escape.ts';
@@ -23,18 +24,30 @@ function estimateText(estimate: Estimate | null): string {
 
 /** What a study's points have come to. */
 export function studyTable({ summary, table }: Study): PaperTable {
+  const collapses = table.some(({ collapse }) => collapse);
   return {
     caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds with Student's 95 % interval. ${summary.runs.completed} of ${summary.runs.total} runs are complete.`,
-    head: ['Point', 'Changes', 'Complete', 'Before training', 'After training', 'Last 10 iterations'],
-    rows: table.map(({ name, set, cells, before, after, training }) => [
+    head: [
+      ...['Point', 'Changes', 'Complete', 'Before training', 'After training', 'Last 10 iterations'],
+      ...(collapses ? ['Collapsed (Wilson 95 % interval)'] : []),
+    ],
+    rows: table.map(({ name, set, cells, before, after, training, collapse }) => [
       name,
       Object.entries(set)
         .map(([path, value]) => `${path} = ${value}`)
         .join(', ') || 'none',
       `${cells.filter(({ status }) => status === 'completed').length} of ${cells.length}`,
       ...[before, after, training].map(estimateText),
+      ...(collapses ? [collapseText(collapse)] : []),
     ]),
   };
+}
+
+function collapseText(collapse: StudyRow['collapse']): string {
+  if (!collapse) return '–';
+  const { count, from, kinds } = collapseInWords(collapse);
+  const share = `${count} (${percent(collapse.low)} to ${percent(collapse.high)})`;
+  return `${[share, ...(from === null ? [] : [from])].join(', ')}; ${kinds}`;
 }
 
 /** Success in a run's evaluations, checkpoint by checkpoint. */

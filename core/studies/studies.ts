@@ -10,6 +10,7 @@ import type { Queue } from '../runs/queue.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
 import type { Trash } from '../runs/trash.ts';
+import { RunLabels } from './labels.ts';
 import { type StudyFile, type StudyFiles, studyRunId } from './study-files.ts';
 import { isActive, type Look, summarise, tabulate } from './table.ts';
 
@@ -33,14 +34,19 @@ export class Studies {
   private readonly told = new Map<string, string>();
   /** Studies whose start is under way, and whether it is given up. */
   private readonly starting = new Map<string, { cancelled: boolean; ended: Promise<unknown> }>();
+  private readonly labels: RunLabels;
   private readonly stopNotices: () => void;
   private closed = false;
 
   constructor(parts: StudiesParts) {
     this.parts = parts;
+    this.labels = new RunLabels(parts.database);
     this.stopNotices = parts.notices.on((name, payload) => {
       if (name === 'run') this.hear(payload as RunSummary);
-      if (name === 'removed') this.tell(parts.files.of((payload as { runId: string }).runId)?.id);
+      if (name !== 'removed') return;
+      const { runId } = payload as { runId: string };
+      this.labels.forget(runId);
+      this.tell(parts.files.of(runId)?.id);
     });
   }
 
@@ -55,7 +61,8 @@ export class Studies {
   /** Throws `study_unknown` or `study_unreadable`, as everything below. */
   get(id: string): Study {
     const { database, files } = this.parts;
-    return { summary: this.summary(id), table: tabulate(database, id, files.get(id), this.look) };
+    const table = tabulate(database, id, files.get(id), this.look, this.labels);
+    return { summary: this.summary(id), table };
   }
 
   /**

@@ -9,6 +9,7 @@ import type {
 import type { HistoryDatabase } from '../history/database.ts';
 import { prepared, preparedValue } from '../history/statements.ts';
 import { estimateShare } from './interval.ts';
+import { collapseOf, type RunLabels } from './labels.ts';
 import { type StudyFile, studyRunId } from './study-files.ts';
 
 /** Iterations whose training success is averaged. */
@@ -52,15 +53,24 @@ export function tabulate(
   id: string,
   file: StudyFile,
   look: Look,
+  labels: RunLabels,
 ): Output<'studies.get'>['table'] {
-  return file.points.map(({ name, set }, point): StudyRow => {
-    const cells = file.seeds.map((seed) => cellOf(database, file, studyRunId(id, point, seed), seed, look));
+  return file.points.map((point, index): StudyRow => {
+    const { name, set } = point;
+    const cells = file.seeds.map((seed): StudyCell => {
+      const cell = cellOf(database, file, studyRunId(id, index, seed), seed, look);
+      const { runId, status, iteration } = cell;
+      if (status === 'completed') return { ...cell, label: labels.of(runId, iteration, file.config, point) };
+      labels.forget(runId);
+      return { ...cell, label: null };
+    });
     const complete = cells.filter(({ status }) => status === 'completed');
     return {
       ...{ name, set, cells },
       before: estimateShare(cells.flatMap(({ before }) => before ?? [])),
       after: estimateShare(complete.flatMap(({ after }) => after ?? [])),
       training: estimateShare(complete.flatMap(({ training }) => training ?? [])),
+      collapse: collapseOf(complete.flatMap(({ label }) => label ?? [])),
     };
   });
 }
@@ -71,7 +81,7 @@ function cellOf(
   runId: string,
   seed: number,
   look: Look,
-): StudyCell {
+): Omit<StudyCell, 'label'> {
   const run = look(runId);
   if (!run) {
     const iterations = Number(config.iterations);

@@ -240,6 +240,7 @@ describe('text from outside is text', () => {
           before: { n: 1, mean: 0.25, low: null, high: null },
           after: { n: 3, mean: 0.5, low: 0.4, high: 0.6 },
           training: null,
+          collapse: null,
         },
       ],
     });

@@ -1,13 +1,18 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { collapseInWords } from '../../core/contract/collapse-words.ts';
 import type { Input, Notice } from '../../core/contract/contract.ts';
+import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
+import { wilson } from '../../core/echo-trap/score.ts';
+import { markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
+import { type Fate, seriesOf } from './fixtures/trap-series.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 const small = {
@@ -271,6 +276,72 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(row!.after).toMatchObject({ low: 0, high: 1 });
     expect(row!.training!.mean).toBeCloseTo((10 + 19) / 2 / 20, 12);
     expect(row!.cells.map(({ after }) => after)).toEqual([0.6, 0.8, 0.1]);
+  });
+
+  test('says which runs collapsed, from when and how, by the collapse rule', async () => {
+    const first = await world.core();
+    const id = await first.studies.create({ ...wish, seeds: [1, 2, 3, 4] });
+    await first.dispose();
+    const run = (place: string, fate: Fate, iterations = 200) => {
+      const points = seriesOf(fate, { iterations, fall: 80 }).filter(({ iteration }) => iteration > 0);
+      world.run(`${id}-${place}`, journal.complete(points));
+      return labelRun(points, small['rollout.groups'], small['rollout.group_size']);
+    };
+    // A group an iteration makes windows of 80 iterations; the second point is too short for four of them.
+    const labels = [run('p1-s1', 'template', 400), run('p1-s2', 'chaos', 400), run('p1-s3', 'healthy', 400)];
+    run('p2-s1', 'template');
+    expect(labels.map((label) => label?.kind)).toEqual(['template', 'chaos', 'healthy']);
+    const onsets = labels.flatMap((label) => label?.collapsed ?? []).sort((a, b) => a - b);
+    const second = await world.core();
+    const [wide, short] = second.studies.get(id).table;
+    expect(wide!.cells.map(({ label }) => label)).toEqual([...labels, null]);
+    const { low, high } = wilson(2, 3);
+    expect(wide!.collapse).toEqual({
+      ...{ n: 3, collapsed: 2, low, high, onsets },
+      kinds: { template: 1, chaos: 1, healthy: 1 },
+    });
+    expect(short).toMatchObject({
+      cells: [{ status: 'completed', label: null }, {}, {}, {}],
+      collapse: null,
+    });
+    expect(markdownTable(studyTable(second.studies.get(id)))).toMatch(
+      /\| 2 of 3 \(20\.8 % to 93\.9 %\), from iter/,
+    );
+    // Trained on, and read again.
+    appendFileSync(
+      join(world.home, 'runs', `${id}-p1-s3`, 'events.jsonl'),
+      `${journal.started(402)}\n${journal.iteration(403, 401)}\n`,
+    );
+    await second.supervisor.lookNow();
+    await untilRun(second, `${id}-p1-s3`, ({ iteration }) => iteration !== 400);
+    expect(second.studies.get(id).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
+    await world.end();
+    const { output } = await starpo(['study', 'show', id], world.environment()).finished;
+    expect(output).toMatch(/COLLAPSED +WHAT BECAME OF THEM/);
+    expect(output).toContain(
+      `2 of 2 (34.2 % to 100.0 %), from iterations ${onsets.join(' and ')}  1 template, 1 chaos`,
+    );
+    expect(output).toMatch(/^wide .* - +-$/m);
+  });
+
+  test('tells of no collapse where no run is long enough for a label', async () => {
+    const core = await world.core();
+    const id = await core.studies.create(wish);
+    await world.end();
+    const { output } = await starpo(['study', 'show', id], world.environment()).finished;
+    expect(output).toContain('LAST 10 ITERATIONS');
+    expect(output).not.toMatch(/collapsed/i);
+  });
+
+  test('onsets are named one by one, or as a range where they are many', () => {
+    const words = (onsets: number[]) =>
+      collapseInWords({ n: 9, collapsed: onsets.length, low: 0, high: 1, onsets, kinds: { healthy: 9 } })
+        .from;
+    expect(words([])).toBeNull();
+    expect(words([51])).toBe('from iteration 51');
+    expect(words([51, 51])).toBe('from iteration 51');
+    expect(words([51, 71, 90])).toBe('from iterations 51, 71 and 90');
+    expect(words([1, 2, 3, 4, 5, 60])).toBe('from iterations between 1 and 60');
   });
 
   test('is made, watched, started and cancelled by commands', async () => {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Input } from '../../core/contract/contract.ts';
 import { importRun } from '../../core/imports/import-run.ts';
+import * as journal from '../core/fixtures/journal.ts';
+import { seriesOf } from '../core/fixtures/trap-series.ts';
 import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
@@ -55,6 +57,32 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(shown).toMatch(/\| as shipped \| none \| 2 of 2 \| 40\.0 % /);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
   await page.shown(page.saying('h1', /wide s1/));
+});
+
+test('the table says which runs collapsed, where a run is long enough to tell', async () => {
+  page = await Page.on();
+  const id = await page.core.studies.create({ ...wish, set: {} });
+  const run = async (place: string, fate: 'template' | 'healthy', iterations: number) => {
+    const points = seriesOf(fate, { iterations }).filter(({ iteration }) => iteration > 0);
+    page.world.run(`${id}-${place}`, journal.complete(points));
+    await page.core.supervisor.add(`${id}-${place}`);
+  };
+  page.open(`#/study/${id}`);
+  await page.shown(() => page.find('table[aria-label="Points"]'));
+  expect(page.all('table[aria-label="Points"] th').map(({ textContent }) => textContent)).not.toContain(
+    'Collapsed',
+  );
+  expect(page.find('main')!.textContent).not.toMatch(/collapsed/i);
+  await run('p1-s1', 'template', 200);
+  await run('p1-s2', 'healthy', 200);
+  await run('p2-s1', 'template', 20);
+  await page.shown(() => cells()[5]?.startsWith('1 of 2'));
+  expect(cells()[5]).toMatch(/^1 of 29 % to 91 %from iteration \d+1 template, 1 healthy$/);
+  expect(cells()[11]).toBe('–');
+  expect(page.all('table[aria-label="Points"] th').map(({ textContent }) => textContent)).toContain(
+    'Collapsed',
+  );
+  expect(page.saying('p', /^A run has collapsed when half of its best success is gone/)()).toBeDefined();
 });
 
 test('a study is cancelled, and deleted with or without its runs', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
@@ -62,9 +63,18 @@ export async function showStudy(studyId: string, { home, json }: Options): Promi
     ]),
   );
   print('\nSuccess: mean over complete runs and 95 % interval over seeds');
+  const collapses = rows.some(({ collapse }) => collapse);
   print(
-    table([['POINT', 'RUNS', 'ITERATIONS', 'BEFORE', 'AFTER', 'LAST 10 ITERATIONS'], ...rows.map(pointRow)]),
+    table([
+      [
+        ...['POINT', 'RUNS', 'ITERATIONS', 'BEFORE', 'AFTER', 'LAST 10 ITERATIONS'],
+        ...(collapses ? ['COLLAPSED', 'WHAT BECAME OF THEM'] : []),
+      ],
+      ...rows.map((row) => [...pointRow(row), ...(collapses ? collapseCells(row) : [])]),
+    ]),
   );
+  if (collapses)
+    print('\nCollapsed: half of the best success is gone (docs/collapse-rule.md); with Wilson 95 % interval');
 }
 
 export async function startStudy(studyId: string, { home }: Options): Promise<void> {
@@ -98,6 +108,13 @@ function pointRow({ name, cells, before, after, training }: StudyRow): string[] 
     `${sum(cells.map(({ iteration }) => iteration))}/${sum(cells.map(({ iterations }) => iterations))}`,
     ...[before, after, training].map(estimateText),
   ];
+}
+
+function collapseCells({ collapse }: StudyRow): string[] {
+  if (!collapse) return ['-', '-'];
+  const { count, from, kinds } = collapseInWords(collapse);
+  const share = `${count} (${percent(collapse.low)} to ${percent(collapse.high)})`;
+  return [from === null ? share : `${share}, ${from}`, kinds];
 }
 
 function estimateText(estimate: Estimate | null): string {

@@ -1,3 +1,4 @@
+import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { statusWords } from '../../components/basics.tsx';
@@ -15,6 +16,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const fields = form
     ? [...form.sections, form.environment, ...Object.values(form.types)].flatMap((section) => section.fields)
     : [];
+  const collapses = rows.some(({ collapse }) => collapse);
   return (
     <div className="panel table-panel">
       <table className="table" aria-label="Points">
@@ -26,10 +28,11 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             numeric('Before'),
             numeric('After'),
             numeric('Last 10 iterations'),
+            ...(collapses ? ['Collapsed'] : []),
           ]}
         />
         <tbody>
-          {rows.map(({ name, set, cells, before, after, training }) => (
+          {rows.map(({ name, set, cells, before, after, training, collapse }) => (
             <tr key={name}>
               <th scope="row" className={styles.point}>
                 {name}
@@ -50,10 +53,19 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
               <Mean estimate={before} />
               <Mean estimate={after} />
               <Mean estimate={training} />
+              {collapses && <Collapse collapse={collapse} />}
             </tr>
           ))}
         </tbody>
       </table>
+      {collapses && (
+        <p className={styles.meaning}>
+          A run has collapsed when half of its best success is gone, also where it recovers later. Template:
+          its replies keep their form; chaos: they lose it. Locked: one thought for nearly every board, and
+          success stands still. Declining: more than a fifth is gone, and not half. Only complete runs that
+          are long enough to say are counted; the interval is Wilson’s, 95 %.
+        </p>
+      )}
     </div>
   );
 }
@@ -120,6 +132,21 @@ function Mean({ estimate }: { estimate: Estimate | null }) {
       <span className={`faint ${styles.interval}`}>
         {low === null || high === null ? 'one run' : `${percent(low, 0)} to ${percent(high, 0)}, n ${n}`}
       </span>
+    </td>
+  );
+}
+
+function Collapse({ collapse }: { collapse: StudyRow['collapse'] }) {
+  if (!collapse) return <td>–</td>;
+  const { count, from, kinds } = collapseInWords(collapse);
+  return (
+    <td>
+      {count}
+      <span className={`faint ${styles.interval}`}>
+        {percent(collapse.low, 0)} to {percent(collapse.high, 0)}
+      </span>
+      {from !== null && <span className={styles.changes}>{from}</span>}
+      <span className={styles.changes}>{kinds}</span>
     </td>
   );
 }

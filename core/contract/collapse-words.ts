@@ -1,0 +1,21 @@
+import { runKind } from './echo-trap.ts';
+import type { StudyCollapse } from './studies.ts';
+
+/** Onsets that are named one by one. */
+const named = 5;
+
+/** What became of a point's runs, for tables: `2 of 5`, `from iterations 51 and 71` (null where none collapsed), `2 template, 3 healthy`. */
+export function collapseInWords({ n, collapsed, onsets, kinds }: StudyCollapse) {
+  return {
+    count: `${collapsed} of ${n}`,
+    from: onsets.length === 0 ? null : `from ${iterations(onsets)}`,
+    kinds: runKind.options.flatMap((kind) => (kinds[kind] ? `${kinds[kind]} ${kind}` : [])).join(', '),
+  };
+}
+
+function iterations(onsets: readonly number[]): string {
+  const [first, last] = [onsets[0]!, onsets.at(-1)!];
+  if (first === last) return `iteration ${first}`;
+  if (onsets.length > named) return `iterations between ${first} and ${last}`;
+  return `iterations ${onsets.slice(0, -1).join(', ')} and ${last}`;
+}
