@@ -40,7 +40,7 @@ import {
   tagText,
 } from './runs.ts';
 import { sampleProcedures } from './sample.ts';
-import { study, studyPoints, studySeeds, studySummary } from './studies.ts';
+import { study, studyPoints, studySeeds, studySummary, trashedStudy } from './studies.ts';
 import { rebuildReport, systemInfo } from './system.ts';
 import { task } from './tasks.ts';
 
@@ -244,6 +244,8 @@ export const procedures = {
    * `study_active` while one is queued or trained.
    */
   'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: deletedRuns },
+  /** Those in the trash, newest first. */
+  'studies.trashed': { input: empty, output: z.array(trashedStudy) },
   /** Takes it back, with runs that are in the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
   'studies.restore': {
     changes,

@@ -92,5 +92,15 @@ export const studyRow = z.object({
 });
 export type StudyRow = z.infer<typeof studyRow>;
 
+/** A deleted study that can still be taken back. */
+export const trashedStudy = z.object({
+  studyId,
+  name: z.string(),
+  deletedAt: z.number().describe('ms since the epoch'),
+  /** When it is deleted for good. */
+  until: z.number().describe('ms since the epoch'),
+});
+export type TrashedStudy = z.infer<typeof trashedStudy>;
+
 export const study = z.object({ summary: studySummary, table: z.array(studyRow) });
 export type Study = z.infer<typeof study>;

@@ -206,7 +206,7 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
 }
 
 /**
- * Oldest first. Where a trainer has begun again from before the iteration of an alert, since that was raised, the alert is of something that was taken back
+ * Oldest first; those that were found in one go, as of a run that was taken in late, by their iterations. Where a trainer has begun again from before the iteration of an alert, since that was raised, the alert is of something that was taken back
  * with its metrics.
  */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
@@ -220,7 +220,7 @@ export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
      FROM alerts WHERE run = ? AND NOT EXISTS (
        SELECT 1 FROM ${eventsByType} WHERE events.run = alerts.run AND type = 'started' AND time > raised_at
          AND coalesce(json_extract(body, '$.resume.iteration'), -1) < alerts.iteration)
-     ORDER BY raised_at, id`,
+     ORDER BY raised_at, iteration, id`,
   ).all(runId);
   return rows.map(({ evidence, ...alert }) => ({
     ...alert,

@@ -302,9 +302,9 @@ function trashCommands(root: Command): void {
     [],
     deleteRuns,
   );
-  const trash = root.command('trash').description('deleted runs');
+  const trash = root.command('trash').description('deleted runs and studies');
   command(trash, 'list', 'list them', [json], listTrash);
-  command(trash, 'restore <runs...>', 'take runs back', [], restoreRuns);
+  command(trash, 'restore <names...>', 'take runs or studies back, by their ids', [], restoreRuns);
   command(trash, 'empty', 'delete all of them for good', [], emptyTrash);
 }
 
@@ -336,7 +336,7 @@ function transferCommands(root: Command): void {
       option('--live', 'tensorboard: go on until the run has ended'),
     ],
     exportRun,
-  ).argument('<run>', `${runNames}; or a study's id`);
+  ).argument('<run>', `${runNames}; or a study's id or name`);
   const bundle = root.command('bundle').description('a run in one file');
   command(
     bundle,

@@ -20,6 +20,7 @@ const inputCodes = new Set([
   'evaluation_name_invalid',
   'run_folder_invalid',
   'study_invalid',
+  'study_ambiguous',
   'study_unknown',
   'study_unreadable',
   'model_missing',

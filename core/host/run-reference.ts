@@ -1,7 +1,8 @@
 import type { Client } from '../contract/client.ts';
-import type { RunSource, RunSummary } from '../contract/contract.ts';
-import { Failure, runUnknown } from '../contract/failure.ts';
+import { type RunSource, type RunSummary, studyId } from '../contract/contract.ts';
+import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
 import { nearest } from '../run-config/nearest.ts';
+import { studyUnknown } from '../studies/study-files.ts';
 
 type Named = Pick<RunSummary, 'id' | 'name'>;
 
@@ -12,9 +13,23 @@ const shownMatches = 8;
  * The run that a person means: its id or a beginning of it, its name as the app shows it ("Bandit a16c"), or the end of that alone ("a16c") or a beginning of it.
  * Throws `run_unknown`, or `run_ambiguous` with those that it could be.
  */
-export function findRun<R extends Named>(runs: readonly R[], text: string): R {
+export const findRun = <R extends Named>(runs: readonly R[], text: string): R =>
+  find(runs, text, { code: 'run_ambiguous', plural: 'runs', unknown: runUnknown });
+
+/** The study that a person means, told as runs are: by id, name, or a part of the id. Throws `study_unknown` or `study_ambiguous`. */
+export const findStudy = <S extends Named>(studies: readonly S[], text: string): S =>
+  find(studies, text, { code: 'study_ambiguous', plural: 'studies', unknown: studyUnknown });
+
+interface Kind {
+  /** Of the failure where a text means several. */
+  code: string;
+  plural: string;
+  unknown: (named: string) => Failure;
+}
+
+function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
   const wanted = text.trim().toLowerCase();
-  const exact = runs.find(({ id }) => id === wanted);
+  const exact = all.find(({ id }) => id === wanted);
   if (exact) return exact;
   // A whole name or end comes before the beginning of another.
   const ways = [
@@ -23,11 +38,11 @@ export function findRun<R extends Named>(runs: readonly R[], text: string): R {
     ({ id }: R) => id.startsWith(wanted) || endOf(id).startsWith(wanted),
   ];
   for (const way of wanted === '' ? [] : ways) {
-    const found = runs.filter(way);
+    const found = all.filter(way);
     if (found.length === 1) return found[0]!;
-    if (found.length > 1) throw ambiguous(text, found);
+    if (found.length > 1) throw ambiguous(text, found, kind);
   }
-  throw unknown(text, runs);
+  throw unknown(text, all, kind);
 }
 
 /** What tells runs of a preset apart, `a16c`; of a study's runs the seed, `s3`. */
@@ -37,27 +52,42 @@ export const endOf = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 export const resolveRun = async (client: Client, text: string): Promise<string> =>
   findRun(await client.call('runs.list', {}), text).id;
 
+/** The id of the study that a person means; see {@link findStudy}. Throws `study_unreadable` where a file of that name is no study. */
+export async function resolveStudy(client: Client, text: string): Promise<string> {
+  const studies = await client.call('studies.list', {});
+  try {
+    return findStudy(studies, text).id;
+  } catch (error) {
+    // The list has none that can't be read.
+    if (asFailure(error).code === 'study_unknown' && studyId.safeParse(text).success)
+      await client.call('studies.get', { studyId: text }).catch((why) => {
+        if (asFailure(why).code !== 'study_unknown') throw why;
+      });
+    throw error;
+  }
+}
+
 /** What a run is to be made from, with the id of the run that was meant. */
 export async function resolveSource(client: Client, source: RunSource): Promise<RunSource> {
   return 'run' in source ? { ...source, run: await resolveRun(client, source.run) } : source;
 }
 
-function ambiguous(text: string, found: readonly Named[]): Failure {
+function ambiguous(text: string, found: readonly Named[], { code, plural }: Kind): Failure {
   const shown = found.slice(0, shownMatches).map(({ id, name }) => `${id} (${name})`);
   const more = found.length - shown.length;
   const rest = more > 0 ? ` and ${more} more` : '';
   return new Failure(
-    'run_ambiguous',
-    `"${text}" could be ${found.length} runs.`,
+    code,
+    `"${text}" could be ${found.length} ${plural}.`,
     `Name one of them: ${shown.join(', ')}${rest}.`,
   );
 }
 
-function unknown(text: string, runs: readonly Named[]): Failure {
-  const { code, message, hint } = runUnknown(text);
+function unknown(text: string, all: readonly Named[], kind: Kind): Failure {
+  const { code, message, hint } = kind.unknown(text);
   const proposal = nearest(
     text,
-    runs.map(({ id }) => id),
+    all.map(({ id }) => id),
   );
   return new Failure(code, message, proposal ? `Did you mean ${proposal}? ${hint}` : hint);
 }

@@ -351,7 +351,7 @@ export class Reactions {
 const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
 /** The newest alarm that nobody has answered or done anything about. */
-function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {
+export function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {
   const handled = Math.max(-1, ...reactions.map(({ time }) => time));
   return alerts.findLast(
     ({ level, state, raisedAt }) =>

@@ -143,6 +143,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       return studies.summary(studyId);
     },
     'studies.delete': ({ studyId, runs: withRuns }) => studies.delete(studyId, withRuns),
+    'studies.trashed': () => studies.trashed(),
     'studies.restore': async ({ studyId, ids }) => {
       await studies.restore(studyId, ids);
       return studies.summary(studyId);

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** What is wrong with a procedure's input, in words that go on after the name of what is wrong: `must be 1 or more`. */
 export function issueInWords(issue: z.core.$ZodIssue): string {
@@ -33,3 +33,12 @@ const kinds: Record<string, string> = {
   object: 'an object',
   record: 'an object',
 };
+
+/** Names of what an input may hold: of an object, and of several that are one or an alternative. */
+export function fieldsOf(input: unknown): string[] {
+  if (input instanceof z.ZodObject) return Object.keys(input.shape);
+  if (input instanceof z.ZodIntersection)
+    return [...new Set([input.def.left, input.def.right].flatMap(fieldsOf))];
+  if (input instanceof z.ZodUnion) return [...new Set(input.options.flatMap(fieldsOf))];
+  return [];
+}

@@ -12,7 +12,7 @@ import {
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Core } from '../index.ts';
 import { createHandlers } from './handlers.ts';
-import { issueInWords } from './input-words.ts';
+import { fieldsOf, issueInWords } from './input-words.ts';
 import { Session } from './session.ts';
 
 type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
@@ -117,11 +117,12 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
   const parsed = procedure.input.safeParse(input);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
+    const fields = fieldsOf(procedure.input);
     const path = issue.path.map(String).join('.') || 'the input';
     throw new Failure(
       'input_invalid',
       `${name}: ${path} ${issueInWords(issue)}`,
-      'See core/contract/contract.ts for what it takes.',
+      fields.length === 0 ? 'It takes an empty object.' : `It takes ${fields.join(', ')}.`,
     );
   }
   const runId = 'runId' in parsed.data ? parsed.data.runId : undefined;

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Input, Output, RunSource, RunSummary, Study, StudySummary } from '../contract/contract.ts';
+import type {
+  Input,
+  Output,
+  RunSource,
+  RunSummary,
+  Study,
+  StudySummary,
+  TrashedStudy,
+} from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';
@@ -9,7 +17,7 @@ import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Supervisor } from '../runs/supervisor.ts';
-import type { Trash } from '../runs/trash.ts';
+import { keptFor, type Trash } from '../runs/trash.ts';
 import { RunLabels } from './labels.ts';
 import { type StudyFile, type StudyFiles, studyRunId } from './study-files.ts';
 import { isActive, type Look, summarise, tabulate } from './table.ts';
@@ -166,6 +174,12 @@ export class Studies {
     supervisor.lookAgainAt(runIds);
     notices.emit('study', { studyId: id, summary: null });
     return { deleted, refused };
+  }
+
+  /** Deleted ones that can still be taken back, newest first. */
+  trashed(): TrashedStudy[] {
+    const all = this.parts.files.trashed();
+    return all.map((study) => ({ ...study, until: study.deletedAt + keptFor }));
   }
 
   /** Takes back a study that was deleted, with runs from the trash. Throws `study_unknown` where it is gone for good, or what taking back a run does. */

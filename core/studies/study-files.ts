@@ -65,11 +65,7 @@ export class StudyFiles {
         `${this.path(id)} can't be read as a study.`,
         'docs/formats/studies.md says what one holds; a newer StarPO Studio may have written it.',
       );
-    throw new Failure(
-      'study_unknown',
-      `There is no study ${id}.`,
-      'Studies in the app, and `starpo study list`, have those there are.',
-    );
+    throw studyUnknown(id);
   }
 
   /** Whether the name is free, whatever lies there. */
@@ -96,6 +92,21 @@ export class StudyFiles {
     if (this.isFree(id) && discarded.length > 0)
       renameSync(join(this.trash, discarded.at(-1)!), this.path(id));
     return this.read(id) !== null;
+  }
+
+  /** Those in the trash that can be taken back, newest first; of one that was deleted more than once the last. */
+  trashed(): { studyId: string; name: string; deletedAt: number }[] {
+    const times = new Map<string, number>();
+    for (const file of namesIn(this.trash, /^[a-z0-9-]{1,40}\.\d{1,15}\.json$/)) {
+      const [id, time] = file.split('.') as [string, string];
+      times.set(id, Math.max(Number(time), times.get(id) ?? 0));
+    }
+    return [...times]
+      .map(([studyId, deletedAt]) => {
+        const study = readStudy(join(this.trash, `${studyId}.${deletedAt}.json`));
+        return { studyId, name: study?.name ?? studyId, deletedAt };
+      })
+      .sort((a, b) => b.deletedAt - a.deletedAt || (a.studyId < b.studyId ? -1 : 1));
   }
 
   /** Takes a run's study back, where it has one that was discarded. */
@@ -151,6 +162,13 @@ export class StudyFiles {
     return study;
   }
 }
+
+export const studyUnknown = (named: string) =>
+  new Failure(
+    'study_unknown',
+    `There is no study ${named}.`,
+    'Studies in the app, and `starpo study list`, have those there are.',
+  );
 
 /** Null where the file can't be read as a study. */
 function readStudy(path: string): StudyFile | null {

@@ -15,6 +15,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
+import { newAlarm } from '../../core/reactions/reactions.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { adoptRun, removeHalfAdopted } from '../../core/runs/adopt.ts';
@@ -35,6 +36,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
+    vi.restoreAllMocks();
     await world.close();
   });
   const file = (runId = 'one') => join(world.home, 'runs', runId, 'annotations.jsonl');
@@ -104,6 +106,22 @@ describe('annotations', { timeout: 300_000 }, () => {
     await expect(core.annotations.answer(unknown)).rejects.toMatchObject({ code: 'alert_unknown' });
     const endless = { runId: 'one', alertId, state: 'snoozed' } as const;
     await expect(core.annotations.answer(endless)).rejects.toMatchObject({ code: 'input_invalid' });
+  });
+
+  test('order alerts that were raised in the same millisecond by their iterations', async () => {
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    const iterations = Array.from({ length: 12 }, (_, i) => 10 * (i + 1));
+    for (const iteration of iterations.toReversed())
+      await core.annotations.raise('one', {
+        ...{ kind: 'trap_warning', severity: 'warning', message: 'falls' },
+        ...{ iteration, level: 'warning' },
+      });
+    const alerts = core.annotations.alerts('one');
+    vi.restoreAllMocks();
+    expect(new Set(alerts.map(({ raisedAt }) => raisedAt)).size).toBe(1);
+    expect(alerts.map(({ iteration }) => iteration)).toEqual(iterations);
+    // What a policy reacts to is the newest of them.
+    expect(newAlarm(alerts, [])).toMatchObject({ iteration: 120 });
   });
 
   test('tell of an alert once, however often its detector finds it, and take it back with what it was about', async () => {

@@ -198,9 +198,15 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await expect(call).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/./),
-      hint: expect.stringMatching(/./),
+      hint: expect.stringMatching(code === 'input_invalid' ? /^It takes [\w, ]+\.$/ : /./),
     });
     expect(await client.call('runs.list', {})).toEqual(before);
+  });
+
+  test('an input that can be of several forms is told by the names of all', async () => {
+    await expect(client.call('runs.create', {} as never)).rejects.toMatchObject({
+      hint: 'It takes set, start, queue, preset, run, checkpoint, keepOptimizer, config.',
+    });
   });
 
   test.each([

@@ -368,11 +368,49 @@ describe('a study', { timeout: 300_000 }, () => {
       summary: { state: 'completed' },
     });
     expect(await run('cancel', id)).toMatchObject({ status: 0 });
-    expect(await run('delete', id, '--runs')).toMatchObject({ status: 0 });
+    const { status, output: deleted } = await run('delete', id, '--runs');
+    expect(status).toBe(0);
+    const [first, ...runs] = deleted.split('\n');
+    expect(first).toBe(`${id} (Clip width) is in the trash`);
+    expect(runs.filter((line) => / is in the trash$/.test(line))).toHaveLength(4);
     expect(await run('show', id)).toMatchObject({
       status: 2,
       errors: expect.stringContaining('study_unknown'),
     });
+    const trash = (...args: string[]) => starpo(['trash', ...args], world.environment()).finished;
+    expect((await trash('list')).output).toMatch(new RegExp(`^${id} +study +Clip width +\\d{4}-`, 'm'));
+    expect(JSON.parse((await trash('list', '--json')).output)).toContainEqual(
+      expect.objectContaining({ studyId: id, name: 'Clip width', until: expect.any(Number) }),
+    );
+    expect(await trash('restore', id)).toMatchObject({ status: 0, output: expect.stringContaining(id) });
+    expect(await run('show', id)).toMatchObject({ status: 0 });
+    expect((await trash('list', '--json')).output).not.toContain('studyId');
+  });
+
+  test('is named as runs are: by its id, its name, or a part of its id', async () => {
+    const core = await world.core();
+    const id = await core.studies.create(wish);
+    const [one, other] = [
+      await core.studies.create({ ...wish, name: 'Groups' }),
+      await core.studies.create({ ...wish, name: 'Groups' }),
+    ];
+    writeFileSync(join(world.home, 'studies', 'damaged.json'), '{}');
+    await world.end();
+    const run = (...args: string[]) => starpo(args, world.environment()).finished;
+    for (const named of ['Clip width', 'clip-w', id.slice(-4)])
+      expect((await run('study', 'show', named)).output, named).toContain(`Clip width (${id})`);
+    expect((await run('export', 'Clip width', '--as', 'markdown')).output).toContain('as shipped');
+    const { status, errors } = await run('study', 'show', 'Groups');
+    expect(status).toBe(2);
+    expect(errors).toMatch(/could be 2 studies[\s\S]*study_ambiguous/);
+    for (const each of [one, other]) expect(errors).toContain(`${each} (Groups)`);
+    for (const unknown of ['Clip with', `${id}x`]) {
+      const told = await run('study', 'show', unknown);
+      expect(told).toMatchObject({ status: 2, errors: expect.stringContaining('study_unknown') });
+      expect(told.errors).not.toContain('.ts');
+    }
+    expect((await run('study', 'show', `${id}x`)).errors).toContain(`Did you mean ${id}?`);
+    expect((await run('study', 'show', 'damaged')).errors).toContain('study_unreadable');
   });
 });
 

@@ -6,7 +6,7 @@ import type { ExportFormat, ExportSource, MadeExport, Task } from '../../contrac
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { print } from '../output.ts';
-import { resolveRun } from '../run-reference.ts';
+import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
@@ -46,14 +46,17 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   }
 }
 
-/** A study by its id, else a run. */
+/** A study by its id or whole name, else a run. */
 async function sourceOf(
   client: Client,
   named: string,
   checkpoint: number | undefined,
 ): Promise<ExportSource> {
   const studies = await client.call('studies.list', {});
-  if (studies.some(({ id }) => id === named)) return { studyId: named };
+  const isStudy = studies.some(
+    ({ id, name }) => id === named || name.toLowerCase() === named.trim().toLowerCase(),
+  );
+  if (isStudy) return { studyId: findStudy(studies, named).id };
   return { runId: await resolveRun(client, named), checkpoint };
 }
 

@@ -1,4 +1,5 @@
 import { bytes } from '../../contract/bytes.ts';
+import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, table } from '../output.ts';
@@ -34,25 +35,46 @@ export function printDeleted({ deleted, refused }: Output<'runs.delete'>): void 
   if (first) throw new Failure(first.error.code, `${first.runId}: ${first.error.message}`, first.error.hint);
 }
 
+/** Runs, and then studies, which have a `studyId` in the place of a `runId`. */
 export async function listTrash({ home, json }: Options & { json?: boolean }): Promise<void> {
-  const runs = await withClient(home, (client) => client.call('trash.list', {}), { repeatable: true });
-  if (json) return print(JSON.stringify(runs, null, 2));
-  if (runs.length === 0) return print('The trash is empty.');
+  const { runs, studies } = await withClient(home, trashed, { repeatable: true });
+  if (json) return print(JSON.stringify([...runs, ...studies], null, 2));
+  if (runs.length + studies.length === 0) return print('The trash is empty.');
   const day = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const rows = runs.map((run) => [run.runId, run.name, bytes(run.bytes), day(run.deletedAt), day(run.until)]);
-  print(table([['RUN', 'NAME', 'SIZE', 'DELETED', 'KEPT UNTIL'], ...rows]));
+  const rows = [
+    ...runs.map((run) => [run.runId, 'run', run.name, bytes(run.bytes), day(run.deletedAt), day(run.until)]),
+    ...studies.map(({ studyId, name, deletedAt, until }) => [
+      ...[studyId, 'study', name, '', day(deletedAt), day(until)],
+    ]),
+  ];
+  print(table([['ID', 'WHAT', 'NAME', 'SIZE', 'DELETED', 'KEPT UNTIL'], ...rows]));
 }
 
-/** Of several of one name the one that was deleted last. */
-export async function restoreRuns(runIds: string[], { home }: Options): Promise<void> {
+const trashed = async (client: Client) => ({
+  runs: await client.call('trash.list', {}),
+  studies: await client.call('studies.trashed', {}),
+});
+
+/** Runs or studies; of several of one name the one that was deleted last. A study's runs come back by their own names. */
+export async function restoreRuns(named: string[], { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
-    const trash = await client.call('trash.list', {});
-    const ids = runIds.map((runId) => {
-      const found = trash.find((run) => run.runId === runId);
-      if (found) return found.id;
-      throw new Failure('trash_unknown', `${runId} is not in the trash.`, '`starpo trash` lists what is.');
+    const { runs, studies } = await trashed(client);
+    const wanted = named.map((each) => {
+      const run = runs.find(({ runId }) => runId === each);
+      const study = studies.find(({ studyId }) => studyId === each);
+      if (run ?? study) return { run, study };
+      throw new Failure(
+        'trash_unknown',
+        `${each} is not in the trash.`,
+        '`starpo trash list` lists what is.',
+      );
     });
-    for (const runId of await client.call('trash.restore', { ids })) print(runId);
+    const ids = wanted.flatMap(({ run }) => run?.id ?? []);
+    if (ids.length > 0) for (const runId of await client.call('trash.restore', { ids })) print(runId);
+    for (const { run, study } of wanted) {
+      if (run || !study) continue;
+      print((await client.call('studies.restore', { studyId: study.studyId, ids: [] })).id);
+    }
   });
 }
 

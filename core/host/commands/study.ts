@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { percent, print, table } from '../output.ts';
+import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
 import { withAbsoluteFolders } from './new.ts';
 import { remindOfQueue } from './queue.ts';
@@ -44,10 +46,10 @@ export async function newStudy(
   });
 }
 
-export async function showStudy(studyId: string, { home, json }: Options): Promise<void> {
-  const study = await withClient(home, (client) => client.call('studies.get', { studyId }), {
-    repeatable: true,
-  });
+export async function showStudy(named: string, { home, json }: Options): Promise<void> {
+  const ask = async (client: Client) =>
+    client.call('studies.get', { studyId: await resolveStudy(client, named) });
+  const study = await withClient(home, ask, { repeatable: true });
   if (json) return print(JSON.stringify(study, null, 2));
   const { summary, table: rows } = study;
   const { completed, total, active, failed } = summary.runs;
@@ -77,26 +79,35 @@ export async function showStudy(studyId: string, { home, json }: Options): Promi
     print('\nCollapsed: half of the best success is gone (docs/collapse-rule.md); with Wilson 95 % interval');
 }
 
-export async function startStudy(studyId: string, { home }: Options): Promise<void> {
+export async function startStudy(named: string, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
+    const studyId = await resolveStudy(client, named);
     const { runs } = await client.call('studies.start', { studyId });
     print(`${runs.active} of ${runs.total} runs are queued or being trained`);
     await remindOfQueue(client);
   });
 }
 
-export async function cancelStudy(studyId: string, { home }: Options): Promise<void> {
+export async function cancelStudy(named: string, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
+    const studyId = await resolveStudy(client, named);
     const { runs } = await client.call('studies.cancel', { studyId });
     print(`${runs.completed} of ${runs.total} runs are complete; the others wait for \`starpo study start\``);
   });
 }
 
+/** Prints a line for the study, and one for each run that goes with it; fails with the first run that has to stay, with which the study stays. */
 export async function deleteStudy(
-  studyId: string,
+  named: string,
   { home, runs = false }: { home?: string; runs?: boolean },
 ): Promise<void> {
-  printDeleted(await withClient(home, (client) => client.call('studies.delete', { studyId, runs })));
+  await withClient(home, async (client) => {
+    const studyId = await resolveStudy(client, named);
+    const { summary } = await client.call('studies.get', { studyId });
+    const gone = await client.call('studies.delete', { studyId, runs });
+    if (gone.refused.length === 0) print(`${studyId} (${summary.name}) is in the trash`);
+    printDeleted(gone);
+  });
 }
 
 function pointRow({ name, cells, before, after, training }: StudyRow): string[] {
