@@ -2,8 +2,7 @@ import type { RunLabel, StudyCollapse, StudyPoint } from '../contract/contract.t
 import { labelRun, type Point, ruleSeries } from '../echo-trap/collapse-rule.ts';
 import { wilson } from '../echo-trap/score.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { readSeries } from '../history/queries.ts';
-import { preparedValue } from '../history/statements.ts';
+import { prepared, preparedValue } from '../history/statements.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 
@@ -52,11 +51,19 @@ function readPoints(database: HistoryDatabase, runId: string): Point[] {
     database,
     'SELECT DISTINCT label FROM evaluations WHERE run = ?',
   ).all(runId);
-  const names = [...ruleSeries, ...labels.map((label) => `evaluation/${label}/success_rate`)];
+  // One name at a time: only so is nothing read but what is wanted.
+  const series = prepared<[string, string], { iteration: number; value: number }>(
+    database,
+    'SELECT iteration, value FROM metrics WHERE run = ? AND name = ?',
+  );
   const points = new Map<number, Record<string, number>>();
-  for (const { name, iterations, values } of readSeries(database, runId, names))
-    for (const [i, iteration] of iterations.entries())
-      points.set(iteration, { ...points.get(iteration), [name]: values[i]! });
+  for (const name of [...ruleSeries, ...labels.map((label) => `evaluation/${label}/success_rate`)]) {
+    for (const { iteration, value } of series.all(runId, name)) {
+      const metrics = points.get(iteration) ?? {};
+      metrics[name] = value;
+      points.set(iteration, metrics);
+    }
+  }
   return [...points].sort(([a], [b]) => a - b).map(([iteration, metrics]) => ({ iteration, metrics }));
 }
 

@@ -140,7 +140,7 @@ function Collapse({ collapse }: { collapse: StudyRow['collapse'] }) {
   if (!collapse) return <td>–</td>;
   const { count, from, kinds } = collapseInWords(collapse);
   return (
-    <td>
+    <td className={styles.point}>
       {count}
       <span className={`faint ${styles.interval}`}>
         {percent(collapse.low, 0)} to {percent(collapse.high, 0)}
