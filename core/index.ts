@@ -150,7 +150,19 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const busy = { runs, queue, evaluations, trainer, notices };
   const trash = new Trash({ ...busy, home, supervisor, studies: files, tasks, log });
   const studies = new Studies({
-    ...{ home, resources, trainer, database, files, runs, queue, supervisor, trash, notices },
+    ...{
+      home,
+      resources,
+      trainer,
+      database,
+      reader: history.reader,
+      files,
+      runs,
+      queue,
+      supervisor,
+      trash,
+      notices,
+    },
   });
   const sizes = new Sizes({ database, home, trash });
   const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes });

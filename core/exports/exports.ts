@@ -129,12 +129,12 @@ export class Exports {
 
   private writerOf({ of, format, packed = false }: Wanted, target: string) {
     if ('studyId' in of) {
-      const text = this.studyText(of.studyId, format);
       const end = format === 'latex' ? 'tex' : 'md';
       return {
         title: of.studyId,
         runId: null,
-        write: () => writeStudyText(target, `${of.studyId}-results.${end}`, text),
+        write: async () =>
+          writeStudyText(target, `${of.studyId}-results.${end}`, await this.studyText(of.studyId, format)),
       };
     }
     const { runs, home, resources } = this.parts;
@@ -149,8 +149,8 @@ export class Exports {
     return { title: name, runId, write };
   }
 
-  private studyText(studyId: string, format: ExportFormat): string {
-    const table = studyTable(this.parts.studies.get(studyId));
+  private async studyText(studyId: string, format: ExportFormat): Promise<string> {
+    const table = studyTable(await this.parts.studies.get(studyId));
     if (format === 'markdown') return markdownTable(table);
     if (format === 'latex') return latexTable(table);
     throw new Failure(

@@ -3,6 +3,7 @@ import { answerAll } from '../asked-thread.ts';
 import { openReader } from './database.ts';
 import { searchEpisodes } from './episode-text.ts';
 import type { HistoryQuestion } from './reader.ts';
+import { readRunLabel } from './run-label.ts';
 import { readIterationTimes, readSeriesAt } from './series.ts';
 
 /** The thread that reads the history: does what reader.ts asks for. */
@@ -15,6 +16,8 @@ answerAll(parentPort!, (ask: HistoryQuestion) => {
       return readSeriesAt(database, ask.runId, ask.range);
     case 'times':
       return readIterationTimes(database, ask.runId);
+    case 'label':
+      return readRunLabel(database, ask.runId, ask.groups, ask.groupSize);
     case 'search':
       return searchEpisodes(database, ask.wanted);
   }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { AskedThread } from '../asked-thread.ts';
-import type { Input, IterationTimes, Output, Series } from '../contract/contract.ts';
+import type { Input, IterationTimes, Output, RunLabel, Series } from '../contract/contract.ts';
 import type { SeriesRange } from './series.ts';
 
 export type HistoryQuestion =
   | { name: 'series'; runId: string; range: SeriesRange }
   | { name: 'times'; runId: string }
+  | { name: 'label'; runId: string; groups: number; groupSize: number | undefined }
   | { name: 'search'; wanted: Input<'episodes.search'> };
 
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
@@ -30,6 +31,11 @@ export class HistoryReader {
   /** See `readIterationTimes`. */
   times(runId: string): Promise<IterationTimes> {
     return this.thread.ask({ name: 'times', runId }) as Promise<IterationTimes>;
+  }
+
+  /** See `readRunLabel`. */
+  label(runId: string, groups: number, groupSize?: number): Promise<RunLabel | null> {
+    return this.thread.ask({ name: 'label', runId, groups, groupSize }) as Promise<RunLabel | null>;
   }
 
   /** See `searchEpisodes`. */

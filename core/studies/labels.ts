@@ -1,33 +1,34 @@
 import type { RunLabel, StudyCollapse, StudyPoint } from '../contract/contract.ts';
-import { labelRun, type Point, ruleSeries } from '../echo-trap/collapse-rule.ts';
 import { wilson } from '../echo-trap/score.ts';
-import type { HistoryDatabase } from '../history/database.ts';
-import { prepared, preparedValue } from '../history/statements.ts';
+import type { HistoryReader } from '../history/reader.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 
-/** What became of complete runs, by the collapse rule and their stored series. A complete run changes no more, so each is read once. */
+/** What became of complete runs, by the collapse rule. A complete run changes no more, so each is read once, in the thread that reads what may take long. */
 export class RunLabels {
-  private readonly database: HistoryDatabase;
+  private readonly reader: Pick<HistoryReader, 'label'>;
   private readonly known = new Map<string, { iteration: number; label: RunLabel | null }>();
 
-  constructor(database: HistoryDatabase) {
-    this.database = database;
+  constructor(reader: Pick<HistoryReader, 'label'>) {
+    this.reader = reader;
   }
 
-  /** Of a run of a study that is complete at an iteration; null where it is too short, or has no success. */
-  of(
+  /** Of a run that was read complete at an iteration; null where it wasn't, is too short, or has no success. */
+  of(runId: string, iteration: number): RunLabel | null {
+    const known = this.known.get(runId);
+    return known?.iteration === iteration ? known.label : null;
+  }
+
+  /** Reads a run of a study that is complete at an iteration, unless it is known. */
+  async read(
     runId: string,
     iteration: number,
     config: Record<string, unknown>,
     { set }: StudyPoint,
-  ): RunLabel | null {
-    const known = this.known.get(runId);
-    if (known?.iteration === iteration) return known.label;
-    const { groups, group_size: size } = rolloutOf(config, set);
-    const label = labelRun(readPoints(this.database, runId), groups ?? 8, size);
-    this.known.set(runId, { iteration, label });
-    return label;
+  ): Promise<void> {
+    if (this.known.get(runId)?.iteration === iteration) return;
+    const { groups = 8, group_size: size } = rolloutOf(config, set);
+    this.known.set(runId, { iteration, label: await this.reader.label(runId, groups, size) });
   }
 
   /** It is trained on, made anew or gone. */
@@ -44,27 +45,6 @@ function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Par
   } catch {
     return rollout(config);
   }
-}
-
-function readPoints(database: HistoryDatabase, runId: string): Point[] {
-  const labels = preparedValue<[string], string>(
-    database,
-    'SELECT DISTINCT label FROM evaluations WHERE run = ?',
-  ).all(runId);
-  // One name at a time: only so is nothing read but what is wanted.
-  const series = prepared<[string, string], { iteration: number; value: number }>(
-    database,
-    'SELECT iteration, value FROM metrics WHERE run = ? AND name = ?',
-  );
-  const points = new Map<number, Record<string, number>>();
-  for (const name of [...ruleSeries, ...labels.map((label) => `evaluation/${label}/success_rate`)]) {
-    for (const { iteration, value } of series.all(runId, name)) {
-      const metrics = points.get(iteration) ?? {};
-      metrics[name] = value;
-      points.set(iteration, metrics);
-    }
-  }
-  return [...points].sort(([a], [b]) => a - b).map(([iteration, metrics]) => ({ iteration, metrics }));
 }
 
 /** Null where there are no labels. */

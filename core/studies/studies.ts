@@ -10,6 +10,7 @@ import type {
 } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
+import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -24,6 +25,7 @@ import { isActive, type Look, summarise, tabulate } from './table.ts';
 
 export interface StudiesParts extends CreateRunParts {
   database: HistoryDatabase;
+  reader: HistoryReader;
   files: StudyFiles;
   runs: Runs;
   queue: Queue;
@@ -48,7 +50,7 @@ export class Studies {
 
   constructor(parts: StudiesParts) {
     this.parts = parts;
-    this.labels = new RunLabels(parts.database);
+    this.labels = new RunLabels(parts.reader);
     this.stopNotices = parts.notices.on((name, payload) => {
       if (name === 'run') this.hear(payload as RunSummary);
       if (name !== 'removed') return;
@@ -67,9 +69,16 @@ export class Studies {
   }
 
   /** Throws `study_unknown` or `study_unreadable`, as everything below. */
-  get(id: string): Study {
+  async get(id: string): Promise<Study> {
     const { database, files } = this.parts;
-    const table = tabulate(database, id, files.get(id), this.look, this.labels);
+    const file = files.get(id);
+    for (const [index, point] of file.points.entries())
+      for (const seed of file.seeds) {
+        const runId = studyRunId(id, index, seed);
+        const run = this.look(runId);
+        if (run?.status === 'completed') await this.labels.read(runId, run.iteration, file.config, point);
+      }
+    const table = tabulate(database, id, file, this.look, this.labels);
     return { summary: this.summary(id), table };
   }
 

@@ -60,7 +60,7 @@ export function tabulate(
     const cells = file.seeds.map((seed): StudyCell => {
       const cell = cellOf(database, file, studyRunId(id, index, seed), seed, look);
       const { runId, status, iteration } = cell;
-      if (status === 'completed') return { ...cell, label: labels.of(runId, iteration, file.config, point) };
+      if (status === 'completed') return { ...cell, label: labels.of(runId, iteration) };
       labels.forget(runId);
       return { ...cell, label: null };
     });

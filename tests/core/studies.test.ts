@@ -64,7 +64,7 @@ describe('a study', { timeout: 300_000 }, () => {
   test('trains every point with every seed, and says what they come to', async () => {
     const core = await working();
     const id = await core.studies.create(wish);
-    expect(core.studies.get(id)).toMatchObject({
+    expect(await core.studies.get(id)).toMatchObject({
       summary: {
         state: 'created',
         environment: 'frozen-lake',
@@ -76,7 +76,7 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(core.runs.list()).toEqual([]);
     await core.studies.start(id);
     await untilStudy(core, id, (study) => study?.state === 'completed');
-    const { table } = core.studies.get(id);
+    const { table } = await core.studies.get(id);
     expect(table.map(({ name }) => name)).toEqual(['as shipped', 'wide']);
     for (const { cells, before, after, training } of table) {
       expect(cells.map(({ status, iteration, iterations }) => [status, iteration, iterations])).toEqual([
@@ -108,7 +108,7 @@ describe('a study', { timeout: 300_000 }, () => {
     const core = await working();
     const file = new URL('../../benchmarks/echo-trap/trap.json', import.meta.url);
     const id = await core.studies.create(JSON.parse(readFileSync(file, 'utf8')));
-    expect(core.studies.get(id)).toMatchObject({
+    expect(await core.studies.get(id)).toMatchObject({
       summary: { base: 'starter-frozen-lake-trap', runs: { total: 30 } },
     });
   });
@@ -143,11 +143,11 @@ describe('a study', { timeout: 300_000 }, () => {
     const id = await first.studies.create(wish);
     await first.studies.start(id);
     await untilStudy(first, id, (study) => study?.state === 'completed');
-    const before = first.studies.get(id);
+    const before = await first.studies.get(id);
     await world.end();
     for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
     const second = await world.core();
-    expect(second.studies.get(id)).toEqual(before);
+    expect(await second.studies.get(id)).toEqual(before);
     expect(second.studies.list()).toEqual([before.summary]);
   });
 
@@ -159,7 +159,9 @@ describe('a study', { timeout: 300_000 }, () => {
     await expect(core.studies.delete(kept, false)).rejects.toMatchObject({ code: 'study_active' });
     await core.studies.cancel(kept);
     await core.studies.cancel(gone);
-    const runIds = core.studies.get(kept).table.flatMap(({ cells }) => cells.map(({ runId }) => runId));
+    const runIds = (await core.studies.get(kept)).table.flatMap(({ cells }) =>
+      cells.map(({ runId }) => runId),
+    );
     const told: unknown[] = [];
     core.notices.on((name, payload) => name === 'study' && told.push(payload));
     await core.studies.delete(kept, false);
@@ -180,7 +182,7 @@ describe('a study', { timeout: 300_000 }, () => {
     await core.trash.restore([first!]);
     expect(core.studies.summary(gone).runs).toMatchObject({ total: 4 });
     await core.trash.restore(others);
-    expect(core.studies.get(gone).table[0]!.cells[0]).toMatchObject({ status: 'created' });
+    expect((await core.studies.get(gone)).table[0]!.cells[0]).toMatchObject({ status: 'created' });
     const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     await core.studies.delete(kept, false);
     await core.trash.empty();
@@ -215,7 +217,7 @@ describe('a study', { timeout: 300_000 }, () => {
     const { deleted, refused } = await core.studies.delete(id, true);
     expect(deleted).toHaveLength(3);
     expect(refused).toMatchObject([{ runId, error: { code: 'evaluation_active' } }]);
-    expect(core.studies.get(id).table[0]!.cells[0]).toMatchObject({ runId, status: 'created' });
+    expect((await core.studies.get(id)).table[0]!.cells[0]).toMatchObject({ runId, status: 'created' });
   });
 
   test.each([
@@ -249,9 +251,9 @@ describe('a study', { timeout: 300_000 }, () => {
     for (const damaged of [text.slice(0, 100), text.replace('"version": 1', '"version": 2'), '']) {
       writeFileSync(path, damaged);
       expect(core.studies.list()).toEqual([]);
-      expect(() => core.studies.get(id)).toThrow(expect.objectContaining({ code: 'study_unreadable' }));
+      await expect(core.studies.get(id)).rejects.toMatchObject({ code: 'study_unreadable' });
     }
-    expect(() => core.studies.get('none')).toThrow(expect.objectContaining({ code: 'study_unknown' }));
+    await expect(core.studies.get('none')).rejects.toMatchObject({ code: 'study_unknown' });
     writeFileSync(path, text);
     expect(core.studies.list()).toHaveLength(1);
   });
@@ -269,7 +271,7 @@ describe('a study', { timeout: 300_000 }, () => {
     run(1, 0.6, journal.stopped(23, 20));
     run(2, 0.8, journal.stopped(23, 20));
     run(3, 0.1, journal.stopped(23, 20, 'command'));
-    const [row] = (await world.core()).studies.get(id).table;
+    const [row] = (await (await world.core()).studies.get(id)).table;
     expect(row).toMatchObject({ before: { n: 3, mean: 0.3 }, after: { n: 2 }, training: { n: 2 } });
     expect(row!.after!.mean).toBeCloseTo(0.7, 12);
     // 0.7 ± 12.706 * 0.1, cut to what a share can be.
@@ -293,7 +295,7 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(labels.map((label) => label?.kind)).toEqual(['template', 'chaos', 'healthy']);
     const onsets = labels.flatMap((label) => label?.collapsed ?? []).sort((a, b) => a - b);
     const second = await world.core();
-    const [wide, short] = second.studies.get(id).table;
+    const [wide, short] = (await second.studies.get(id)).table;
     expect(wide!.cells.map(({ label }) => label)).toEqual([...labels, null]);
     const { low, high } = wilson(2, 3);
     expect(wide!.collapse).toEqual({
@@ -304,7 +306,7 @@ describe('a study', { timeout: 300_000 }, () => {
       cells: [{ status: 'completed', label: null }, {}, {}, {}],
       collapse: null,
     });
-    expect(markdownTable(studyTable(second.studies.get(id)))).toMatch(
+    expect(markdownTable(studyTable(await second.studies.get(id)))).toMatch(
       /\| 2 of 3 \(20\.8 % to 93\.9 %\), from iter/,
     );
     // Trained on, and read again.
@@ -314,7 +316,7 @@ describe('a study', { timeout: 300_000 }, () => {
     );
     await second.supervisor.lookNow();
     await untilRun(second, `${id}-p1-s3`, ({ iteration }) => iteration !== 400);
-    expect(second.studies.get(id).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
+    expect((await second.studies.get(id)).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
     await world.end();
     const { output } = await starpo(['study', 'show', id], world.environment()).finished;
     expect(output).toMatch(/COLLAPSED +WHAT BECAME OF THEM/);

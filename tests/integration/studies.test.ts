@@ -34,7 +34,7 @@ test('a study of a run and one of its checkpoint are trained to the end and tabu
     start: true,
   });
   await untilCompleted(core, alike);
-  const { table } = core.studies.get(alike);
+  const { table } = await core.studies.get(alike);
   for (const { cells, before, after, training } of table) {
     expect(cells.map(({ status, iteration }) => [status, iteration])).toEqual([
       ['completed', 4],
