@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openWord } from './open-words.ts';
 
 /** What the Echo Trap's monitor says of a run: where it stands, why, and what helps. Shares and entropies are as docs/formats/metrics.md has them. */
 
@@ -174,16 +175,20 @@ export const echoTrap = z.object({
 });
 export type EchoTrap = z.infer<typeof echoTrap>;
 
+export const reactor = z.enum(['policy', 'person']);
+export const reactionAction = z.enum(['pause', 'checkpoint', 'stop', 'rollback']);
+/** `begun`: under way; a core that ends in between leaves it to the next. */
+export const reactionState = z.enum(['begun', 'done', 'failed']);
+
 /** What was done about an alarm, by the run's own policy or by a person. */
 export const trapReaction = z.object({
   id: z.string(),
   /** When it began, and when it last changed; ms since the epoch. */
   time: z.number(),
   changedAt: z.number(),
-  by: z.enum(['policy', 'person']),
-  action: z.enum(['pause', 'checkpoint', 'stop', 'rollback']),
-  /** `begun`: under way; a core that ends in between leaves it to the next. */
-  state: z.enum(['begun', 'done', 'failed']),
+  by: openWord(reactor),
+  action: openWord(reactionAction),
+  state: openWord(reactionState),
   /** Alert that it answers; null where a person acted without one. */
   alert: z.string().nullable(),
   /** Of a roll-back: where it goes back to, the run that goes on from there, and what is changed in it. */
@@ -194,10 +199,16 @@ export const trapReaction = z.object({
   message: z.string(),
 });
 export type TrapReaction = z.infer<typeof trapReaction>;
+/** One that this version can take up: its own. */
+export type KnownReaction = TrapReaction & {
+  by: z.infer<typeof reactor>;
+  action: z.infer<typeof reactionAction>;
+  state: z.infer<typeof reactionState>;
+};
 
 /** In a run's summary. */
 export const trapBrief = z.object({
-  state: trapState,
+  state: openWord(trapState),
   /** Iteration in which it came into this state. */
   since: z.number().int(),
 });

@@ -1,4 +1,5 @@
-import type { Alert, RunStatus, RunSummary } from './contract.ts';
+import type { Alert, KnownRunStatus, RunSummary, TrapLevel } from './contract.ts';
+import { knownWord } from './open-words.ts';
 import { evaluatedSuccess, isLive } from './run-facts.ts';
 
 /** What a person is told of a run while they look elsewhere. */
@@ -10,15 +11,17 @@ export interface NotificationText {
   body: string;
 }
 
-const titles: Record<NonNullable<Alert['level']>, string> = {
+const titles: Record<TrapLevel, string> = {
   watch: 'Echo Trap: watch',
   warning: 'Echo Trap: warning',
   collapsing: 'Echo Trap: the run is collapsing',
   collapsed: 'Echo Trap: the run has collapsed',
 };
 
+const titleOf = ({ level }: Alert) => knownWord(titles, level ?? 'warning') ?? titles.warning;
+
 /** Ends that nobody asked for just now. */
-const endTitles: Partial<Record<RunStatus, string>> = {
+const endTitles: Partial<Record<KnownRunStatus, string>> = {
   completed: 'Training is complete',
   failed: 'Training has failed',
   interrupted: 'Training was interrupted',
@@ -37,7 +40,7 @@ export class News {
   ofRun(run: RunSummary): NotificationText | null {
     const ended = !isLive(run.status) && this.live.delete(run.id);
     if (isLive(run.status)) this.live.add(run.id);
-    const title = ended ? endTitles[run.status] : undefined;
+    const title = ended ? knownWord(endTitles, run.status) : undefined;
     if (!title) return null;
     return { runId: run.id, tag: `${run.id} ${run.status}`, title, body: endWords(run).slice(0, longest) };
   }
@@ -51,7 +54,7 @@ export class News {
     if (this.told.has(key)) return null;
     this.told.add(key);
     const body = `${run.name}, iteration ${alarm.iteration}. ${alarm.message}`.slice(0, longest);
-    return { runId: run.id, tag: `${run.id} ${alarm.id}`, title: titles[alarm.level ?? 'warning'], body };
+    return { runId: run.id, tag: `${run.id} ${alarm.id}`, title: titleOf(alarm), body };
   }
 }
 

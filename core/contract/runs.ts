@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { trapBrief, trapLevel, trapReaction, trapRegime } from './echo-trap.ts';
 import { isNestedTooDeeply } from './nesting.ts';
+import { type OpenWord, openWord } from './open-words.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
 /** Values by the names of docs/formats/metrics.md. */
@@ -16,15 +17,18 @@ export const runStatus = z.enum([
   'failed',
   'interrupted',
 ]);
-export type RunStatus = z.infer<typeof runStatus>;
+export type KnownRunStatus = z.infer<typeof runStatus>;
+export type RunStatus = OpenWord<KnownRunStatus>;
 
+/** What a newer trainer doesn't say, or says in another way, is 0: how far a phase is matters less than which it is. */
+const count = z.number().catch(0);
 /** Where a living trainer is, from its last `phase` event. */
 export const phase = z.object({
   /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or one of a newer trainer. */
   name: z.string(),
-  iteration: z.number().int(),
-  done: z.number().int(),
-  total: z.number().int(),
+  iteration: count,
+  done: count,
+  total: count,
 });
 export type Phase = z.infer<typeof phase>;
 
@@ -54,28 +58,29 @@ export type RunMarks = z.infer<typeof runMarks>;
 
 /** What an alert rests on; nulls and no advice in those of other detectors and of earlier versions. */
 export const alertEvidence = z.object({
-  level: trapLevel.nullable(),
+  level: openWord(trapLevel).nullable(),
   /** The metric that shows it best, its smoothed value and the run's own normal. */
   series: z.string().nullable(),
   value: z.number().nullable(),
   baseline: z.number().nullable(),
   /** Iteration in which the first of what it rests on began. */
   since: z.number().int().nullable(),
-  regime: trapRegime.nullable(),
+  regime: openWord(trapRegime).nullable(),
   /** Ids of advice for it, the preferred one first. */
   advice: z.array(z.string()),
 });
 export type AlertEvidence = z.infer<typeof alertEvidence>;
 
 export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
+export const alertState = z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']);
 /** Something a detector found in a run, and what became of it. */
 export const alert = z.object({
   id: z.string(),
   kind: z.string(),
-  severity: alertSeverity,
+  severity: openWord(alertSeverity),
   iteration: z.number().int(),
   message: z.string(),
-  state: z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']),
+  state: openWord(alertState),
   raisedAt: z.number(),
   changedAt: z.number(),
   /** ms since the epoch, for a snoozed one. */
@@ -137,7 +142,7 @@ export const runSummary = z.object({
   machine: z
     .object({ host: z.string(), device: z.string(), name: z.string().nullable(), threads: z.number().int() })
     .nullable(),
-  status: runStatus,
+  status: openWord(runStatus),
   /** Last complete iteration; before the first, 0 or that of the checkpoint that it goes on from. */
   iteration: z.number().int(),
   iterations: z.number().int(),

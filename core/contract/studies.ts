@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { settings } from './configuration.ts';
 import { runKind, runLabel } from './echo-trap.ts';
+import { openWord } from './open-words.ts';
 import { runId, runStatus, studyId, studyName } from './runs.ts';
 
 /** What is varied: a name, and what it changes in run.json. */
@@ -60,7 +61,7 @@ export const studyCell = z.object({
   runId,
   seed: z.number().int(),
   /** `missing`: not made yet, or deleted. */
-  status: z.enum([...runStatus.options, 'missing']),
+  status: openWord(z.enum([...runStatus.options, 'missing'])),
   iteration: z.number().int(),
   iterations: z.number().int(),
   ...outcome(z.number()),

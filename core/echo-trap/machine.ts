@@ -1,4 +1,5 @@
 import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
+import { knownWord, type OpenWord } from '../contract/open-words.ts';
 import type { Detector } from './detector.ts';
 import { lampsOf } from './lamps.ts';
 import type { Outcome } from './outcome.ts';
@@ -29,8 +30,8 @@ const ranks: Record<TrapState, number> = {
   collapsing: 3,
   collapsed: 4,
 };
-/** Level `warning` or above. */
-export const isAlarm = (state: TrapState) => ranks[state] >= ranks.warning;
+/** Level `warning` or above; a word that this version doesn't know is none. */
+export const isAlarm = (state: OpenWord<TrapState>) => (knownWord(ranks, state) ?? 0) >= ranks.warning;
 
 const levels: readonly TrapLevel[] = ['watch', 'warning', 'collapsing', 'collapsed'];
 

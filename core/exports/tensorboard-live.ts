@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Client } from '../contract/client.ts';
-import type { JournalEvent as KnownEvent } from '../run-directory/events.ts';
 import { meaningOf } from '../run-directory/meaning.ts';
 import { TensorBoardRun } from './tensorboard-run.ts';
 
@@ -64,7 +63,7 @@ export class TensorBoardLog {
     for (;;) {
       const events = await client.call('runs.events', { runId, after: passed.seq });
       if (events.length === 0 || !this.runs.has(runId)) return;
-      for (const event of events) passed.pass(event, meaningOf(event as KnownEvent));
+      for (const event of events) passed.pass(event, meaningOf(event));
     }
   }
 }

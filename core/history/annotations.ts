@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Alert, AlertEvidence, RunMarks, TrapReaction } from '../contract/contract.ts';
+import type { Alert, AlertEvidence, KnownReaction, RunMarks, TrapReaction } from '../contract/contract.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -183,14 +183,14 @@ export function lastReaction(database: HistoryDatabase, runId: string): TrapReac
   return row ? toReaction(row) : null;
 }
 
-/** What was begun and has no end in its run's annotations, oldest first. */
-export function unfinishedReactions(database: HistoryDatabase): { run: string; reaction: TrapReaction }[] {
+/** What was begun and has no end in its run's annotations, oldest first: of what this version knows, since it took in nothing else. */
+export function unfinishedReactions(database: HistoryDatabase): { run: string; reaction: KnownReaction }[] {
   return prepared<[], ReactionRow & { run: string }>(
     database,
     `SELECT run, id, begun_at, changed_at, body FROM reactions WHERE json_extract(body, '$.state') = 'begun' ORDER BY begun_at, id`,
   )
     .all()
-    .map(({ run, ...row }) => ({ run, reaction: toReaction(row) }));
+    .map(({ run, ...row }) => ({ run, reaction: toReaction(row) as KnownReaction }));
 }
 
 const toReaction = ({ id, begun_at: time, changed_at: changedAt, body }: ReactionRow) =>

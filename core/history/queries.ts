@@ -1,6 +1,6 @@
 import type { LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
-import { type EventType, eventTypes, type JournalEvent } from '../run-directory/events.ts';
-import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
+import { type EventType, numbersOf } from '../run-directory/events.ts';
+import { isTold, type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';
@@ -29,8 +29,7 @@ export function eventsAfter(
 
 /** What a stored event means. */
 export function storedMeaning({ type, body }: Pick<StoredEvent, 'type' | 'body'>): Meaning {
-  const known = (eventTypes as readonly string[]).includes(type);
-  return meaningOf({ type: known ? type : 'unknown', body: JSON.parse(body) } as JournalEvent);
+  return meaningOf({ type, body: JSON.parse(body) });
 }
 
 /** Metric series by name, every point; `names` undefined: all. Only iterations above `after`, up to `upTo`. */
@@ -88,7 +87,7 @@ export function latestMetrics(database: HistoryDatabase, runId: string): Record<
     const value = newest.get(runId, name);
     if (value !== undefined) latest[name] = value;
   }
-  for (const { metrics } of evaluations) Object.assign(latest, JSON.parse(metrics));
+  for (const { metrics } of evaluations) Object.assign(latest, numbersOf(JSON.parse(metrics)));
   return latest;
 }
 
@@ -124,14 +123,28 @@ export function findRollout(
 
 /** What a person should read, in the journal's order; a problem with the files themselves comes first, with a `seq` below 0. */
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
-  const lines = prepared<[string], StoredEvent>(
+  const told = typesOf(database, runId).filter(isTold);
+  const lines = prepared<[string, string], StoredEvent>(
     database,
-    `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN ('log', 'started', 'stopped', 'failed') ORDER BY seq`,
+    `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   )
-    .all(runId)
+    .all(runId, JSON.stringify(told))
     .flatMap((event) => toLogLine(event) ?? []);
   const run = getRun(database, runId);
   return run ? [...fileProblems(run), ...lines] : lines;
+}
+
+/** Types of a run's events: one look into their index for each, however many events there are. */
+function typesOf(database: HistoryDatabase, runId: string): string[] {
+  const types = preparedValue<[string, string], string>(
+    database,
+    `WITH RECURSIVE types (type) AS (
+       SELECT min(type) FROM ${eventsByType} WHERE run = ?
+       UNION ALL
+       SELECT (SELECT min(events.type) FROM ${eventsByType} WHERE run = ? AND events.type > types.type) FROM types WHERE type IS NOT NULL)
+     SELECT type FROM types WHERE type IS NOT NULL`,
+  );
+  return types.all(runId, runId);
 }
 
 /** What is wrong with a run's own files, so that something of them was skipped. */

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { bytes } from '../contract/bytes.ts';
-import type { Advice, TrapReaction } from '../contract/contract.ts';
+import type { Advice, KnownReaction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { titleOf, valueInWords } from '../run-config/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -9,7 +9,7 @@ import { newRunId } from '../run-directory/names.ts';
 import { measureRun } from '../storage/measure.ts';
 
 /** What is to be done about an alarm. `message` is said when it begins. */
-export type Plan = Pick<TrapReaction, 'action' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
+export type Plan = Pick<KnownReaction, 'action' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
 
 type RollBack = Extract<Advice['action'], { kind: 'rollback' }>;
 

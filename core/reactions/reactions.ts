@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { Alert, Input, RunSummary, TrapReaction } from '../contract/contract.ts';
+import type { Alert, Input, KnownReaction, RunSummary, TrapReaction } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import { isAlarm } from '../echo-trap/machine.ts';
@@ -40,7 +40,7 @@ export interface ReactionsParts {
   log: (message: string) => void;
 }
 
-type Deed = Plan & Pick<TrapReaction, 'id' | 'by' | 'alert'>;
+type Deed = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
 
 /**
  * What is done about alarms: by a person who takes an advice, and, once it was asked to `work`, by each living run's own policy (`reaction` of run.json). Every deed is
@@ -202,7 +202,7 @@ export class Reactions {
   }
 
   /** What an earlier core had begun. */
-  private goOn(runId: string, { time, ...reaction }: TrapReaction): void {
+  private goOn(runId: string, { time, ...reaction }: KnownReaction): void {
     const { id, by, alert, action, checkpoint, fork, changes, message } = reaction;
     const deed: Deed = { id, by, alert, action, checkpoint, fork, changes, message };
     const { database } = this.parts.history;
@@ -310,7 +310,7 @@ export class Reactions {
   private async record(
     runId: string,
     deed: Deed,
-    state: TrapReaction['state'],
+    state: KnownReaction['state'],
     message: string,
   ): Promise<void> {
     const { id: reaction, ...rest } = deed;
@@ -355,7 +355,7 @@ export function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReact
   const handled = Math.max(-1, ...reactions.map(({ time }) => time));
   return alerts.findLast(
     ({ level, state, raisedAt }) =>
-      level !== null && level !== 'watch' && state === 'raised' && raisedAt > handled,
+      level !== null && isAlarm(level) && state === 'raised' && raisedAt > handled,
   );
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { trapReaction } from '../contract/echo-trap.ts';
+import { reactionAction, reactionState, reactor, trapReaction } from '../contract/echo-trap.ts';
 import { humanSuccess } from '../contract/play.ts';
 import { alertEvidence, apiError, noteText, runName, tagText } from '../contract/runs.ts';
 import { appendLine } from './append-line.ts';
@@ -14,7 +14,7 @@ import { parseLine } from './parse-line.ts';
 const alertId = z.string().min(1).max(64);
 
 const { shape } = alertEvidence;
-/** What can't be read of a part is left out, as by a version that knows other levels. */
+/** What can't be read of a part is left out. */
 const lenient = <T extends z.ZodType>(part: T) => part.nullish().catch(undefined);
 const evidence = {
   level: lenient(shape.level),
@@ -38,7 +38,8 @@ const raised = z.looseObject({
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
 
-const { id: reactionId, time: _, changedAt: __, ...reaction } = trapReaction.shape;
+const { id: reactionId, time: _, changedAt: __, ...rest } = trapReaction.shape;
+const reaction = { ...rest, by: reactor, action: reactionAction, state: reactionState };
 
 const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 

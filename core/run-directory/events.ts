@@ -5,7 +5,13 @@ import { parseLine } from './parse-line.ts';
 /** The journal's events, as docs/formats/journal.md describes them. Keys, types, phases, reasons and levels that this version doesn't know are let through as they are. */
 
 const integer = z.number().int();
-const metrics = z.record(z.string(), z.number());
+
+/** What is no finite number, as of a newer trainer, is left out alone: the others are worth as much as before. */
+export const numbersOf = (values: Record<string, unknown>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+const metrics = z.record(z.string(), z.unknown()).transform(numbersOf);
 
 const bodies = {
   started: z.looseObject({
@@ -26,8 +32,8 @@ const bodies = {
   iteration: z.looseObject({
     iteration: integer,
     metrics,
-    updates: z.record(z.string(), z.array(z.number())).optional(),
-    template: z.looseObject({ text: z.string(), share: z.number() }).optional(),
+    updates: z.record(z.string(), z.array(z.number())).optional().catch(undefined),
+    template: z.looseObject({ text: z.string(), share: z.number() }).optional().catch(undefined),
   }),
   evaluation: z.looseObject({ iteration: integer, label: z.string(), metrics }),
   rollout: z.looseObject({
@@ -56,6 +62,7 @@ const bodies = {
 type Bodies = typeof bodies;
 export type EventType = keyof Bodies;
 export const eventTypes = Object.keys(bodies) as EventType[];
+export const isKnownType = (type: string): type is EventType => Object.hasOwn(bodies, type);
 /** What an event of a type holds besides the envelope. */
 export const eventFields = (type: EventType): string[] => Object.keys(bodies[type].shape);
 
@@ -77,7 +84,7 @@ export function parseEvent(line: string): JournalEvent | null {
   const head = parseLine(envelope, line);
   if (!head) return null;
   const { v, seq, time, type, ...rest } = head;
-  if (!Object.hasOwn(bodies, type)) return { v, seq, time, type: 'unknown', name: type, body: rest };
-  const body = bodies[type as EventType].safeParse(rest);
+  if (!isKnownType(type)) return { v, seq, time, type: 'unknown', name: type, body: rest };
+  const body = bodies[type].safeParse(rest);
   return body.success ? ({ v, seq, time, type, body: body.data } as KnownEvent) : null;
 }

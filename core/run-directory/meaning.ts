@@ -1,5 +1,5 @@
 import type { ApiError, LogLine, MemoryPlan, Phase } from '../contract/contract.ts';
-import type { JournalEvent } from './events.ts';
+import { type EventType, isKnownType, type JournalEvent, type KnownEvent } from './events.ts';
 
 /** What an event of the journal means to whoever keeps, shows or watches runs; what it says nothing of is left out. */
 export interface Meaning {
@@ -30,16 +30,65 @@ export function measured({
   return { ...values, ...Object.fromEntries(notFinite.map((name) => [name, Number.NaN])) };
 }
 
-/** The one place that says what events mean. An event that this version doesn't know is kept and means nothing. */
-export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
-  const known = event as JournalEvent;
+type Line = Pick<LogLine, 'level' | 'message'>;
+type Body<T extends EventType> = Extract<KnownEvent, { type: T }>['body'];
+
+const information = (message: string): Line => ({ level: 'info', message });
+
+/** What people are told of each type of event; null: nothing, since it is seen elsewhere. */
+const lines: { [T in EventType]: ((body: Body<T>) => Line) | null } = {
+  started: ({ resume, host, device, device_name: name, isa }) =>
+    information(
+      `${resume ? `Resumed from iteration ${resume.iteration}` : 'Started'} on ${host} (${name ? `${device}, ${name}` : device}, ${isa}).`,
+    ),
+  memory_plan: null,
+  phase: null,
+  iteration: null,
+  evaluation: null,
+  rollout: null,
+  rollout_removed: null,
+  checkpoint: null,
+  checkpoint_state_removed: ({ iteration }) =>
+    information(
+      `The checkpoint of iteration ${iteration} keeps its weights alone: its optimiser state is deleted.`,
+    ),
+  acknowledged: null,
+  paused: null,
+  resumed: null,
+  log: ({ level, message }) => ({ level, message }),
+  stopped: ({ reason, iteration }) => information(`Ended after iteration ${iteration}: ${reason}.`),
+  failed: ({ message, hint }) => ({ level: 'error', message: `${message} ${hint}`.trim() }),
+};
+
+/** Whether people are told of events of this type. */
+export const isTold = (type: string): boolean => !isKnownType(type) || lines[type] !== null;
+
+/** Letters that are shown of what an event carries which this version doesn't know. */
+const shownLetters = 200;
+
+function unknownLine(type: string, body: unknown): Line {
+  const carried = JSON.stringify(body);
+  const cut = carried.length > shownLetters ? `${carried.slice(0, shownLetters)}…` : carried;
+  return information(`${type}: ${cut}`);
+}
+
+/** An event as it was read, or as it is kept, with its own type even where that isn't known. */
+type Told = Pick<JournalEvent, 'type' | 'body'> | { type: string; body: Record<string, unknown> };
+
+/** The one place that says what events mean. Of one that this version doesn't know people are told its type and what it carries. */
+export function meaningOf(event: Told): Meaning {
+  const type = event.type === 'unknown' && 'name' in event ? String(event.name) : event.type;
+  if (!isKnownType(type)) return { line: unknownLine(type, event.body) };
+  const line = (lines[type] as ((body: unknown) => Line) | null)?.(event.body);
+  return { ...knownMeaning(event as KnownEvent), ...(line && { line }) };
+}
+
+function knownMeaning(known: KnownEvent): Meaning {
   switch (known.type) {
     case 'started': {
-      const { resume, iteration, pid, host, device, device_name: name, isa } = known.body;
-      const from = resume ? `Resumed from iteration ${resume.iteration}` : 'Started';
-      const message = `${from} on ${host} (${name ? `${device}, ${name}` : device}, ${isa}).`;
+      const { resume, iteration, pid, host } = known.body;
       const begins = { after: resume?.iteration ?? -1, pid, host };
-      return { begins, ...(iteration !== undefined && { iteration }), line: { level: 'info', message } };
+      return { begins, ...(iteration !== undefined && { iteration }) };
     }
     case 'phase': {
       const { name, iteration, done, total } = known.body;
@@ -73,25 +122,17 @@ export function meaningOf(event: Pick<JournalEvent, 'type' | 'body'>): Meaning {
       return { paused: true };
     case 'resumed':
       return { paused: false };
-    case 'log':
-      return { line: { level: known.body.level, message: known.body.message } };
-    case 'stopped': {
-      const { reason, iteration } = known.body;
+    case 'stopped':
       return {
-        ends: { status: reason === 'completed' ? 'completed' : 'stopped', failure: null },
-        line: { level: 'info', message: `Ended after iteration ${iteration}: ${reason}.` },
+        ends: { status: known.body.reason === 'completed' ? 'completed' : 'stopped', failure: null },
       };
-    }
     case 'failed': {
       const { code, message, hint } = known.body;
-      return {
-        ends: { status: 'failed', failure: { code, message, hint } },
-        line: { level: 'error', message: `${message} ${hint}`.trim() },
-      };
+      return { ends: { status: 'failed', failure: { code, message, hint } } };
     }
     case 'checkpoint_state_removed':
     case 'acknowledged':
-    case 'unknown':
+    case 'log':
       return {};
     default:
       return assertNever(known);

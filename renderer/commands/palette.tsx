@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
-import { StatusDot, statusWords } from '../components/basics.tsx';
+import { StatusDot, statusWord } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { successOf } from '../components/run-facts.ts';
@@ -105,7 +105,7 @@ function Shown({ item: { label, command, run } }: { item: Item }) {
       <span className={styles.words}>{run ? run.name : label}</span>
       {run && (
         <span className={styles.detail}>
-          {statusWords[run.status]}
+          {statusWord(run.status)}
           {success !== undefined && `, ${percent(success, 0)}`}
         </span>
       )}

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
-import type { ApiError, RunStatus, RunSummary } from '../../core/contract/contract.ts';
+import type { ApiError, KnownRunStatus, RunStatus, RunSummary } from '../../core/contract/contract.ts';
+import { knownWord } from '../../core/contract/open-words.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-export const statusWords: Record<RunStatus, string> = {
+const statusWords: Record<KnownRunStatus, string> = {
   created: 'Not started',
   queued: 'Queued',
   running: 'Running',
@@ -13,6 +14,9 @@ export const statusWords: Record<RunStatus, string> = {
   failed: 'Failed',
   interrupted: 'Interrupted',
 };
+
+/** A status that this version doesn't know is called by its name. */
+export const statusWord = (status: RunStatus): string => knownWord(statusWords, status) ?? status;
 
 /** A trainer that hangs looks like one that was interrupted: somebody has to do something. */
 const lookOf = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
@@ -25,7 +29,7 @@ export function StatusBadge({ status, stalled = false }: { status: RunStatus; st
   return (
     <span className="status-badge" data-status={lookOf(status, stalled)}>
       <StatusDot status={status} stalled={stalled} />
-      {stalled ? 'Hangs' : statusWords[status]}
+      {stalled ? 'Hangs' : statusWord(status)}
     </span>
   );
 }

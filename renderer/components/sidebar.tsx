@@ -8,11 +8,11 @@ import { useDialogs } from '../dialogs/dialogs-store.ts';
 import { formatRoute, type Route } from '../router.ts';
 import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useTheme } from '../theme.ts';
-import { IconButton, Progress, StatusDot, statusWords } from './basics.tsx';
+import { IconButton, Progress, StatusDot, statusWord } from './basics.tsx';
 import { percent } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { shortened, shortParts, successOf } from './run-facts.ts';
-import { isAlarm, sinceWords, stateWords, toneIcons } from './trap-words.ts';
+import { isAlarm, levelWording, sinceWords, toneIcons } from './trap-words.ts';
 
 const connectionWords = {
   connecting: 'Connecting',
@@ -144,7 +144,7 @@ export function Sidebar({ route }: { route: Route }) {
 /** Of a run that is in the Echo Trap, or near it. */
 function TrapMark({ run: { trap } }: { run: RunSummary }) {
   if (!trap || !isAlarm(trap.state)) return null;
-  const { word, tone } = stateWords[trap.state];
+  const { word, tone } = levelWording(trap.state);
   const said = `Echo Trap: ${word.toLowerCase()} ${sinceWords(trap)}`;
   return (
     <span className="run-link-trap" data-tone={tone} title={said}>
@@ -167,7 +167,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       data-archived={run.marks.archived || undefined}
       href={formatRoute({ page: 'run', runId: run.id })}
       aria-current={current ? 'page' : undefined}
-      title={`${run.name}: ${statusWords[run.status]}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${statusWord(run.status)}, iteration ${run.iteration} of ${run.iterations}`}
     >
       <StatusDot status={run.status} stalled={run.stalled !== null} />
       <span className="run-link-name wide">
@@ -187,7 +187,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
         )}
         {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>
       </span>
-      <span className="visually-hidden">{statusWords[run.status]}</span>
+      <span className="visually-hidden">{statusWord(run.status)}</span>
       <TrapMark run={run} />
       <span className="run-link-detail wide">
         {run.queuePosition !== null
@@ -195,7 +195,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
           : active
             ? `${run.iteration} / ${run.iterations}`
             : success === undefined
-              ? statusWords[run.status]
+              ? statusWord(run.status)
               : percent(success, 0)}
         {success !== undefined && !active && run.queuePosition === null && (
           <span className="visually-hidden"> success by its newest evaluation</span>

@@ -1,4 +1,5 @@
-import type { EchoTrap, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import type { TrapBrief, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
 import type { IconName } from './icon.tsx';
 
 /** How loud something is; each has a colour and, since colour alone says nothing, a shape. */
@@ -11,7 +12,12 @@ export const toneIcons: Record<Tone, IconName> = {
   critical: 'critical',
 };
 
-export const stateWords: Record<TrapState, { word: string; tone: Tone }> = {
+export interface Wording {
+  word: string;
+  tone: Tone;
+}
+
+export const stateWords: Record<TrapState, Wording> = {
   healthy: { word: 'Healthy', tone: 'calm' },
   solved: { word: 'Solved', tone: 'calm' },
   locked: { word: 'Learning has stopped', tone: 'watch' },
@@ -21,17 +27,25 @@ export const stateWords: Record<TrapState, { word: string; tone: Tone }> = {
   collapsed: { word: 'Collapsed', tone: 'critical' },
 };
 
-export const levelWords: Record<TrapLevel, { word: string; tone: Tone }> = {
+const levelWords: Record<TrapLevel, Wording> = {
   watch: stateWords.watch,
   warning: stateWords.warning,
   collapsing: stateWords.collapsing,
   collapsed: stateWords.collapsed,
 };
 
-export const isAlarm = (state: TrapState | TrapLevel): boolean =>
-  ['warning', 'collapsing', 'collapsed'].includes(state);
+/** A level that this version doesn't know is called by its name, and taken for neither the least nor the worst. */
+export const levelWording = (level: OpenWord<TrapLevel>): Wording =>
+  knownWord(levelWords, level) ?? { word: level, tone: 'warning' };
 
-export const regimeWords: Record<TrapRegime, { word: string; meaning: string }> = {
+export const isAlarm = (state: string): boolean => ['warning', 'collapsing', 'collapsed'].includes(state);
+
+interface RegimeWording {
+  word: string;
+  meaning: string;
+}
+
+export const regimeWords: Record<TrapRegime, RegimeWording> = {
   healthy: { word: 'Healthy', meaning: 'replies vary, and thoughts depend on their board' },
   template: { word: 'Template', meaning: 'replies vary, but thoughts are much the same for every board' },
   compressed: {
@@ -46,6 +60,10 @@ export const regimeWords: Record<TrapRegime, { word: string; meaning: string }> 
   unknown: { word: 'Not known', meaning: 'one of the two is not measured' },
 };
 
+/** A regime that this version doesn't know is called by its name. */
+export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
+  knownWord(regimeWords, regime) ?? { word: regime, meaning: 'not known to this version' };
+
 export const lampWords: Record<TrapLamp['name'], { name: string; sign: string }> = {
   spread: { name: 'Reward spread', sign: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', sign: 'Replies lose their variety, or lose all order' },
@@ -59,5 +77,5 @@ export const lightWords: Record<TrapLamp['light'], string> = {
   unknown: 'no data',
 };
 
-export const sinceWords = ({ state, since }: Pick<EchoTrap, 'state' | 'since'>): string =>
+export const sinceWords = ({ state, since }: TrapBrief): string =>
   since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;

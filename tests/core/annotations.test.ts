@@ -228,6 +228,26 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
   });
 
+  test('of an alert with words that this version does not know are let through as they are', async () => {
+    const line = (alert: string, more: object) =>
+      JSON.stringify({
+        ...{ v: 1, id: alert, time: Date.now(), type: 'alert', alert, state: 'raised', iteration: 1 },
+        ...{ kind: 'fever', message: 'It is hot.', severity: 'grave', ...more },
+      });
+    const hot = line('hot', { level: 'feverish', regime: 'delirium', advice: 'rest' });
+    appendFileSync(file(), `${line('plain', {})}\n${hot}\n`);
+    await core.supervisor.lookAtAnnotations('one');
+    expect(core.annotations.alerts('one')).toMatchObject([
+      { id: 'hot', severity: 'grave', level: 'feverish', regime: 'delirium', advice: [] },
+      { id: 'plain', severity: 'grave', level: null },
+    ]);
+    await core.dispose();
+    const { output, status } = await starpo(['alerts', 'one'], world.environment()).finished;
+    expect(status).toBe(0);
+    expect(output).toContain('grave, raised');
+    expect(output).toContain('feverish, raised');
+  });
+
   test('that cannot be read are told of and keep no run from being shown', async () => {
     mkdirSync(file());
     world.run('three', [journal.started(0)]);

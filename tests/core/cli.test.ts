@@ -78,6 +78,16 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(lines.at(-1)).toMatchObject({ status: 'completed', iteration: 2 });
   });
 
+  test('what a newer trainer says is passed on as it is, by train and by show', async () => {
+    const environment = world.environment({ FAKE_TRAINER_SAYS: '{"type":"weather","sunny":true}' });
+    const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
+    const train = (...more: string[]) => starpo([...args, ...more], environment).finished;
+    const lines = (await train('--json')).output.split('\n').map((line) => JSON.parse(line));
+    expect(lines.find(({ type }) => type === 'weather')).toMatchObject({ sunny: true });
+    expect((await train()).output).toContain('weather: {"sunny":true}');
+    expect((await run('show', runFolders()[0]!)).output).toMatch(/info +weather: \{"sunny":true\}/);
+  });
+
   test('Ctrl-C asks the trainer to stop, which is no success; resume goes on to the end', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
     const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);

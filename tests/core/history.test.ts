@@ -101,6 +101,33 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(told).toEqual([{ runId: id, written: 20 }]);
   });
 
+  test('the log has every event that people are told of, and those that this version does not know', async () => {
+    const folder = world.run(id, [
+      journal.started(0),
+      journal.phase(1),
+      journal.iteration(2, 1),
+      journal.other(3),
+      journal.checkpoint(4, 1),
+    ]);
+    const core = await world.core();
+    const told: string[] = [];
+    core.notices.on((name, payload) => {
+      if (name === 'log') told.push((payload as { line: { message: string } }).line.message);
+    });
+    const more = [journal.checkpointStateRemoved(5, 0), journal.stopped(6, 1, 'tea time')];
+    appendFileSync(join(folder, 'events.jsonl'), more.map((line) => `${line}\n`).join(''));
+    await untilRun(core, id, ({ status }) => status === 'stopped');
+    const log = readLog(core.database, id);
+    expect(log.map(({ seq }) => seq)).toEqual([0, 3, 5, 6]);
+    expect(log.map(({ message }) => message)).toMatchObject([
+      expect.stringContaining('Started'),
+      'weather: {"sunny":true}',
+      expect.stringMatching(/checkpoint of iteration 0.*optimiser state/),
+      'Ended after iteration 1: tea time.',
+    ]);
+    expect(told).toEqual(log.slice(2).map(({ message }) => message));
+  });
+
   test('a line that stands twice counts once', async () => {
     world.run(id, [journal.started(0), journal.iteration(1, 1, 0.5), journal.iteration(1, 1, 0.9)]);
     expect(success(await world.core())).toMatchObject({ values: [0.5] });

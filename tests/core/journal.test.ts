@@ -74,6 +74,42 @@ describe('an event', () => {
     });
   });
 
+  test('whose metrics are not all numbers gives those that are', () => {
+    const event = JSON.parse(journal.iteration(1, 1, 0.5));
+    const metrics = '{"rollout/success_rate":0.5,"a":"b","c":null,"d":1e999,"e":[1]}';
+    const line = JSON.stringify({ ...event, updates: 'none', template: 7, metrics: 0 }).replace(
+      '"metrics":0',
+      `"metrics":${metrics}`,
+    );
+    expect(meaningOf(parseEvent(line)!)).toEqual({
+      iteration: 1,
+      metrics: { iteration: 1, values: { 'rollout/success_rate': 0.5 } },
+    });
+  });
+
+  test('of a phase that is counted in another way still names it', () => {
+    const line = (fields: object) =>
+      JSON.stringify({ v: 1, seq: 7, time: 1, type: 'phase', name: 'dream', iteration: 3, ...fields });
+    expect(meaningOf(parseEvent(line({ done: 0.5, total: 2 }))!).phase).toMatchObject({ done: 0.5 });
+    expect(meaningOf(parseEvent(line({ done: 'much' }))!).phase).toEqual({
+      name: 'dream',
+      iteration: 3,
+      done: 0,
+      total: 0,
+    });
+  });
+
+  test('of a type that this version does not know is told of with what it carries, shortened', () => {
+    const event = { ...JSON.parse(journal.other(3)), places: 'everywhere '.repeat(99) };
+    const { line, ...rest } = meaningOf(parseEvent(JSON.stringify(event))!);
+    expect(rest).toEqual({});
+    expect(line).toEqual({
+      level: 'info',
+      message: expect.stringMatching(/^weather: \{"sunny":true,"places":"every.*…$/),
+    });
+    expect(line!.message.length).toBeLessThan(250);
+  });
+
   test('of a checkpoint means that one was written', () => {
     expect(meaningOf(parseEvent(journal.checkpoint(3, 20))!)).toEqual({ checkpoint: { iteration: 20 } });
   });
@@ -85,7 +121,7 @@ describe('an event', () => {
     'null',
     '{"v":1}',
     '{"v":1,"seq":-1,"time":0,"type":"log","level":"info","message":""}',
-    '{"v":1,"seq":0,"time":0,"type":"iteration","iteration":1,"metrics":{"a":"b"}}',
+    '{"v":1,"seq":0,"time":0,"type":"iteration","iteration":1,"metrics":"b"}',
   ])('%j is none', (line) => {
     expect(parseEvent(line)).toBeNull();
   });

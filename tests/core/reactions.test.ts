@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { RunSummary, TrapReaction } from '../../core/contract/contract.ts';
+import type { KnownReaction, RunSummary, TrapReaction } from '../../core/contract/contract.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { readReactions } from '../../core/history/annotations.ts';
@@ -208,7 +208,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   });
 
   const deed = { reaction: 'alert-1', alert: 'alert-1', by: 'policy', action: 'rollback' } as const;
-  const rollBack = (runId: string, state: TrapReaction['state'], fork: string, checkpoint: number) =>
+  const rollBack = (runId: string, state: KnownReaction['state'], fork: string, checkpoint: number) =>
     appendAnnotation(folder(runId), {
       type: 'reaction',
       ...deed,

@@ -262,6 +262,24 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
 });
 
+test('alerts of a newer version are told of in its words, and marked on the charts', async () => {
+  page = await Page.on(template);
+  const alert = { v: 1, time: 1e14, type: 'alert', state: 'raised', iteration: 3, severity: 'grave' };
+  const lines = [
+    { ...alert, id: 'a', alert: 'a', kind: 'fever', message: 'It is hot.' },
+    { ...alert, id: 'b', alert: 'b', kind: 'echo_trap', message: 'It dreams.', level: 'feverish' },
+  ];
+  appendFileSync(
+    join(page.core.runs.folder(trained), 'annotations.jsonl'),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
+  page.open(`#/run/${trained}`);
+  await page.shown(page.saying('.note[data-kind="warning"]', 'It is hot'));
+  await page.shown(page.saying('[data-chart] > p.visually-hidden', /Marked: .*feverish at iteration 3/));
+  await page.click(() => page.all('[data-echo-trap] button[aria-expanded="false"]')[0]);
+  await page.shown(page.saying('ul[aria-label="Alerts"] li', /feverish at iteration 3/));
+});
+
 test('a trainer that hangs is told of, and that it goes on again', async () => {
   let slept = 0;
   page = await Page.on(undefined, undefined, { clock: () => performance.now() + slept });

@@ -1,6 +1,8 @@
 import { type Client, connectionLost, createClient } from '../../contract/client.ts';
-import type { JournalEvent, RunStatus, RunSummary } from '../../contract/contract.ts';
+import type { JournalEvent, KnownRunStatus, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { type EventType, isKnownType } from '../../run-directory/events.ts';
+import { meaningOf } from '../../run-directory/meaning.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { durationText, iterationLine, print, successLine } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
@@ -18,7 +20,7 @@ interface ResumeOptions {
   json?: boolean;
 }
 
-const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies RunStatus[];
+const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
 
 /**
  * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later; where its policy rolls it back, the run that
@@ -248,10 +250,20 @@ const unless = (code: string) => (error: unknown) => {
   if (!(error instanceof Failure) || error.code !== code) throw error;
 };
 
-const printedTypes = ['started', 'iteration', 'evaluation', 'checkpoint', 'log', 'stopped', 'failed'];
+/** What would say little to who reads lines, or says again what others say. */
+const unprinted: readonly string[] = [
+  'memory_plan',
+  'phase',
+  'rollout',
+  'rollout_removed',
+  'checkpoint_state_removed',
+  'acknowledged',
+  'paused',
+  'resumed',
+] satisfies EventType[];
 
 function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
-  return printedTypes.includes(type) ? JSON.stringify({ type, seq, time, ...body }) : null;
+  return unprinted.includes(type) ? null : JSON.stringify({ type, seq, time, ...body });
 }
 
 /** `left`: seconds to the run's end where they are known. */
@@ -269,7 +281,7 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   if (type === 'evaluation')
     return `evaluation after iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'log') return `${level}: ${message}`;
-  return null;
+  return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
 
 function notCompleted({ id, status, failure }: RunSummary): Failure {

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { IconButton, statusWords } from '../../components/basics.tsx';
+import { IconButton, statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { formatRoute } from '../../router.ts';
@@ -54,7 +54,7 @@ export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps
 function factsOf(run: Compared['run']): string {
   const { evaluation } = successOf(run);
   return [
-    statusWords[run.status],
+    statusWord(run.status),
     run.iteration === run.iterations
       ? `${run.iteration} iterations`
       : `${run.iteration} of ${run.iterations} iterations`,

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import type { DiskUse, RunStatus, RunSummary } from '../../../core/contract/contract.ts';
-import { statusWords } from '../../components/basics.tsx';
+import { statusWord } from '../../components/basics.tsx';
 import { machineWords, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
 
 /** Which runs the table shows, and in which order. */
@@ -81,16 +81,7 @@ export function filterRuns(
 
 function wordsOf(run: RunSummary): string {
   const { id, name, preset, environments, algorithm, status, marks } = run;
-  const texts = [
-    name,
-    id,
-    preset,
-    ...environments,
-    algorithm,
-    statusWords[status],
-    ...marks.tags,
-    marks.note,
-  ];
+  const texts = [name, id, preset, ...environments, algorithm, statusWord(status), ...marks.tags, marks.note];
   return [...texts, machineWords(run)].join(' ').toLowerCase();
 }
 
@@ -101,7 +92,7 @@ const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: n
   name: ({ name }) => name.toLowerCase(),
   environment: ({ environments }) => environments.join(' '),
   algorithm: ({ algorithm }) => algorithm,
-  status: ({ status }) => statusWords[status],
+  status: ({ status }) => statusWord(status),
   iterations: (run) => shareDone(run),
   success: (run) => successOf(run).evaluation ?? null,
   started: ({ startedAt, createdAt }) => startedAt ?? createdAt,

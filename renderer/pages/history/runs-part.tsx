@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
-import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
-import { Button, Empty, statusWords } from '../../components/basics.tsx';
+import { Button, Empty, statusWord } from '../../components/basics.tsx';
 import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { formatRoute, navigate } from '../../router.ts';
@@ -75,7 +75,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
         choices={countBy(listed, ({ status }) => [status])}
         of={listed.length}
         chosen={statuses}
-        words={(status: RunStatus) => statusWords[status]}
+        words={statusWord}
         choose={(next) => change({ statuses: next })}
       />
       <Chips

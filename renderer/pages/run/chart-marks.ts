@@ -1,8 +1,9 @@
 import type { Alert, RunSummary } from '../../../core/contract/contract.ts';
 import { metricTitle } from '../../../core/contract/metric-titles.ts';
+import { knownWord } from '../../../core/contract/open-words.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { number } from '../../components/format.ts';
-import { levelWords } from '../../components/trap-words.ts';
+import { levelWording } from '../../components/trap-words.ts';
 import { originOf } from '../../views/use-parent.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
@@ -43,8 +44,9 @@ export function alertMark({
   value,
   baseline,
 }: Alert): ChartMark {
-  const tone = level ? levelWords[level].tone : severityTones[severity];
-  const word = level ? levelWords[level].word : 'Alert';
+  const { word, tone } = level
+    ? levelWording(level)
+    : { word: 'Alert', tone: knownWord(severityTones, severity) ?? 'warning' };
   const seen =
     series && value !== null
       ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`

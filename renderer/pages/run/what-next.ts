@@ -1,4 +1,4 @@
-import type { RunSummary, TrapState } from '../../../core/contract/contract.ts';
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../router.ts';
 import type { Learned } from './outcome.ts';
 
@@ -17,7 +17,7 @@ const solved = 0.95;
 const clear = 0.02;
 const fallen = 0.1;
 
-const fallingStates: readonly TrapState[] = ['warning', 'collapsing', 'collapsed'];
+const fallingStates: readonly string[] = ['warning', 'collapsing', 'collapsed'];
 
 /** At most three, the most telling first. */
 export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {

@@ -1,7 +1,7 @@
 import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import { statusWords } from '../../components/basics.tsx';
+import { statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { formatRoute } from '../../router.ts';
@@ -107,7 +107,7 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
-  const words = status === 'missing' ? 'Not made' : statusWords[status];
+  const words = status === 'missing' ? 'Not made' : statusWord(status);
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
   const label = `Seed ${seed}: ${words}`;
   if (status === 'missing')

@@ -1,16 +1,16 @@
-import type { Alert, EchoTrap, Input, TrapLevel } from '../../../../core/contract/contract.ts';
+import type { Alert, EchoTrap, Input } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { useApi } from '../../../api/context.ts';
 import { Button, Panel } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { levelWords, regimeWords, toneIcons } from '../../../components/trap-words.ts';
+import { levelWording, regimeWording, toneIcons } from '../../../components/trap-words.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
 import { ReactionLine } from './reaction-line.tsx';
 
 /** Of the Echo Trap's monitor: those of other detectors have no level. */
-export type TrapAlert = Alert & { level: TrapLevel };
+export type TrapAlert = Alert & { level: NonNullable<Alert['level']> };
 
 export const trapAlerts = (alerts: readonly Alert[]): TrapAlert[] =>
   alerts.filter((alert): alert is TrapAlert => alert.level !== null);
@@ -63,13 +63,6 @@ export function Alerts({
 
 const snooze = 3_600_000;
 
-const answeredWords: Record<Alert['state'], string> = {
-  raised: '',
-  acknowledged: 'acknowledged',
-  snoozed: 'snoozed',
-  cleared: 'cleared',
-};
-
 interface ItemProps {
   runId: string;
   alert: TrapAlert;
@@ -81,7 +74,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const { level, message, iteration, since, regime, state } = alert;
-  const { word, tone } = levelWords[level];
+  const { word, tone } = levelWording(level);
   const meaning = signals.find(({ series }) => series !== '' && series === alert.series)?.meaning;
   const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
     void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
@@ -94,11 +87,11 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           <strong>{word}</strong> at iteration {iteration}
           {since !== null && since < iteration && `, began at ${since}`}
           {regime !== null && regime !== 'unknown' && regime !== 'healthy' && (
-            <span className="badge" title={regimeWords[regime].meaning}>
-              {regimeWords[regime].word}
+            <span className="badge" title={regimeWording(regime).meaning}>
+              {regimeWording(regime).word}
             </span>
           )}
-          {!open && <span className="badge">{answeredWords[state]}</span>}
+          {!open && <span className="badge">{state}</span>}
         </p>
         {!brief && <p>{message}</p>}
         {brief && alert.series !== null && alert.value !== null && (

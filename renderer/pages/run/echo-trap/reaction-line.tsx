@@ -1,17 +1,14 @@
 import type { TrapReaction } from '../../../../core/contract/contract.ts';
+import { knownWord } from '../../../../core/contract/open-words.ts';
 import { ago } from '../../../components/format.ts';
 import { Icon, type IconName } from '../../../components/icon.tsx';
 import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './reaction-line.module.css';
 
-const byWords: Record<TrapReaction['by'], string> = { policy: 'Done automatically', person: 'Done by hand' };
-const stateWords: Record<TrapReaction['state'], string> = {
-  begun: 'Under way',
-  done: '',
-  failed: 'Not done',
-};
-const icons: Record<TrapReaction['state'], IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
+const byWords = { policy: 'Done automatically', person: 'Done by hand' };
+const stateWords = { begun: 'Under way', done: '', failed: 'Not done' };
+const icons: Record<string, IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
 
 /** What a policy or a person did about an alarm, with the way to the run that goes on. */
 export function ReactionLine({ reaction }: { reaction: TrapReaction }) {
@@ -19,9 +16,10 @@ export function ReactionLine({ reaction }: { reaction: TrapReaction }) {
   const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);
   return (
     <p className={styles.reaction} data-state={state}>
-      <Icon name={icons[state]} size={14} />
+      <Icon name={knownWord(icons, state) ?? 'ok'} size={14} />
       <span>
-        <strong>{stateWords[state] || byWords[by]}:</strong> {message}{' '}
+        <strong>{(knownWord(stateWords, state) ?? state) || (knownWord(byWords, by) ?? by)}:</strong>{' '}
+        {message}{' '}
         {fork !== null && name !== undefined && (
           <a href={formatRoute({ page: 'run', runId: fork })}>Go to {name}</a>
         )}{' '}
