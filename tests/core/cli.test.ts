@@ -88,6 +88,18 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('show', runFolders()[0]!)).output).toMatch(/info +weather: \{"sunny":true\}/);
   });
 
+  test('pin keeps a checkpoint of a run that no trainer works at', async () => {
+    const set = ['--set', 'iterations=1', '--set', 'rollout.groups=1'];
+    expect(await run('train', 'starter-bandit', ...set)).toMatchObject({ status: 0 });
+    const [id] = runFolders();
+    const pinned = () => existsSync(join(world.home, 'runs', id!, 'checkpoints/000000/pinned'));
+    expect(await run('pin', id!, '0')).toMatchObject({ status: 0, errors: '' });
+    expect(pinned()).toBe(true);
+    expect(await run('pin', id!, '0', '--off')).toMatchObject({ status: 0, errors: '' });
+    expect(pinned()).toBe(false);
+    expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');
+  });
+
   test('Ctrl-C asks the trainer to stop, which is no success; resume goes on to the end', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
     const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);

@@ -1,9 +1,8 @@
-import { Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
-/** Asks a living trainer to keep a checkpoint's optimiser state, or not to any longer. */
+/** Keeps a checkpoint's optimiser state, or not any longer; a living trainer is asked to, since it deletes what isn't kept. */
 export async function pinCheckpoint(
   named: string,
   iteration: number,
@@ -11,10 +10,11 @@ export async function pinCheckpoint(
 ): Promise<void> {
   await withClient(home, async (client) => {
     const runId = await resolveRun(client, named);
-    const command = off ? 'unpin' : 'pin';
-    const { accepted, message } = await client.call('runs.command', { runId, command, iteration });
-    if (!accepted)
-      throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See `starpo show`.');
-    print(message);
+    await client.call('checkpoints.pin', { runId, iteration, pinned: !off });
+    print(
+      off
+        ? `the checkpoint of iteration ${iteration} is kept no longer than checkpoint.keep says`
+        : `the checkpoint of iteration ${iteration} keeps its optimiser state`,
+    );
   });
 }
