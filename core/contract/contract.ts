@@ -166,9 +166,9 @@ export const procedures = {
     input: z.object({
       runId,
       addTags: z.array(tagText).max(32).optional(),
-      removeTags: z.array(z.string().max(64)).max(32).optional(),
+      removeTags: z.array(z.string()).max(32).optional(),
       note: noteText.optional(),
-      noteWas: noteText.optional(),
+      noteWas: z.string().optional(),
       starred: z.boolean().optional(),
       archived: z.boolean().optional(),
       name: runName.optional(),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { reactionAction, reactionState, reactor, trapReaction } from '../contract/echo-trap.ts';
 import { humanSuccess } from '../contract/play.ts';
-import { alertEvidence, apiError, noteText, runName, tagText } from '../contract/runs.ts';
+import { alertEvidence, apiError } from '../contract/runs.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -43,12 +43,16 @@ const reaction = { ...rest, by: reactor, action: reactionAction, state: reaction
 
 const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 
+/** Names are shown on one line. */
+const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ');
+
+/** What may be written is narrower (`runs.annotate`): a newer version may allow longer texts, and what is there is read. */
 const bodies = {
-  tag: z.looseObject({ tag: tagText, present: z.boolean() }),
-  note: z.looseObject({ text: noteText }),
+  tag: z.looseObject({ tag: z.string().min(1), present: z.boolean() }),
+  note: z.looseObject({ text: z.string() }),
   star: z.looseObject({ on: z.boolean() }),
   archive: z.looseObject({ on: z.boolean() }),
-  name: z.looseObject({ name: runName }),
+  name: z.looseObject({ name: z.string().transform(oneLine) }),
   cleaned: z.looseObject({ splits: z.array(z.string().max(64)), seq: z.number().int() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
   start_failed: z.looseObject(apiError.shape),

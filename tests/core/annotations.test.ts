@@ -13,6 +13,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { channelPair } from '../../core/contract/channel.ts';
+import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { newAlarm } from '../../core/reactions/reactions.ts';
@@ -20,6 +22,7 @@ import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { adoptRun, removeHalfAdopted } from '../../core/runs/adopt.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
@@ -226,6 +229,29 @@ describe('annotations', { timeout: 300_000 }, () => {
     await core.dispose();
     const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
     expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
+  });
+
+  test('with longer texts than are written here are no damage, and can be changed', async () => {
+    const note = 'long '.repeat(3000);
+    const name = `Line one\n${'and more '.repeat(20)}`;
+    const tag = 't'.repeat(70);
+    const texts = [
+      { type: 'note', text: note },
+      { type: 'name', name },
+      { type: 'tag', tag, present: true },
+    ];
+    for (const [index, text] of texts.entries())
+      appendFileSync(file(), `${JSON.stringify({ v: 1, id: String(index), time: 1, ...text })}\n`);
+    await core.supervisor.lookAtAnnotations('one');
+    const { left, right } = channelPair();
+    serveChannel(core, right);
+    const client = createClient(left);
+    expect((await client.call('runs.get', { runId: 'one' })).summary.marks).toMatchObject({
+      ...{ note, name: name.replace('\n', ' '), tags: [tag] },
+    });
+    expect((await client.call('runs.log', { runId: 'one' })).filter(({ seq }) => seq < 0)).toEqual([]);
+    const change = { runId: 'one', note: 'short', noteWas: note, removeTags: [tag] };
+    expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
   });
 
   test('of an alert with words that this version does not know are let through as they are', async () => {
