@@ -3,6 +3,7 @@ import { asDiskFull } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point, TrackPoint } from '../echo-trap/track.ts';
+import { isNewer } from '../run-config/validate.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
 import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';
@@ -51,7 +52,7 @@ export class Judge {
     const { database } = this;
     const row = getRun(database, runId);
     const known = judgedUpTo(database, runId);
-    if (!row || known === row.last_seq || !isJudged(row))
+    if (!row || known === row.last_seq || !isJudged(row, this.home))
       return { judged: false, raised: false, problem: null };
     const followed = this.follow(runId, known);
     const before = followed.monitor.alerts;
@@ -124,7 +125,7 @@ export function judgeAnew(
   calibration?: Calibration,
 ): EchoTrap | null {
   const row = getRun(database, runId);
-  if (!row || !isJudged(row)) return null;
+  if (!row || !isJudged(row, home)) return null;
   const followed = newlyFollowed(home, runId, calibration);
   tell(database, runId, followed, row.last_seq);
   return followed.monitor.view();
@@ -139,8 +140,9 @@ export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBri
   return brief ?? null;
 }
 
-/** A warm start learns from demonstrations: there is nothing in it that could collapse so. */
-const isJudged = ({ task }: RunRow) => task !== 'warm_start';
+/** A warm start learns from demonstrations: there is nothing in it that could collapse so. What a newer version made is left to that: alerts would be written into it. */
+const isJudged = ({ id, task }: RunRow, home: string) =>
+  task !== 'warm_start' && !isNewer(configOf(home, id));
 
 const judgedUpTo = (database: HistoryDatabase, runId: string): number =>
   preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;

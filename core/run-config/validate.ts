@@ -22,14 +22,18 @@ export function validateConfig(value: unknown): RunConfig {
 
 /** Throws `config_version_unsupported` for a newer format. */
 export function refuseNewer(value: unknown): void {
+  if (!isNewer(value)) return;
+  throw new Failure(
+    'config_version_unsupported',
+    `This run was made by a newer StarPO Studio (configuration version ${value.version}, known is ${configVersion}).`,
+    'It can be looked at here; update StarPO Studio to train it.',
+  );
+}
+
+/** Whether it is of a newer format than this version knows. */
+export function isNewer(value: unknown): value is { version: number } {
   const version = (value as { version?: unknown } | null)?.version;
-  if (typeof version === 'number' && version > configVersion) {
-    throw new Failure(
-      'config_version_unsupported',
-      `This run was made by a newer StarPO Studio (configuration version ${version}, known is ${configVersion}).`,
-      'It can be looked at here; update StarPO Studio to train it.',
-    );
-  }
+  return typeof version === 'number' && version > configVersion;
 }
 
 /** Something that is wrong with a configuration. */

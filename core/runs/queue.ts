@@ -60,13 +60,14 @@ export class Queue {
     return this.list().length === 0 ? null : this.trouble;
   }
 
-  /** Gives its position. Throws `run_unknown`, `run_completed` or `run_active`. */
+  /** Gives its position. Throws `run_unknown`, `run_completed`, `run_active`, or `config_version_unsupported` for a run of a newer version. */
   add(runId: string): number {
     const { status } = this.parts.runs.get(runId);
     if (status === 'completed')
       throw new Failure('run_completed', `The run ${runId} is complete.`, 'Make a new run from its preset.');
     if (isLive(status))
       throw new Failure('run_active', `The run ${runId} is being trained already.`, 'Queue another run.');
+    this.parts.runs.refuseNewer(runId);
     const position = this.change((entries) => {
       const added = Date.now();
       const entry = entries.find((each) => each.run === runId);

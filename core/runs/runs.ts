@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
@@ -10,7 +10,7 @@ import { getRun, type RunRow } from '../history/runs-table.ts';
 import { refuseImported } from '../imports/imported.ts';
 import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { validateConfig } from '../run-config/validate.ts';
+import { refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -72,6 +72,15 @@ export class Runs {
         'Restore the file, or make a new run.',
       );
     }
+  }
+
+  /** Throws `config_version_unsupported` where the run is of a newer version. What else may be wrong with its run.json is found where it is needed. */
+  refuseNewer(runId: string): void {
+    let config: unknown = null;
+    try {
+      config = JSON.parse(readFileSync(join(this.folder(runId), runFiles.config), 'utf8'));
+    } catch {}
+    refuseNewer(config);
   }
 
   /** See {@link createRun}. */

@@ -36,6 +36,26 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
       .map((line) => JSON.parse(line))
       .filter(({ state }) => state === 'raised');
 
+  test('writes nothing into a run of a newer version', async () => {
+    const events = seriesOf('chaos', { iterations }).map(({ iteration, metrics }, seq) =>
+      JSON.stringify({ v: 1, seq: seq + 1, time: seq + 1, type: 'iteration', iteration, metrics }),
+    );
+    const config = { ...baseConfig, preset, task: 'reinforce' };
+    for (const [id, version] of [
+      ['newer', 99],
+      ['own', config.version],
+    ] as const)
+      writeFileSync(
+        join(world.run(id, [journal.started(0), ...events]), 'run.json'),
+        JSON.stringify({ ...config, version }),
+      );
+    const core = await world.core();
+    await core.supervisor.rebuild();
+    expect((await untilAlerts(core, 'own', (all) => all.length > 0)).length).toBeGreaterThan(0);
+    expect(core.runs.get('newer')).toMatchObject({ iteration: iterations, trap: null });
+    expect(existsSync(join(world.home, 'runs/newer/annotations.jsonl'))).toBe(false);
+  });
+
   test('raises each alert once: live, over a restart of core, after a rebuild, and from the folder alone', async () => {
     const monitor = play(world, 'chaos');
     const alone = monitor.alerts;

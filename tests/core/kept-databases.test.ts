@@ -227,5 +227,10 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     await expect(core.runs.start('other-run')).rejects.toMatchObject({
       code: expect.stringMatching(/^config_/),
     });
+    if (config.version !== 99) return;
+    expect(() => core.queue.add('other-run')).toThrow(
+      expect.objectContaining({ code: 'config_version_unsupported' }),
+    );
+    expect(core.queue.list()).toEqual([]);
   });
 });
