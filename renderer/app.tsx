@@ -52,6 +52,7 @@ export function App() {
         <Sidebar route={route} />
         <main id="main" ref={main} tabIndex={-1}>
           <ConnectionNote />
+          <ReadOnlyNote />
           <Recovery here={route.page === 'run' ? route.runId : null} />
           <Page route={route} />
         </main>
@@ -129,6 +130,17 @@ function UnknownPage({ hash }: { hash: string }) {
       <p className="muted">
         Nothing is at <code>{hash}</code>. <a href={formatRoute({ page: 'start' })}>Go to Start</a>
       </p>
+    </div>
+  );
+}
+
+/** Of a data folder that core only shows. */
+function ReadOnlyNote() {
+  const readOnly = useApp(({ system }) => system?.readOnly ?? null);
+  if (!readOnly) return null;
+  return (
+    <div className="banner" role="status">
+      <strong>Nothing can be changed here.</strong> {readOnly.message} {readOnly.hint}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { apiError } from './runs.ts';
 
 export const device = z.object({
   id: z.string(),
@@ -34,6 +35,7 @@ export const systemInfo = z.object({
   devices: z.array(device),
   cuda: cudaState.nullable().describe('null where the trainer can not be asked'),
   cores: z.number().int(),
+  readOnly: apiError.nullable().describe('why nothing in the data folder can be changed; null where it can'),
 });
 export type SystemInfo = z.infer<typeof systemInfo>;
 

@@ -298,8 +298,9 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
 }
 
 /** What this machine has; a trainer that can't be used is a fact, not a failure. */
-export async function systemInfo({ version, home, trainer }: Core): Promise<SystemInfo> {
-  const info = { version, dataFolder: home, cores: cpus().length };
+export async function systemInfo({ version, home, trainer, history }: Core): Promise<SystemInfo> {
+  const readOnly = history.readOnly?.toApiError() ?? null;
+  const info = { version, dataFolder: home, cores: cpus().length, readOnly };
   try {
     const { devices, build, cuda } = await trainer.devices();
     return { ...info, trainer: { path: trainer.path, build, problem: null, building: null }, devices, cuda };

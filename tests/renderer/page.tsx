@@ -78,6 +78,11 @@ export class Page {
   static async on(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     const world = new World();
     template?.copyRunsTo(world);
+    return Page.of(world, trainerPath, options);
+  }
+
+  /** On a data folder that is there already; it goes when the page is closed. */
+  static async of(world: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     return new Page(world, await world.core(trainerPath, options));
   }
 

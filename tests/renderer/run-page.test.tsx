@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { databaseFile } from '../../core/history/database.ts';
 import { number } from '../../renderer/components/format.ts';
 import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import * as journal from '../core/fixtures/journal.ts';
@@ -260,6 +262,19 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
   await page.shown(() => !page.saying('.note', 'The entropy falls')());
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
+});
+
+test('a history of a newer version is said to be shown only', async () => {
+  const world = new World();
+  template.copyRunsTo(world);
+  await (await world.core()).dispose();
+  const database = new Database(databaseFile(world.home));
+  database.pragma('user_version = 999');
+  database.close();
+  page = await Page.of(world);
+  page.open(`#/run/${trained}`);
+  await page.shown(page.saying('.banner', /Nothing can be changed here.*newer StarPO Studio.*Update/));
+  await page.shown(page.saying('.status-badge', 'Completed'));
 });
 
 test('alerts of a newer version are told of in its words, and marked on the charts', async () => {
