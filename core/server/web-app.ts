@@ -20,10 +20,11 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Scripts and styles from the app's own files alone. */
+/** Scripts and styles from the app's own files alone; a worker only from what such a script has in memory. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
+  'worker-src blob:',
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "font-src 'self'",

@@ -35,6 +35,7 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     expect(script.headers['content-type']).toContain('text/javascript');
     for (const { headers } of [page, script, await rawRequest(host.origin, '/nothing')]) {
       expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'/);
+      expect(headers['content-security-policy']).toContain('worker-src blob:;');
       expect(headers['content-security-policy']).not.toContain('unsafe');
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',

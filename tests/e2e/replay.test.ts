@@ -119,8 +119,14 @@ test('Play is a few tabs away', async () => {
   });
 });
 
-test('an episode is saved as a GIF, a page and JSON', async () => {
+test('an episode is saved as a GIF, a page and JSON, and no more code is fetched for it', async () => {
   await on('/replay/000020-train-0003', { acceptDownloads: true }, async (page) => {
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    const fetched: string[] = [];
+    page.on('request', (request) => {
+      if (request.resourceType() === 'script' && request.url().startsWith('http'))
+        fetched.push(request.url());
+    });
     const saved = async (name: string) => {
       await page.getByRole('button', { name: 'Save' }).click();
       const [download] = await Promise.all([
@@ -137,6 +143,7 @@ test('an episode is saved as a GIF, a page and JSON', async () => {
       run,
       episode: { id: '000020-train-0003', steps: [{ tokens: { ids: expect.any(String) } }, {}] },
     });
+    expect(fetched).toEqual([]);
   });
 });
 

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { root } from '../../scripts/lib/process.mjs';
 import { chromiumPath, type Served, serve } from './studio.ts';
 
 let home: string;
@@ -108,4 +109,18 @@ test('an open page finds a later process on the same port and brings new tabs in
     const thief = await open(`${origin}/#sign-in=${code}`, await browser.newContext());
     await field(thief).waitFor();
   }
+});
+
+test('the page loads all its code at its start: what comes later could be from another who has the port', () => {
+  const built = join(root, 'out/renderer');
+  const scripts = globSync('**/*.{js,mjs,cjs}', { cwd: built });
+  expect(scripts).toHaveLength(1);
+  const page = readFileSync(join(built, 'index.html'), 'utf8');
+  expect([...page.matchAll(/<script\b[^>]*>/g)].map(([tag]) => /src="\.\/([^"]+)"/.exec(tag)?.[1])).toEqual(
+    scripts,
+  );
+  const code = readFileSync(join(built, scripts[0]!), 'utf8');
+  // A module that is asked for by name, and the name of any script file.
+  expect(code.match(/.{0,40}\bimport\s*\(.{0,40}/g)).toBeNull();
+  expect(code.match(/["'`/][\w./-]+\.[cm]?js["'`?]/g)).toBeNull();
 });

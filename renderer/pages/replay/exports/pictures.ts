@@ -3,6 +3,9 @@ import { Brush } from '../../../environments/canvas.ts';
 import { describeFrame } from '../../../environments/describe.ts';
 import { restOf } from '../../../player/player.ts';
 import { paintingOfReplay } from '../../../player/scenes.ts';
+import type { Animation } from './gif-worker.ts';
+// As text in the page's own script: nothing is fetched any more when a GIF is saved.
+import GifWorker from './gif-worker.ts?worker&inline';
 
 /** Pixels of a board's longer side. */
 const boardSize = 360;
@@ -82,15 +85,26 @@ export async function packGif(
 ): Promise<Blob> {
   const { width, height } = canvas;
   const context = canvas.getContext('2d')!;
-  const frames: { data: Uint8ClampedArray<ArrayBuffer>; delay: number }[] = [];
+  const frames: Animation['frames'] = [];
   play((delay) => frames.push({ data: context.getImageData(0, 0, width, height).data, delay }));
-  // Only who saves a GIF needs its encoder.
-  const [{ encode }, { default: workerUrl }] = await Promise.all([
-    import('modern-gif'),
-    import('modern-gif/worker?url'),
-  ]);
-  const bytes = await encode({ width, height, frames, maxColors: 128, workerUrl });
-  return new Blob([bytes], { type: 'image/gif' });
+  return new Blob([await packed({ width, height, frames })], { type: 'image/gif' });
+}
+
+/** The pictures go to the worker, and are empty here afterwards. */
+async function packed(animation: Animation): Promise<ArrayBuffer> {
+  const worker = new GifWorker();
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(message || 'This browser starts no worker.'));
+      worker.postMessage(
+        animation,
+        animation.frames.map(({ data }) => data.buffer),
+      );
+    });
+  } finally {
+    worker.terminate();
+  }
 }
 
 /** Every frame's board as a PNG, as addresses that hold the picture itself; where none can be drawn, none. */
