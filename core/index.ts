@@ -165,7 +165,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     },
   });
   const sizes = new Sizes({ database, home, trash });
-  const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes });
+  const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes, tasks });
   const episodeIndex = new EpisodeIndex({ history, supervisor, log });
   const reactions = new Reactions({
     history,

@@ -95,7 +95,7 @@ export const libraryProcedures = {
     input: z.object({ runIds }),
     output: deletedRuns,
   },
-  /** Deletes what can be done without, for good; `bytes` that were freed. */
+  /** Deletes what can be done without, for good, as a task; answers at its end, or when it was given up, with the bytes that were freed. */
   'runs.clean': {
     changes,
     input: z.object({ runIds, ...cleaning.shape }),

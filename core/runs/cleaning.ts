@@ -11,6 +11,7 @@ import { inside } from '../run-directory/rollouts.ts';
 import { folderBytes } from '../storage/measure.ts';
 import type { Sizes } from '../storage/sizes.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { TaskControl, Tasks } from '../tasks.ts';
 import type { Annotations } from './annotations.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import { neededCheckpoints } from './needs.ts';
@@ -21,6 +22,7 @@ export interface CleanerParts extends BusyParts {
   storage: Storage;
   sizes: Sizes;
   notices: Notices;
+  tasks: Tasks;
 }
 
 interface Dispensable {
@@ -53,17 +55,38 @@ export class Cleaner {
     return { ...found, refused };
   }
 
-  /** Gives the bytes that were freed. */
-  async clean(
+  /** As a task; gives the bytes that were freed. Where it is given up, what is freed stays so; the episodes of a run go all or none. */
+  clean(runIds: readonly string[], cleaning: Cleaning): Promise<{ bytes: number; refused: Refusal[] }> {
+    const { runs, tasks } = this.parts;
+    const one = runIds.length === 1 ? runs.list().find(({ id }) => id === runIds[0]) : undefined;
+    const title = `Freeing disk space in ${one ? one.name : `${runIds.length} runs`}`;
+    return tasks.run({ kind: 'clean', runId: one?.id ?? null, title, cancellable: true }, (control) =>
+      this.cleanAll([...new Set(runIds)], cleaning, control),
+    );
+  }
+
+  private async cleanAll(
     runIds: readonly string[],
     { episodes, checkpoints }: Cleaning,
+    { signal, progress }: TaskControl,
   ): Promise<{ bytes: number; refused: Refusal[] }> {
     let bytes = 0;
+    let before = 0;
     const refused = await eachRun(runIds, async (runId) => {
+      if (signal.aborted) return;
+      const run = before++;
       await makeIdle(this.parts, runId);
       const dispensable = await this.dispensable(runId);
-      if (episodes) bytes += await this.removeEpisodes(runId, dispensable.episodes);
-      if (checkpoints) bytes += await this.removeCheckpoints(runId, dispensable.checkpoints);
+      const going = {
+        episodes: episodes ? dispensable.episodes : [],
+        checkpoints: checkpoints ? dispensable.checkpoints : [],
+      };
+      const steps = going.episodes.length + going.checkpoints.length;
+      let taken = 0;
+      // In hundredths of a run.
+      const step = () => progress(100 * run + Math.floor((100 * taken++) / steps), 100 * runIds.length);
+      bytes += await this.removeEpisodes(runId, going.episodes, step);
+      bytes += await this.removeCheckpoints(runId, going.checkpoints, step, signal);
       this.parts.sizes.forget(runId);
       this.parts.notices.emit('storage', { runId, storage: await this.parts.storage.of(runId) });
     });
@@ -95,13 +118,18 @@ export class Cleaner {
   }
 
   /** Said before the files go, as by a trainer: whoever reads them meanwhile finds out why they are gone. */
-  private async removeEpisodes(runId: string, episodes: Dispensable['episodes']): Promise<number> {
+  private async removeEpisodes(
+    runId: string,
+    episodes: Dispensable['episodes'],
+    step: () => void,
+  ): Promise<number> {
     if (episodes.length === 0) return 0;
     const { annotations, database, notices } = this.parts;
     const { last_seq: seq } = getRun(database, runId)!;
     await annotations.add(runId, { type: 'cleaned', splits: [trainSplit], seq });
     let freed = 0;
     for (const { iteration, files } of episodes) {
+      step();
       notices.emit('rolloutRemoved', { runId, iteration, split: trainSplit });
       freed += await bytesOf(files);
       for (const file of files) await rm(file, { force: true });
@@ -109,9 +137,16 @@ export class Cleaner {
     return freed;
   }
 
-  private async removeCheckpoints(runId: string, iterations: readonly number[]): Promise<number> {
+  private async removeCheckpoints(
+    runId: string,
+    iterations: readonly number[],
+    step: () => void,
+    signal: AbortSignal,
+  ): Promise<number> {
     let freed = 0;
     for (const iteration of iterations) {
+      if (signal.aborted) break;
+      step();
       const folder = join(this.parts.runs.folder(runId), checkpointPath(iteration));
       freed += await folderBytes(folder);
       await rm(folder, { recursive: true, force: true });

@@ -188,6 +188,29 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(await call['rollouts.list']({ runId: 'played' })).toHaveLength(1);
   });
 
+  test('freeing space is a task that says how far it is; given up, it goes no further', async () => {
+    checkpoints('one', [20, 40, 60, 80, 100]);
+    checkpoints('two', [20, 40, 60, 80, 100]);
+    for (const runId of ['one', 'two']) await core.supervisor.add(runId);
+    const could = await core.cleaner.look(['one', 'two']);
+    const told: Task[] = [];
+    const stop = core.notices.on((name, payload) => {
+      // A run's checkpoints have just gone.
+      if (name === 'checkpoints') void core.tasks.cancel(core.tasks.list()[0]!.id);
+      if (name === 'task') told.push(payload as Task);
+    });
+    const choice = { episodes: true, checkpoints: true };
+    const { bytes } = await call['runs.clean']({ runIds: ['one', 'two'], ...choice });
+    stop();
+    expect(bytes).toBe(could.checkpoints / 2);
+    expect(told[0]).toMatchObject({ kind: 'clean', runId: null, cancellable: true, state: 'running' });
+    expect(told.at(-1)).toMatchObject({ done: expect.any(Number), total: 200 });
+    expect(await core.checkpoints.list('two')).toHaveLength(5);
+    await call['runs.clean']({ runIds: ['two'], ...choice });
+    expect(await core.cleaner.look(['one', 'two'])).toEqual({ episodes: 0, checkpoints: 0, refused: [] });
+    expect(core.tasks.list()).toEqual([]);
+  });
+
   test('lists checkpoints with what they came to, and pins them', async () => {
     checkpoints('one', [20, 40], 500);
     expect(await core.checkpoints.list('one')).toMatchObject([
