@@ -10,7 +10,7 @@ const barWidth = 24;
 /** Back to the line's beginning, and empties it. */
 const clear = '\r\u001b[2K';
 
-/** The last line of a terminal, which says how far a run is; lines go above it. Where output is no terminal there are the lines alone. */
+/** The last line of a terminal, which says how far a run or other work is; lines go above it. Where output is no terminal there are the lines alone. */
 export class ProgressLine {
   private readonly screen: Screen;
   private readonly shows: boolean;
@@ -29,9 +29,13 @@ export class ProgressLine {
   }
 
   show(progress: Progress): void {
+    this.showText(progressText(progress));
+  }
+
+  showText(text: string): void {
     if (!this.shows) return;
     // 0 where the terminal doesn't say.
-    const line = progressText(progress).slice(0, (this.screen.columns || 80) - 1);
+    const line = text.slice(0, (this.screen.columns || 80) - 1);
     if (line === this.drawn) return;
     this.erase();
     this.draw(line);

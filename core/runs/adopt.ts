@@ -1,16 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { asDiskFull, Failure } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
+import { copyOneFile } from '../storage/copy-file.ts';
 import { processExists } from './liveness.ts';
+
+export interface AdoptOptions {
+  signal?: AbortSignal;
+  /** Hears bytes. */
+  progress?: (done: number, total: number) => void;
+}
+
+interface Entry {
+  /** Within the run directory. */
+  path: string;
+  isFolder: boolean;
+  bytes: number;
+  accessed: Date;
+  changed: Date;
+}
 
 /**
  * Copies a run directory from anywhere into a data folder, whole or not at all, and gives its id there: its own name where that can be one and is free.
- * For the person's own process alone: a path is nothing that core takes from a client. Throws `run_folder_invalid`, `run_copy_failed` or `disk_full`.
+ * For the person's own process alone: a path is nothing that core takes from a client. Throws `run_folder_invalid`, `run_copy_failed`, `disk_full`, or what the signal was
+ * aborted with.
  */
-export async function adoptRun(home: string, folder: string): Promise<string> {
+export async function adoptRun(
+  home: string,
+  folder: string,
+  { signal, progress = () => {} }: AdoptOptions = {},
+): Promise<string> {
   checkRunFolder(folder);
   const runId = freeId(home, basename(resolve(folder)));
   const partial = join(
@@ -19,15 +40,26 @@ export async function adoptRun(home: string, folder: string): Promise<string> {
   );
   try {
     await mkdir(runsFolder(home), { recursive: true });
-    await cp(await realpath(folder), partial, {
-      recursive: true,
-      preserveTimestamps: true,
-      filter: isWanted,
-    });
+    const source = await realpath(folder);
+    const entries = await entriesOf(source);
+    const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    let done = 0;
+    const copied = (bytes: number) => {
+      done += bytes;
+      progress(done, Math.max(done, total));
+    };
+    for (const { path, isFolder } of entries) {
+      if (isFolder) await mkdir(join(partial, path), { recursive: true });
+      else await copyOneFile(join(source, path), join(partial, path), { signal, copied });
+    }
+    // A folder's own time is that of what came into it last.
+    for (const { path, accessed, changed } of entries.toReversed())
+      await utimes(join(partial, path), accessed, changed);
+    signal?.throwIfAborted();
     await rename(partial, runFolder(home, runId));
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    throw copyFailure(folder, error);
+    throw signal?.aborted ? signal.reason : copyFailure(folder, error);
   }
   return runId;
 }
@@ -49,17 +81,24 @@ export async function removeHalfAdopted(home: string): Promise<void> {
   }
 }
 
-/** Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */
-async function isWanted(path: string): Promise<boolean> {
-  // The lock of the trainer over there says nothing here.
-  if (basename(path) === runFiles.lock) return false;
-  const found = await lstat(path);
-  if (found.isFile() || found.isDirectory()) return true;
-  throw new Failure(
-    'run_folder_invalid',
-    `${path} is a link or another special file, which a run folder doesn't have.`,
-    'Look at what it leads to. `cp -rL` makes a copy with files in place of links, which can be adopted.',
-  );
+/** What is to be copied, folders before what is in them. Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */
+async function entriesOf(source: string, path = '.'): Promise<Entry[]> {
+  const found = await lstat(join(source, path));
+  if (!found.isFile() && !found.isDirectory())
+    throw new Failure(
+      'run_folder_invalid',
+      `${join(source, path)} is a link or another special file, which a run folder doesn't have.`,
+      'Look at what it leads to. `cp -rL` makes a copy with files in place of links, which can be adopted.',
+    );
+  const isFolder = found.isDirectory();
+  const bytes = isFolder ? 0 : found.size;
+  const entries: Entry[] = [{ path, isFolder, bytes, accessed: found.atime, changed: found.mtime }];
+  if (!isFolder) return entries;
+  for (const name of await readdir(join(source, path))) {
+    // The lock of the trainer over there says nothing here.
+    if (name !== runFiles.lock) entries.push(...(await entriesOf(source, join(path, name))));
+  }
+  return entries;
 }
 
 function copyFailure(folder: string, error: unknown): Failure {

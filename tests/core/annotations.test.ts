@@ -1,14 +1,18 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -396,6 +400,52 @@ describe('annotations', { timeout: 300_000 }, () => {
     await removeHalfAdopted(world.home);
     expect(readdirSync(runs)).not.toContain(left);
     expect(readdirSync(runs)).toEqual(expect.arrayContaining([fresh, alive]));
+  });
+
+  test('an adoption says how far it is, and one that is given up leaves nothing', async () => {
+    const elsewhere = join(world.folder, 'large');
+    cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true, preserveTimestamps: true });
+    mkdirSync(join(elsewhere, 'rollouts'));
+    for (let index = 0; index < 1000; index++)
+      writeFileSync(join(elsewhere, 'rollouts', `${index}.index.json`), 'some bytes');
+    writeFileSync(join(elsewhere, 'weights'), randomBytes(9 << 20));
+    utimesSync(join(elsewhere, 'run.json'), 1e9, 1e9);
+    chmodSync(join(elsewhere, 'run.json'), 0o600);
+    const heard: number[][] = [];
+    const runId = await adoptRun(world.home, elsewhere, { progress: (...told) => heard.push(told) });
+    const [done, total] = heard.at(-1)!;
+    expect(done).toBeGreaterThan(10_000);
+    expect(total).toBe(done);
+    expect(readdirSync(join(world.home, 'runs', runId, 'rollouts'))).toHaveLength(1000);
+    const weights = readFileSync(join(world.home, 'runs', runId, 'weights'));
+    expect(weights.equals(readFileSync(join(elsewhere, 'weights')))).toBe(true);
+    const { mode, mtimeMs } = statSync(join(world.home, 'runs', runId, 'run.json'));
+    expect([mode & 0o777, mtimeMs]).toEqual([0o600, 1e12]);
+
+    const runs = join(world.home, 'runs');
+    const before = readdirSync(runs);
+    const abort = new AbortController();
+    const reason = new Error('given up');
+    const giving = { signal: abort.signal, progress: () => abort.abort(reason) };
+    await expect(adoptRun(world.home, elsewhere, giving)).rejects.toBe(reason);
+    expect(readdirSync(runs)).toEqual(before);
+
+    await core.dispose();
+    const begun = new Promise<void>((resolve) => {
+      const watcher = watch(runs, (_, name) => {
+        if (!name?.includes('-adopting-')) return;
+        watcher.close();
+        resolve();
+      });
+    });
+    const adopting = starpo(['adopt', elsewhere], world.environment());
+    await begun;
+    expect(await adopting.kill('SIGINT')).toMatchObject({
+      status: 1,
+      output: '',
+      errors: expect.stringContaining('task_cancelled'),
+    });
+    expect(readdirSync(runs)).toEqual(before);
   });
 
   test('a folder with a link in it is not adopted, and nothing of it stays', async () => {

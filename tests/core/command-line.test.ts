@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { taskText } from '../../core/host/giving-up.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
 import { baseConfig } from '../../core/run-config/base.ts';
@@ -75,6 +76,16 @@ describe('progress', () => {
     line.erase();
     const drawn = progressText(state).slice(0, 59);
     expect(screen.written).toEqual([drawn, '\r\u001b[2K', 'iteration 50/200\n', drawn, '\r\u001b[2K']);
+  });
+
+  test('says of other work what is known', () => {
+    expect(taskText('Packing a run', 0, 0, null)).toBe('Packing a run');
+    expect(taskText('Packing a run', 999, 1000, 90)).toBe('Packing a run  99 %  about 2 min left');
+    const screen = screenOf(true);
+    const line = new ProgressLine(screen, 'xterm');
+    line.showText('Packing a run  1 %');
+    line.erase();
+    expect(screen.written).toEqual(['Packing a run  1 %', '\r\u001b[2K']);
   });
 
   test.each([

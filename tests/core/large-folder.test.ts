@@ -1,5 +1,5 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { brief, logLine, tenHours, writeRun } from '../../benchmarks/app/data-folder.ts';
@@ -7,6 +7,8 @@ import { createClient } from '../../core/contract/client.ts';
 import type { Notice } from '../../core/contract/contract.ts';
 import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket, type SocketConstructor } from '../../core/contract/web-socket.ts';
+import { databaseFile } from '../../core/history/database.ts';
+import { starpo } from './fixtures/child.ts';
 import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
@@ -65,6 +67,41 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
     await expect(client.call('tasks.cancel', { taskId: 'x' })).rejects.toMatchObject({
       code: 'task_unknown',
     });
+  });
+
+  test('Ctrl-C gives up a rebuild, by a host and without one, and what it leaves holds', async () => {
+    const runs = 300;
+    for (let index = 0; index < runs; index++) writeRun(world.home, `run-${index}`, brief);
+    const rebuild = () => starpo(['history', 'rebuild'], world.environment());
+    const givenUp = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+    const studio = await world.studio();
+    const client = createClient(await studio.open());
+    await client.call('history.ready', {});
+    const told = (state: string) =>
+      new Promise<void>((resolve) => {
+        client.on('task', (task) => task.kind === 'rebuild' && task.state === state && resolve());
+      });
+    const [begun, ended] = [told('running'), told('cancelled')];
+    const there = rebuild();
+    await begun;
+    expect(await there.kill('SIGINT')).toMatchObject(givenUp);
+    await ended;
+    expect(await client.call('runs.list', {})).toHaveLength(runs);
+
+    await world.end();
+    const database = databaseFile(world.home);
+    const opened = new Promise<void>((resolve) => {
+      const watcher = watch(dirname(database), (_, name) => {
+        if (name !== `${basename(database)}-wal`) return;
+        watcher.close();
+        resolve();
+      });
+    });
+    const here = rebuild();
+    await opened;
+    expect(await here.kill('SIGINT')).toMatchObject(givenUp);
+    const { output } = await starpo(['runs', '--json'], world.environment()).finished;
+    expect(JSON.parse(output)).toHaveLength(runs);
   });
 
   test('a client that stops reading is told little, the others all; when it reads again, it asks anew', async () => {

@@ -1,8 +1,18 @@
-import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import yazl from 'yazl';
+import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Handlers, Task } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { keptFor } from '../../core/runs/trash.ts';
@@ -377,6 +387,60 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       await call['bundles.drop']({ file });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });
       for (const folder of ['exchange', 'exports']) expect(readdirSync(join(world.home, folder))).toEqual([]);
+    });
+  });
+
+  describe('at the command line, Ctrl-C', () => {
+    /** The name of the first entry in a folder that is one of these, from now on. */
+    function untilNamed(parent: string, pattern: RegExp): Promise<string> {
+      return new Promise((resolve) => {
+        const watcher = watch(parent, (_, name) => {
+          if (name === null || !pattern.test(name)) return;
+          watcher.close();
+          resolve(name);
+        });
+      });
+    }
+    /** The host's word that its task of packing is in a state. */
+    const untilTask = (client: Client, state: Task['state']) =>
+      new Promise<void>((resolve) => {
+        client.on('task', (task) => task.kind === 'export_bundle' && task.state === state && resolve());
+      });
+    const givenUp = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+
+    test('gives up packing before core is there, and leaves no file', async () => {
+      await core.dispose();
+      const made = untilNamed(world.folder, /^one\.zip$/);
+      const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
+      await made;
+      expect(await packing.kill('SIGINT')).toMatchObject(givenUp);
+      expect(readdirSync(world.folder)).not.toContain('one.zip');
+    });
+
+    test('has the host give up what it packs, and takes back what is brought; nothing of either stays', async () => {
+      await core.dispose();
+      // Sparse, so that nothing but the reading of it takes long.
+      checkpoints('one', [20]);
+      truncateSync(join(folder('one'), 'checkpoints/000020/model.safetensors'), 2 ** 32);
+      const studio = await world.studio();
+      const client = createClient(await studio.open());
+      const begun = untilTask(client, 'running');
+      const ended = untilTask(client, 'cancelled');
+      const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
+      await begun;
+      expect(await packing.kill('SIGTERM')).toMatchObject(givenUp);
+      await ended;
+      expect(readdirSync(world.folder).sort()).toEqual(['home', 'resources']);
+      expect(readdirSync(join(world.home, 'exports'))).toEqual([]);
+
+      const { file } = await client.call('bundles.begin', {});
+      const brought = untilNamed(join(world.home, 'exchange'), /./);
+      // A file that never ends.
+      const bringing = starpo(['bundle', 'import', '/dev/zero'], world.environment());
+      await brought;
+      expect(await bringing.kill('SIGINT')).toMatchObject(givenUp);
+      await client.call('bundles.drop', { file });
+      expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
     });
   });
 

@@ -1,56 +1,69 @@
-import { constants } from 'node:fs';
-import { copyFile, open, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
+import { copyOneFile } from '../../storage/copy-file.ts';
+import { asTask, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 export type BundleFlags = BundleChoice & { home?: string };
 
-/** Packs a run into a file that isn't there yet. The file is written by this process, so that core takes no path from a client. */
+/** Packs a run into a file that isn't there yet. The file is written by this process, so that core takes no path from a client. Ctrl-C gives it up, and leaves no file. */
 export async function exportBundle(
   named: string,
   path: string,
   { home, checkpoints, episodes }: BundleFlags,
 ): Promise<void> {
-  const target = await open(path, 'wx').catch((error) => {
-    throw unwritable(path, error);
-  });
-  await target.close();
-  try {
-    await withClient(home, async (client) => {
+  await whileWanted(`Packing ${named}`, async (wanted) => {
+    const target = await open(path, 'wx').catch((error) => {
+      throw unwritable(path, error);
+    });
+    await target.close();
+    const pack = async (client: Client) => {
       const runId = await resolveRun(client, named);
-      const made = await client.call('bundles.export', { runId, checkpoints, episodes });
+      const made = await asTask(client, { kind: 'export_bundle', runId }, wanted, () =>
+        client.call('bundles.export', { runId, checkpoints, episodes }),
+      );
       try {
-        await copyFile(join(made.folder, made.files[0]!.name), path, constants.COPYFILE_FICLONE);
+        await copyOneFile(join(made.folder, made.files[0]!.name), path, wanted);
       } finally {
         await client.call('exports.forget', { exportId: made.exportId });
       }
-    });
-  } catch (error) {
-    await rm(path, { force: true });
-    throw asDiskFull(error) ?? error;
-  }
+    };
+    try {
+      await withClient(home, pack, wanted);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw asDiskFull(error) ?? error;
+    }
+  });
   print(path);
 }
 
-/** Takes in the run of a bundle and prints its id here. */
+/** Takes in the run of a bundle and prints its id here; Ctrl-C gives it up, and leaves no run. */
 export async function importBundle(path: string, { home }: { home?: string }): Promise<void> {
   await stat(path).catch((error) => {
     throw unreadable(path, error);
   });
-  const runId = await withClient(home, async (client) => {
-    const { file, path: at } = await client.call('bundles.begin', {});
-    try {
-      await copyFile(path, at, constants.COPYFILE_FICLONE).catch((error) => {
-        throw asDiskFull(error) ?? unreadable(path, error);
-      });
-      return (await client.call('bundles.import', { file })).runId;
-    } finally {
-      await client.call('bundles.drop', { file });
-    }
+  const { runId } = await whileWanted(`Taking in ${path}`, (wanted) => {
+    const { signal } = wanted;
+    const bring = async (client: Client) => {
+      const { file, path: at } = await client.call('bundles.begin', {});
+      try {
+        await copyOneFile(path, at, { signal }).catch((error) => {
+          throw signal.aborted ? error : (asDiskFull(error) ?? unreadable(path, error));
+        });
+        return await asTask(client, { kind: 'import_bundle', runId: null }, wanted, () =>
+          client.call('bundles.import', { file }),
+        );
+      } finally {
+        await client.call('bundles.drop', { file });
+      }
+    };
+    return withClient(home, bring, wanted);
   });
   print(runId);
 }

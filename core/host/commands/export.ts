@@ -1,10 +1,12 @@
-import { constants, existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Client, connectionLost } from '../../contract/client.ts';
-import type { ExportFormat, ExportSource, MadeExport, Task } from '../../contract/contract.ts';
+import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
+import { copyOneFile } from '../../storage/copy-file.ts';
+import { asTask, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
@@ -27,23 +29,22 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   if (live) return exportLive(named, options);
   if (out === undefined && !texts.includes(format))
     throw usage(`${format} makes several files.`, 'Name a folder for them with --out FOLDER.');
-  const signals = nextSignal();
-  try {
-    await withClient(home, async (client) => {
+  await whileWanted(`Exporting ${named}`, (wanted) => {
+    const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
-      const giveUp = cancelling(client, 'runId' in of ? of.runId : null);
-      void signals.signal.then(giveUp);
-      const made = await client.call('exports.make', { of, format });
+      const runId = 'runId' in of ? of.runId : null;
+      const made = await asTask(client, { kind: 'export', runId }, wanted, () =>
+        client.call('exports.make', { of, format }),
+      );
       try {
         if (out === undefined) process.stdout.write(await readFile(join(made.folder, made.files[0]!.name)));
-        else await take(made, resolve(out));
+        else await take(made, resolve(out), wanted.signal);
       } finally {
         await client.call('exports.forget', { exportId: made.exportId });
       }
-    });
-  } finally {
-    signals.close();
-  }
+    };
+    return withClient(home, write, wanted);
+  });
 }
 
 /** A study by its id or whole name, else a run. */
@@ -60,22 +61,8 @@ async function sourceOf(
   return { runId: await resolveRun(client, named), checkpoint };
 }
 
-/** Says how far the export is, where a person looks on; gives what gives it up. */
-function cancelling(client: Client, runId: string | null): () => void {
-  let taskId: string | undefined;
-  client.on('task', (task: Task) => {
-    if (task.kind !== 'export' || task.runId !== runId) return;
-    taskId = task.id;
-    if (process.stderr.isTTY && task.total > 0)
-      process.stderr.write(`\r\u001b[2K${task.state === 'running' ? `${task.done} of ${task.total}` : ''}`);
-  });
-  return () => {
-    if (taskId !== undefined) void client.call('tasks.cancel', { taskId }).catch(() => {});
-  };
-}
-
-/** Copies the files into a folder and prints their paths. Throws `export_exists` before anything is replaced. */
-async function take({ folder, files }: MadeExport, out: string): Promise<void> {
+/** Copies the files into a folder and prints their paths: all of them, or none. Throws `export_exists` before anything is replaced. */
+async function take({ folder, files }: MadeExport, out: string, signal: AbortSignal): Promise<void> {
   const present = files.find(({ name }) => existsSync(join(out, name)));
   if (present)
     throw new Failure(
@@ -84,10 +71,18 @@ async function take({ folder, files }: MadeExport, out: string): Promise<void> {
       'Choose another folder with --out, or delete the file.',
     );
   await mkdir(out, { recursive: true });
-  for (const { name } of files) {
-    await copyFile(join(folder, name), join(out, name), constants.COPYFILE_FICLONE);
-    print(join(out, name));
+  const paths: string[] = [];
+  try {
+    for (const { name } of files) {
+      const path = join(out, name);
+      paths.push(path);
+      await copyOneFile(join(folder, name), path, { signal });
+    }
+  } catch (error) {
+    for (const path of paths) await rm(path, { force: true });
+    throw error;
   }
+  paths.forEach(print);
 }
 
 /** Passes a run's metrics on to TensorBoard's event files until it has ended, whichever process has the data folder. */

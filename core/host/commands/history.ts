@@ -6,20 +6,22 @@ import { lockFolder, openDatabase } from '../../history/database.ts';
 import { Judge } from '../../history/echo-trap.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { dataFolder } from '../../home.ts';
+import { asTask, type Wanted, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
-/** Makes the index over all runs again, or has the host do so, and says what was found. Throws `history_in_use`. */
+/** Makes the index over all runs again, or has the host do so, and says what was found; Ctrl-C gives it up, and leaves what is there whole. Throws `history_in_use`. */
 export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
   const folder = dataFolder(home);
-  const replaced = dropDamagedHistory(folder);
-  const report =
-    (await rebuildHere(folder)) ?? (await withClient(home, (client) => client.call('history.rebuild', {})));
+  const { replaced, report } = await whileWanted('Making the history again', async (wanted) => ({
+    replaced: dropDamagedHistory(folder),
+    report: (await rebuildHere(folder, wanted)) ?? (await rebuildThere(home, wanted)),
+  }));
   print(json ? JSON.stringify({ folder, replaced, ...report }, null, 2) : describe(folder, replaced, report));
 }
 
 /** Null where another process has the data folder. */
-async function rebuildHere(folder: string): Promise<RebuildReport | null> {
+async function rebuildHere(folder: string, wanted: Wanted): Promise<RebuildReport | null> {
   const open: (() => void)[] = [];
   try {
     const lock = lockFolder(folder);
@@ -27,7 +29,7 @@ async function rebuildHere(folder: string): Promise<RebuildReport | null> {
     const database = openDatabase(folder);
     open.push(() => void database.close());
     const calibration = usableCalibration(folder, console.error);
-    return await rebuildHistory(database, folder, new Judge(database, folder, calibration));
+    return await rebuildHistory(database, folder, new Judge(database, folder, calibration), wanted);
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;
@@ -35,6 +37,14 @@ async function rebuildHere(folder: string): Promise<RebuildReport | null> {
     for (const close of open.reverse()) close();
   }
 }
+
+const rebuildThere = (home: string | undefined, wanted: Wanted): Promise<RebuildReport> =>
+  withClient(
+    home,
+    (client) =>
+      asTask(client, { kind: 'rebuild', runId: null }, wanted, () => client.call('history.rebuild', {})),
+    wanted,
+  );
 
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;

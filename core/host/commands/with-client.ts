@@ -1,6 +1,7 @@
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { dataFolder } from '../../home.ts';
+import { unlessGivenUp } from '../giving-up.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
 type Wishes = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & { home: string | undefined };
@@ -24,20 +25,22 @@ export async function withStudio<T>(
 
 /**
  * For a brief command: core's API, from the host of the data folder where there is one. `repeatable`: what it asks for changes nothing, so
- * it is asked again where the host ends before it has answered.
+ * it is asked again where the host ends before it has answered. `signal`: ends the wait for core; what `use` does it ends itself.
  */
 export async function withClient<T>(
   home: string | undefined,
   use: (client: Client) => Promise<T>,
-  { repeatable = false }: { repeatable?: boolean } = {},
+  { repeatable = false, signal }: { repeatable?: boolean; signal?: AbortSignal } = {},
 ): Promise<T> {
   const onWhole = async (client: Client) => {
     // A host that has just started may not know every run yet.
-    await client.call('history.ready', {});
+    await unlessGivenUp(signal, client.call('history.ready', {}));
     return use(client);
   };
   return withStudio({ home }, async (studio) =>
-    repeatable ? acrossHosts(studio, onWhole) : onWhole(createClient(await studio.open())),
+    repeatable
+      ? acrossHosts(studio, onWhole)
+      : onWhole(createClient(await unlessGivenUp(signal, studio.open()))),
   );
 }
 
