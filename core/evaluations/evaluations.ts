@@ -179,19 +179,24 @@ export class Evaluations {
     });
     const job: Job = { evaluation, process, settled: Promise.resolve() };
     this.jobs.set(key, job);
+    const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
+    // From here on, since a large model loads for long.
+    const played = tasks.run(
+      { kind: 'evaluation', runId, title, cancellable: true },
+      ({ signal, progress }) => {
+        report = progress;
+        if (signal.aborted) process.cancel();
+        signal.addEventListener('abort', process.cancel);
+        return process.ended;
+      },
+    );
     try {
       await process.begun;
     } catch (error) {
       this.jobs.delete(key);
       throw error;
     }
-    const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
-    job.settled = tasks
-      .run({ kind: 'evaluation', runId, title, cancellable: true }, ({ signal, progress }) => {
-        report = progress;
-        signal.addEventListener('abort', process.cancel);
-        return process.ended;
-      })
+    job.settled = played
       .then((result) => finished(config, evaluationResult.parse(result)))
       .catch((error) => {
         const failure = asFailure(error);

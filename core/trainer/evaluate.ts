@@ -37,6 +37,7 @@ export function launchEvaluation(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let result: unknown;
+  let cancelled = false;
   let errors = '';
   let begin: () => void;
   const first = new Promise<void>((resolve) => {
@@ -64,11 +65,11 @@ export function launchEvaluation(
     );
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
-      const unexplained = new Failure(
-        'trainer_failed',
-        `The evaluation ended with ${signal ?? `status ${status}`}.`,
-        'Start it again.',
-      );
+      const how = `The evaluation ended with ${signal ?? `status ${status}`}.`;
+      // Early on the trainer says nothing of it.
+      const unexplained = cancelled
+        ? new Failure('evaluation_cancelled', 'The evaluation was cancelled.', 'Start it again.')
+        : new Failure('trainer_failed', how, 'Start it again.');
       reject(parseTrainerError(errors) ?? unexplained);
     });
   });
@@ -76,7 +77,10 @@ export function launchEvaluation(
   return {
     begun: Promise.race([first, ended.then(() => {})]),
     ended,
-    cancel: () => endChild(child),
+    cancel: () => {
+      cancelled = true;
+      endChild(child);
+    },
   };
 }
 

@@ -1,13 +1,14 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
-import { type Evaluation, procedures } from '../../core/contract/contract.ts';
+import { type Evaluation, procedures, type Task } from '../../core/contract/contract.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { type Child, starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
@@ -271,5 +272,47 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     await expectGivenUp(long);
     await next.close();
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
+  });
+});
+
+describe('an evaluation whose model is loading', { timeout: 120_000 }, () => {
+  const world = new World();
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await world.close();
+  });
+
+  test('is a task already, which can be given up, also by Ctrl-C', async () => {
+    vi.stubEnv('FAKE_TRAINER_LOADING_HOLD', '1');
+    world.run('one', [journal.started(0)]);
+    const studio = await world.studio();
+    const client = createClient(await studio.open());
+    const told = (state: Task['state']) =>
+      new Promise<Task>((resolve) => {
+        const stop = client.on('task', (task) => {
+          if (task.kind !== 'evaluation' || task.state !== state) return;
+          stop();
+          resolve(task);
+        });
+      });
+    const begun = told('running');
+    const starting = client.call('evaluations.start', { runId: 'one', checkpoint: 20, name: 'first' });
+    const given = expect(starting).rejects.toMatchObject({ code: 'evaluation_cancelled' });
+    const { id: taskId } = await begun;
+    expect(await client.call('tasks.list', {})).toMatchObject([{ id: taskId, runId: 'one' }]);
+    await client.call('tasks.cancel', { taskId });
+    await given;
+
+    const [again, ended] = [told('running'), told('cancelled')];
+    const command = starpo(['evaluate', 'one', '--checkpoint', '20'], world.environment());
+    await again;
+    expect(await command.kill('SIGINT')).toMatchObject({
+      status: 1,
+      output: '',
+      errors: expect.stringContaining('evaluation_cancelled'),
+    });
+    await ended;
+    expect(await client.call('tasks.list', {})).toEqual([]);
+    expect(await client.call('evaluations.list', { runId: 'one' })).toEqual([]);
   });
 });

@@ -2,9 +2,9 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
+import { asTask, type Wanted, whileWanted } from '../giving-up.ts';
 import { percent, print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
-import { nextSignal } from '../signals.ts';
 import { acrossHosts, withStudio } from './with-client.ts';
 
 export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
@@ -19,35 +19,39 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
  * the result. Ctrl-C gives it up. It ends with the host of the data folder; then it is played anew by the next one.
  */
 export async function evaluate(named: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
-  const wanted = { ...wish };
+  const asked = { ...wish };
   let begun = false;
-  const signals = nextSignal();
-  const play = async (client: Client): Promise<Evaluation> => {
+  const play = async (client: Client, { signal }: Wanted): Promise<Evaluation> => {
     await client.call('trainer.require', {});
     const runId = await resolveRun(client, named);
     const ended = whenEnded(client, runId, json);
-    const checkpoint = wanted.checkpoint ?? (await newestCheckpoint(client, runId));
-    const { name } = await client
-      .call('evaluations.start', { ...wanted, runId, checkpoint })
-      .catch((error) => {
-        // The host has ended just after the evaluation.
-        if (begun && error.code === 'evaluation_exists') return ended.already(wanted.name!);
-        throw error;
-      });
+    const checkpoint = asked.checkpoint ?? (await newestCheckpoint(client, runId));
+    const start = () => client.call('evaluations.start', { ...asked, runId, checkpoint });
+    const { name } = await asTask(
+      client,
+      { kind: 'evaluation', runId },
+      // How far it is has lines of its own.
+      { signal, progress: () => {} },
+      start,
+    ).catch((error) => {
+      // The host has ended just after the evaluation.
+      if (begun && error.code === 'evaluation_exists') return ended.already(asked.name!);
+      throw error;
+    });
     begun = true;
-    Object.assign(wanted, { checkpoint, name });
-    signals.signal.then(() => client.call('evaluations.cancel', { runId, name })).catch(() => {});
+    Object.assign(asked, { checkpoint, name });
+    const cancel = () => void client.call('evaluations.cancel', { runId, name }).catch(() => {});
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel);
     return ended.of(name);
   };
-  try {
-    const { failure, ...evaluation } = await withStudio({ home, endpoint: { port: 0 } }, (studio) =>
-      acrossHosts(studio, play),
-    );
-    if (failure) throw new Failure(failure.code, failure.message, failure.hint);
-    if (!json) print(describe(evaluation));
-  } finally {
-    signals.close();
-  }
+  const { failure, ...evaluation } = await whileWanted(`Evaluating ${named}`, (wanted) =>
+    withStudio({ home, endpoint: { port: 0 } }, (studio) =>
+      acrossHosts(studio, (client) => play(client, wanted)),
+    ),
+  );
+  if (failure) throw new Failure(failure.code, failure.message, failure.hint);
+  if (!json) print(describe(evaluation));
 }
 
 async function newestCheckpoint(client: Client, runId: string): Promise<number> {
