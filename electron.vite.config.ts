@@ -26,6 +26,7 @@ export default defineConfig({
           'history-reader-worker': at('core/history/reader-worker.ts'),
           'export-worker': at('core/exports/worker.ts'),
           'policy-worker': at('core/play/worker.ts'),
+          'import-worker': at('core/imports/worker.ts'),
           'download-worker': at('core/models/download-worker.ts'),
         },
         output: commonJs,

@@ -14,7 +14,12 @@ export interface ImportOptions {
   name?: string | undefined;
   /** Which one, where the file has the columns of several. */
   run?: string | undefined;
+  /** Else a new one, as {@link importedRunId} gives it. */
+  runId?: string | undefined;
 }
+
+/** Hears how far it is, in hundredths. */
+export type ImportProgress = (done: number, total: number) => void;
 
 export interface Imported {
   runId: string;
@@ -28,12 +33,23 @@ export interface Imported {
  * Makes a finished run of a table of metrics, as docs/formats/imported-run.md describes it: whole, or not at all. For the person's own process alone: a path is
  * nothing that core takes from a client. Throws what {@link readTable} and {@link readMetrics} do, or `disk_full`.
  */
-export function importRun(home: string, path: string, { from, name, run }: ImportOptions): Imported {
-  const metrics = readMetrics(readTable(path), from, run);
-  const called =
-    (name ?? basename(path).replace(/\.[^.]+$/, '')).replace(/\p{Cc}/gu, ' ').slice(0, 80) || 'run';
-  const runId = importedRunId(called);
-  const partial = join(runsFolder(home), `.${runId}-importing`);
+export function importRun(
+  home: string,
+  path: string,
+  { from, name, run, runId = importedRunId(path, name) }: ImportOptions,
+  progress: ImportProgress = () => {},
+): Imported {
+  // What the parts of the work take of its time, about.
+  const [reading, understanding] = [20, 60];
+  progress(0, 100);
+  const table = readTable(path);
+  progress(reading, 100);
+  const metrics = readMetrics(table, from, run, (share) =>
+    progress(reading + Math.floor(understanding * share), 100),
+  );
+  progress(reading + understanding, 100);
+  const called = calledAs(path, name);
+  const partial = partialFolder(home, runId);
   try {
     mkdirSync(partial, { recursive: true });
     const config = runConfig(called, basename(path), from, metrics);
@@ -47,8 +63,15 @@ export function importRun(home: string, path: string, { from, name, run }: Impor
   return { runId, steps: metrics.steps.length, names: metrics.names, remarks: metrics.remarks };
 }
 
-function importedRunId(name: string): string {
-  const plain = name
+const calledAs = (path: string, name?: string) =>
+  (name ?? basename(path).replace(/\.[^.]+$/, '')).replace(/\p{Cc}/gu, ' ').slice(0, 80) || 'run';
+
+/** Where a run is made before it is whole. */
+export const partialFolder = (home: string, runId: string) => join(runsFolder(home), `.${runId}-importing`);
+
+/** A new id for a run that is made of a file. */
+export function importedRunId(path: string, name?: string): string {
+  const plain = calledAs(path, name)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')

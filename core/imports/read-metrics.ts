@@ -33,18 +33,24 @@ const lastStep = 1_000_000;
 const longestName = 128;
 
 /**
- * Throws `import_no_step`, `import_step_invalid`, `import_no_metric` where no column is one that the app knows, `import_not_numeric`, or `import_several_runs` where the
+ * `progress` hears the share of it that is done. Throws `import_no_step`, `import_step_invalid`, `import_no_metric` where no column is one that the app knows, `import_not_numeric`, or `import_several_runs` where the
  * table has the columns of more than one run and none is chosen.
  */
-export function readMetrics(table: Table, from: ImportSource, chosenRun?: string): ImportedMetrics {
+export function readMetrics(
+  table: Table,
+  from: ImportSource,
+  chosenRun?: string,
+  progress: (share: number) => void = () => {},
+): ImportedMetrics {
   const remarks = [...table.remarks];
   const columns = ofOneRun(table.columns, chosenRun);
   const stepAt = findStep(columns);
-  const named = nameColumns(columns, from, stepAt, table, remarks);
+  const named = nameColumns(columns, from, stepAt, table, remarks, progress);
   const order = [...stepsOf(table, stepAt, remarks)];
   const bySteps = new Map<number, ReadStep>();
   const skipped = { notFinite: 0, replaced: 0 };
-  for (const { step, row } of order) {
+  for (const [at, { step, row }] of order.entries()) {
+    if (at % 1000 === 0) progress(0.5 + at / order.length / 2);
     const read = bySteps.get(step) ?? { step, metrics: {}, notFinite: new Set() };
     bySteps.set(step, read);
     const { metrics, notFinite } = read;
@@ -163,6 +169,7 @@ function nameColumns(
   stepAt: number,
   table: Table,
   remarks: string[],
+  progress: (share: number) => void,
 ) {
   const found = columns.flatMap((column, index) => {
     const other = column === null || column === '' || index === stepAt;
@@ -187,7 +194,8 @@ function nameColumns(
     );
   const labels = new Set(ours.flatMap(({ ours }) => /^rollout\/([^/]+)\/[^/]+$/.exec(ours!)?.[1] ?? []));
   const taken = new Set<string>();
-  return found.flatMap(({ column, index, ours }) => {
+  return found.flatMap(({ column, index, ours }, done) => {
+    progress(done / found.length / 2);
     const wanted = ours === null ? `${from}/${column}` : labels.size > 1 ? ours : withoutLabel(ours);
     const wrong = notNumericRow(table, index);
     if (wrong !== null && ours !== null) throw notNumeric(column, wrong.row, wrong.text);
@@ -239,9 +247,11 @@ function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
 /** Null for an empty cell, undefined for what is no number. */
 function numberIn(text: string): number | null | undefined {
   const trimmed = text.trim();
-  if (trimmed === '' || /^(null|none|n\/a)$/i.test(trimmed)) return null;
-  if (/^[+-]?(nan|inf|infinity)$/i.test(trimmed)) return Number.NaN;
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
+  if (trimmed === '') return null;
+  // Nearly all are numbers, and there may be millions.
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return Number(trimmed);
+  if (/^(null|none|n\/a)$/i.test(trimmed)) return null;
+  return /^[+-]?(nan|inf|infinity)$/i.test(trimmed) ? Number.NaN : undefined;
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;

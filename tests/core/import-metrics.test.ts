@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Series } from '../../core/contract/contract.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import { importRun } from '../../core/imports/import-run.ts';
+import { importInThread } from '../../core/imports/import-thread.ts';
 import type { ImportSource } from '../../core/imports/metric-names.ts';
 import { starpo } from './fixtures/child.ts';
 import { World } from './fixtures/world.ts';
@@ -515,6 +516,25 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const large = write('large.csv', '');
     truncateSync(large, 65 << 20);
     expect(attempt(large)).toThrow(expect.objectContaining({ code: 'import_too_large' }));
+  });
+
+  test('of a large file are imported beside what else is done; given up, nothing of them stays', async () => {
+    const path = write('large.csv', `step,rollout/entropy,a,b,c\n${'1,2,3,4,5\n'.repeat(200_000)}`);
+    const runs = join(world.home, 'runs');
+    const abort = new AbortController();
+    const reason = new Error('given up');
+    const giving = { signal: abort.signal, progress: () => abort.abort(reason) };
+    const options = { from: 'csv', name: 'Large' } as const;
+    await expect(importInThread(world.home, path, options, giving)).rejects.toBe(reason);
+    expect(readdirSync(runs)).toEqual([]);
+
+    const told: number[] = [];
+    const whole = { signal: new AbortController().signal, progress: (done: number) => told.push(done) };
+    const { runId, steps } = await importInThread(world.home, path, options, whole);
+    expect([runId, steps]).toEqual([expect.stringMatching(/^large-[0-9a-f]{8}$/), 1]);
+    expect(readdirSync(runs)).toEqual([runId]);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(new Set(told).size).toBeGreaterThan(10);
   });
 
   test('are imported by a command', async () => {
