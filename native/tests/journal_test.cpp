@@ -17,7 +17,7 @@
 #include "repository.h"
 #include "system_calls.h"
 #include "temporary_folder.h"
-#include "train/evaluation/evaluation_files.h"
+#include "train/evaluation/evaluate_checkpoint.h"
 
 using namespace starpo;
 using nlohmann::json;

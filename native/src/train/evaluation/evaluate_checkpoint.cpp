@@ -1,22 +1,27 @@
 #include "train/evaluation/evaluate_checkpoint.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/load_weights.h"
+#include "files/descriptor.h"
 #include "files/folder_entries.h"
+#include "files/temporary_file.h"
 #include "journal/build_info.h"
 #include "journal/clock.h"
 #include "model/folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluation.h"
-#include "train/evaluation/evaluation_files.h"
 #include "train/replica/engine_needs.h"
 #include "train/run/playground.h"
 #include "train/run/rollout_metrics.h"
@@ -125,6 +130,56 @@ int choose_environment(Json& run, const EvaluationRequest& request) {
   return place;
 }
 
+constexpr std::size_t longest_name = 64;
+
+fs::path evaluations_folder(const fs::path& run_directory) { return run_directory / "evaluations"; }
+
+// Held on the folder itself while its files are written; the kernel frees it when its holder dies.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder) {
+    std::error_code ignored;  // what can't be made is said when it is opened
+    fs::create_directories(folder, ignored);
+    descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor_ < 0) throw write_error(folder, errno);
+    int error = 0;
+    do error = ::flock(descriptor_, LOCK_EX) == 0 ? 0 : errno;
+    while (error == EINTR);
+    if (error == 0) return;
+    ::close(descriptor_);
+    throw lock_error(folder, error);
+  }
+  ~FolderLock() { ::close(descriptor_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+// Without its result, an episode file or an index is what a killed process left. Only for the holder of the lock.
+void remove_leavings(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leavings;
+  for (const auto& entry : folder_entries(folder)) {
+    const std::string file = entry.filename().string();
+    const auto stem = file.substr(0, file.find('.', 1));
+    const bool partial = file.starts_with(".") && file.ends_with(".partial");
+    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") && !fs::exists(folder / (stem + ".json"), ignored);
+    if (partial || orphan) leavings.push_back(entry);
+  }
+  for (const auto& path : leavings) fs::remove(path, ignored);
+}
+
+// Throws evaluation_name_invalid, or evaluation_exists where a result has the name already.
+void refuse_evaluation_name(const fs::path& run_directory, const std::string& name) {
+  const bool valid = !name.empty() && name.size() <= longest_name && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!valid) throw Error("evaluation_name_invalid", "\"" + name + "\" is no name of an evaluation", "use 1 to 64 of a-z, 0-9 and -");
+  std::error_code ignored;
+  if (fs::exists(evaluations_folder(run_directory) / (name + ".json"), ignored))
+    throw Error("evaluation_exists", "the run has an evaluation " + name + " already", "give this one another name with --name");
+}
+
 }  // namespace
 
 EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRequest& request) {
@@ -178,6 +233,27 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   result["environment"] = std::move(shown);
   return write_evaluation_files(run_directory, plan.name, result.dump(2), checkpoint, environment.label,
                                 [&](RolloutWriter& writer) { write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer); });
+}
+
+std::string write_evaluation_files(const fs::path& run_directory, const std::string& name, const std::string& result_json, int iteration, const std::string& split,
+                                   const std::function<void(RolloutWriter&)>& add_episodes) {
+  const fs::path folder = evaluations_folder(run_directory);
+  const FolderLock lock(folder);
+  refuse_evaluation_name(run_directory, name);
+  remove_leavings(folder);
+  try {
+    RolloutWriter writer(run_directory, "evaluations/" + name, iteration, split);
+    add_episodes(writer);
+    const RolloutFiles files = writer.finish();
+    Json result = Json::parse(result_json);
+    result.update(Json{{"file", files.file}, {"index", files.index}, {"episodes", files.episodes}});
+    const std::string text = result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    write_file_atomically(folder / (name + ".json"), text);
+    return text;
+  } catch (const Error&) {
+    remove_leavings(folder);
+    throw;
+  }
 }
 
 }  // namespace starpo

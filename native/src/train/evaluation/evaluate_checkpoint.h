@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/run_config.h"
+#include "rollout/rollout_writer.h"
 
 namespace starpo {
 
@@ -32,5 +33,11 @@ EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const
 // meanwhile: its lock and its journal are left alone. `progress` is called after every decoding step and may throw to give up. Returns the result as JSON text. Errors:
 // evaluation_name_invalid, evaluation_exists, checkpoint_missing, checkpoint_pruned, checkpoint_corrupt, precision_unsupported, context_too_small, non_finite_logprob, disk_full, file_unwritable.
 std::string evaluate_checkpoint(const std::filesystem::path& run_directory, int checkpoint, const EvaluationPlan&, const std::function<void(int done, int total)>& progress);
+
+// Writes evaluations/<name>.jsonl.zst and .index.json, then <name>.json, which makes them count: `result_json` with `file`, `index` and `episodes` added, which is returned.
+// Several processes may write evaluations of one run: they take turns, the second of one name fails, and what a killed one left half is removed.
+// Errors: evaluation_exists, disk_full, file_unwritable; then nothing of this one is left.
+std::string write_evaluation_files(const std::filesystem::path& run_directory, const std::string& name, const std::string& result_json, int iteration, const std::string& split,
+                                   const std::function<void(RolloutWriter&)>& add_episodes);
 
 }  // namespace starpo
