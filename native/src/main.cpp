@@ -8,11 +8,6 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/devices.h"
-#include "cli/evaluate.h"
-#include "cli/inspect.h"
-#include "cli/preview.h"
-#include "cli/self_test.h"
 #include "engine/cpu/kernels/isa.h"
 #include "train/run/train.h"
 

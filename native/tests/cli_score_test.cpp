@@ -5,7 +5,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "cli/score.h"
+#include "cli/commands.h"
 #include "engine/cpu/cpu_network.h"
 #include "error_code.h"
 #include "model_fixtures.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/evaluate.h"
+#include "cli/commands.h"
 #include "error_code.h"
 #include "model_fixtures.h"
 #include "tiny_policy.h"

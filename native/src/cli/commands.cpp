@@ -4,21 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/processor.h"
-#include "cli/score.h"
-#include "cli/tokenize.h"
 #include "config/idle_settings.h"
 #include "config/run_config.h"
 #include "config/upgrade.h"
-#include "engine/engine.h"
-#include "engine/load_weights.h"
 #include "env/environment.h"
 #include "env/protocol.h"
 #include "fields/field_reader.h"
 #include "files/text_file.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
-#include "model/folder.h"
 
 namespace starpo {
 namespace {
@@ -83,23 +77,6 @@ int status_command(const std::filesystem::path& run_directory, bool json) {
   if (holder) std::cout << "trainer: process " << holder->pid << " on " << holder->host << "\n";
   else std::cout << "trainer: none\n";
   std::cout << "iteration: " << iteration << "\nlast event: " << (last_seq < 0 ? "none" : std::to_string(last_seq)) << "\n";
-  return 0;
-}
-
-int score_command(const std::filesystem::path& model_folder, const EngineSettings& settings) {
-  ThreadPool threads(describe_processor().threads);
-  const auto engine = make_engine(settings, threads);
-  EngineNeeds needs{.model = read_model_folder_config(model_folder)};
-  needs.pass_tokens = needs.model.max_position_embeddings;
-  if (engine->takes_memory_ahead()) engine->reserve(needs);  // else what is asked for decides
-  const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
-  load_weights(model_folder, *network);
-  score_sequences(*network, std::cin, std::cout);
-  return 0;
-}
-
-int tokenize_command(const std::filesystem::path& model_folder) {
-  tokenize_lines(Tokenizer::load(model_folder), std::cin, std::cout);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "cli/devices.h"
+#include "cli/commands.h"
 
 #include <cstdio>
 #include <iostream>

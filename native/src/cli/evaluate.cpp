@@ -1,4 +1,4 @@
-#include "cli/evaluate.h"
+#include "cli/commands.h"
 
 #include <chrono>
 #include <cstdio>

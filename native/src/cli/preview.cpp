@@ -1,4 +1,4 @@
-#include "cli/preview.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <iostream>

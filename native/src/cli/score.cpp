@@ -1,13 +1,15 @@
-#include "cli/score.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <cmath>
-#include <istream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <ostream>
 
 #include "base/error.h"
+#include "base/processor.h"
+#include "engine/load_weights.h"
+#include "model/folder.h"
 
 namespace starpo {
 namespace {
@@ -62,6 +64,18 @@ void score_sequences(Network& network, std::istream& requests, std::ostream& ans
     answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
     if (!answers) throw Error("file_unwritable", "the answers can't be written to standard output", "check where standard output goes: a full disk, or a program that has ended");
   }
+}
+
+int score_command(const std::filesystem::path& model_folder, const EngineSettings& settings) {
+  ThreadPool threads(describe_processor().threads);
+  const auto engine = make_engine(settings, threads);
+  EngineNeeds needs{.model = read_model_folder_config(model_folder)};
+  needs.pass_tokens = needs.model.max_position_embeddings;
+  if (engine->takes_memory_ahead()) engine->reserve(needs);  // else what is asked for decides
+  const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
+  load_weights(model_folder, *network);
+  score_sequences(*network, std::cin, std::cout);
+  return 0;
 }
 
 }  // namespace starpo

@@ -1,4 +1,4 @@
-#include "cli/self_test.h"
+#include "cli/commands.h"
 
 #include <cmath>
 #include <cstdio>

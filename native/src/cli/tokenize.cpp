@@ -1,11 +1,11 @@
-#include "cli/tokenize.h"
+#include "cli/commands.h"
 
 #include <algorithm>
-#include <istream>
+#include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "base/error.h"
+#include "tokenizer/tokenizer.h"
 
 namespace starpo {
 namespace {
@@ -44,17 +44,19 @@ Json answer(const Tokenizer& tokenizer, const Json& request) {
 
 }  // namespace
 
-void tokenize_lines(const Tokenizer& tokenizer, std::istream& requests, std::ostream& answers) {
-  for (std::string line; std::getline(requests, line);) {
+int tokenize_command(const std::filesystem::path& model_folder) {
+  const auto tokenizer = Tokenizer::load(model_folder);
+  for (std::string line; std::getline(std::cin, line);) {
     Json reply;
     try {
       reply = answer(tokenizer, Json::parse(line, nullptr, false));
     } catch (const Error& error) {
       reply = refused(error.code(), error.what());
     }
-    answers << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
-    if (!answers) throw Error("file_unwritable", "the answers can't be written to standard output", "check where standard output goes: a full disk, or a program that has ended");
+    std::cout << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    if (!std::cout) throw Error("file_unwritable", "the answers can't be written to standard output", "check where standard output goes: a full disk, or a program that has ended");
   }
+  return 0;
 }
 
 }  // namespace starpo
