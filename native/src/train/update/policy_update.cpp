@@ -9,12 +9,66 @@
 #include "base/error.h"
 #include "base/reproducible_math.h"
 #include "journal/metric_names.h"
-#include "train/update/critic_update.h"
 #include "train/update/learning_rate.h"
 #include "train/update/optimizer_step.h"
 
 namespace starpo {
 namespace {
+
+// The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a critic it does nothing.
+class CriticUpdate {
+ public:
+  // critic: null without one; it and the configuration outlive the update.
+  CriticUpdate(const RunConfig& config, Critic* critic, int iteration) : config_(config), critic_(critic), iteration_(iteration) {}
+
+  void begin(std::span<const Sequence> mini_batch) {
+    std::size_t tokens = 0;
+    for (const Sequence& sequence : mini_batch) tokens += sequence.targets.size();
+    weight_ = 1.0 / static_cast<double>(tokens);
+    loss_ = 0;
+    if (critic_) critic_->trained().clear_gradients();
+  }
+
+  // After the policy's pass has gone over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
+  void accumulate(std::span<const Sequence> micro_batch, const PackedBatch& batch, const NetworkPass& policy) {
+    if (!critic_) return;
+    values_.resize(batch.targets.size());
+    value_gradients_.resize(values_.size());
+    critic_->forward(batch, policy, values_);
+    std::size_t offset = 0;
+    for (const Sequence& sequence : micro_batch) {
+      const std::size_t n = sequence.targets.size();
+      loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns, config_.critic.value_clip, weight_,
+                          std::span(value_gradients_).subspan(offset, n));
+      offset += n;
+    }
+    if (!std::isfinite(loss_)) throw Error("non_finite_loss", "the critic's loss is not finite", "lower critic.learning_rate and go on from the last checkpoint");
+    critic_->backward(value_gradients_);
+  }
+
+  // Errors: those of critic_step.
+  void step() {
+    if (!critic_) return;
+    norms_.push_back(critic_step(config_, critic_->trained(), iteration_));
+    losses_.push_back(loss_);
+  }
+
+  void report(Metrics& metrics, Updates& updates) const {
+    if (!critic_) return;
+    metrics[std::string(metric::critic_loss)] = mean(losses_);
+    metrics[std::string(metric::critic_grad_norm)] = mean(norms_);
+    updates[std::string(metric::critic_loss)] = losses_;
+    updates[std::string(metric::critic_grad_norm)] = norms_;
+  }
+
+ private:
+  const RunConfig& config_;
+  Critic* critic_;
+  int iteration_;
+  double weight_ = 0, loss_ = 0;
+  std::vector<float> values_, value_gradients_;
+  std::vector<double> losses_, norms_;
+};
 
 class PolicyUpdate {
  public:
