@@ -7,10 +7,10 @@
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_run.h"
+#include "train/diagnostics/diagnostics.h"
+#include "train/diagnostics/mutual_information.h"
 #include "train/diagnostics/probe.h"
 #include "train/diagnostics/spread_gradients.h"
-#include "train/diagnostics/diagnostics.h"
-#include "train/diagnostics/thought_likelihoods.h"
 #include "train/run/levels.h"
 
 using namespace starpo;

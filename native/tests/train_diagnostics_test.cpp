@@ -5,8 +5,7 @@
 #include "base/philox.h"
 #include "journal/metric_names.h"
 #include "tiny_run.h"
-#include "train/diagnostics/actions.h"
-#include "train/diagnostics/replies.h"
+#include "train/diagnostics/episode_metrics.h"
 #include "train/diagnostics/thoughts.h"
 
 using namespace starpo;

@@ -6,8 +6,8 @@
 #include "algorithm/objectives.h"
 #include "journal/metric_names.h"
 #include "train/diagnostics/average.h"
+#include "train/diagnostics/mutual_information.h"
 #include "train/diagnostics/spread_gradients.h"
-#include "train/diagnostics/thought_likelihoods.h"
 
 namespace starpo {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "rollout/rollout.h"
 #include "train/diagnostics/diagnostics.h"
-#include "train/diagnostics/thought_likelihoods.h"
+#include "train/diagnostics/mutual_information.h"
 #include "train/run/levels.h"
 
 namespace starpo {

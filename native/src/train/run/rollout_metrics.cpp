@@ -7,9 +7,8 @@
 #include "algorithm/statistics.h"
 #include "env/action_name.h"
 #include "journal/metric_names.h"
-#include "train/diagnostics/actions.h"
 #include "train/diagnostics/average.h"
-#include "train/diagnostics/replies.h"
+#include "train/diagnostics/episode_metrics.h"
 #include "train/diagnostics/thoughts.h"
 
 namespace starpo {
