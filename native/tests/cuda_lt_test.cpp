@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/cuda/lt/description.h"
 #include "engine/cuda/lt/library.h"
 #include "engine/cuda/lt/matmul.h"
+#include "engine/cuda/lt/products.h"
 #include "engine/cuda/selftest/check.h"
 #include "engine/cuda/selftest/engine_case.h"
 #include "engine/cuda/selftest/gemm_problem.h"

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <type_traits>
 
-#include "engine/cuda/lt/description.h"
 #include "engine/cuda/lt/library.h"
+#include "engine/cuda/lt/products.h"
 
 namespace lt = starpo::cuda::lt;
 using starpo::cuda::GemmLayout;

@@ -1,11 +1,13 @@
 #include "engine/cuda/lt/matmul.h"
 
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
 #include "base/error.h"
 #include "engine/cuda/lt/products.h"
-#include "engine/cuda/lt/trial.h"
+#include "engine/cuda/selftest/check.h"
+#include "engine/cuda/selftest/gemm_problem.h"
 
 namespace starpo::cuda {
 
@@ -19,6 +21,33 @@ template <typename T, typename Out>
 bool is_large(GemmLayout layout, const Gemm<T, Out>& gemm) {
   const int tokens = layout == GemmLayout::tn ? gemm.k : gemm.m;
   return tokens >= kLargeTokens && static_cast<double>(gemm.m) * gemm.n * gemm.k >= kLargeProducts;
+}
+
+template <typename Out>
+std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout, const char* name, bool accumulate) {
+  // Three different sizes, so that an operand taken for its transpose shows.
+  GemmProblem<Bf16, Out> problem(stream, layout, 64, 96, 128, 8);
+  Gemm<Bf16, Out> gemm = problem.gemm();
+  gemm.accumulate = accumulate;
+  if constexpr (std::is_same_v<Out, float>)
+    if (accumulate) problem.device_c.upload(stream, problem.before);
+  if (!products.multiply(stream, layout, gemm)) return std::string("it has no algorithm for the product ") + name;
+  const double error = normalised_mean_square_error(problem.result(stream), problem.reference(false, accumulate));
+  const double tolerance = std::is_same_v<Out, float> ? fp32_tolerance : bf16_tolerance;
+  if (error <= tolerance) return "";
+  std::ostringstream text;
+  text << "the error of its product " << name << " is " << error << " where " << tolerance << " is allowed";
+  return text.str();
+}
+
+// One small product of each kind that the engine asks for, against its value: a library of another make than its name says must not spoil a run. Empty
+// where all are right, else what is wrong, a part of a sentence.
+std::string trial(Stream& stream, lt::Products& products) {
+  std::string wrong = try_layout<float>(stream, products, GemmLayout::nt, "nt", false);
+  if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nt, "nt, rounded,", false);
+  if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nn, "nn, rounded,", false);
+  if (wrong.empty()) wrong = try_layout<float>(stream, products, GemmLayout::tn, "tn, accumulated,", true);
+  return wrong;
 }
 
 }  // namespace
@@ -41,7 +70,7 @@ std::string Matmul::open(Stream& stream, const lt::Search& search) {
   const std::string name = "cuBLASLt " + library->version + " (" + library->path + ")";
   try {
     library_ = std::make_unique<lt::Products>(*library, workspace_.partials, workspace_.size * sizeof(float));
-    reason = lt::trial(stream, *library_);
+    reason = trial(stream, *library_);
   } catch (const Error&) {
     throw;  // the device's, of which the own kernels would make no better use
   } catch (const std::runtime_error& error) {
