@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
-#include "engine/cpu/cpu_network.h"
+#include "engine/cpu/cpu_engine.h"
 #include "error_code.h"
 #include "model_fixtures.h"
 #include "model_reference.h"
