@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "env/frozen_lake/frozen_lake.h"
-#include "env/frozen_lake/solver.h"
 #include "vectors.h"
 
 using namespace starpo;

@@ -2,7 +2,7 @@
 
 #include "env/sokoban/dead_end.h"
 #include "env/sokoban/generator.h"
-#include "env/sokoban/solver.h"
+#include "env/sokoban/sokoban.h"
 #include "error_code.h"
 #include "sokoban_fixtures.h"
 #include "vectors.h"

@@ -6,9 +6,13 @@
 
 #include "env/reference/python_random.h"
 #include "env/sokoban/level.h"
-#include "env/sokoban/reverse_play.h"
 
 namespace starpo {
+
+// Whose generator: RAGEN's, or gym-sokoban's that it comes from.
+enum class SokobanGenerator { ragen, gym };
+
+constexpr int largest_sokoban_boxes = 16;
 
 struct SokobanSize {
   int rows = 0;
