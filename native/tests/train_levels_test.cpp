@@ -8,7 +8,6 @@
 #include "tiny_policy.h"
 #include "train/run/levels.h"
 #include "train/update/learning_rate.h"
-#include "train/warm_start/demonstrations.h"
 #include "train/warm_start/warm_start.h"
 
 using namespace starpo;

@@ -11,6 +11,10 @@
 
 namespace starpo {
 
+// Plays demonstration number `index` of a warm start: environment by share, level, style of thought and plan are functions of the seed and the index.
+// The styles differ on purpose and some plans are bad, so that the policy starts with ways of thinking to choose between: what reinforcement then does is choose.
+Episode play_demonstration(const RunConfig&, const Playground&, std::uint64_t index);
+
 // One iteration of a warm start: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration replies. Demonstrations are numbered through the run.
 // Errors: non_finite_loss, and those of optimizer_step.
 UpdateResult warm_start_iteration(const RunConfig&, const Playground&, Replica&, ThreadPool&, int iteration, const std::function<void(int done, int total)>& progress);
