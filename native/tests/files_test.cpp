@@ -12,7 +12,7 @@
 #include "error_code.h"
 #include "files/base64.h"
 #include "files/float16.h"
-#include "files/folder_entries.h"
+#include "files/reading.h"
 #include "files/sha256.h"
 #include "files/temporary_file.h"
 #include "journal/journal.h"

@@ -10,7 +10,7 @@
 #include "env/environment.h"
 #include "env/protocol.h"
 #include "fields/field_reader.h"
-#include "files/text_file.h"
+#include "files/reading.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
 

@@ -8,7 +8,7 @@
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cuda/runtime/devices.h"
 #include "engine/cuda/runtime/unavailable.h"
-#include "journal/build_info.h"
+#include "journal/stamp.h"
 
 namespace starpo {
 namespace {

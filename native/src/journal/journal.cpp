@@ -9,9 +9,8 @@
 
 #include "files/descriptor.h"
 #include "files/temporary_file.h"
-#include "journal/build_info.h"
-#include "journal/clock.h"
 #include "journal/journal_tail.h"
+#include "journal/stamp.h"
 
 namespace starpo {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "files/descriptor.h"
-#include "journal/clock.h"
+#include "journal/stamp.h"
 
 namespace starpo {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "files/reading.h"
 #include "files/temporary_file.h"
-#include "files/text_file.h"
 
 namespace starpo {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "files/reading.h"
 #include "files/sha256.h"
 #include "files/temporary_file.h"
-#include "files/text_file.h"
 #include "model/safetensors.h"
 
 namespace starpo {

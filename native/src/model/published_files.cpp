@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "files/text_file.h"
+#include "files/reading.h"
 
 namespace starpo {
 namespace {

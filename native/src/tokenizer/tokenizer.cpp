@@ -1,7 +1,7 @@
 #include "tokenizer/tokenizer.h"
 
 #include "base/error.h"
-#include "files/text_file.h"
+#include "files/reading.h"
 #include "tokenizer/tokenizer_data.h"
 #include "tokenizer/utf8.h"
 

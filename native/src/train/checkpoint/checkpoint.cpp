@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "engine/load_weights.h"
 #include "files/descriptor.h"
-#include "files/folder_entries.h"
+#include "files/reading.h"
 #include "files/temporary_file.h"
 #include "model/folder.h"
 #include "model/safetensors.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "files/folder_entries.h"
+#include "files/reading.h"
 #include "rollout/rollout_writer.h"
 
 namespace starpo {

@@ -1,4 +1,4 @@
-#include "files/text_file.h"
+#include "files/reading.h"
 
 #include <fstream>
 
@@ -16,6 +16,13 @@ std::optional<std::string> read_text_file(const std::filesystem::path& path, std
   file.read(content.data(), static_cast<std::streamsize>(size));
   if (!file) return std::nullopt;
   return content;
+}
+
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) entries.push_back(entry->path());
+  return entries;
 }
 
 }  // namespace starpo
