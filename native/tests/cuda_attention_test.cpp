@@ -7,7 +7,6 @@
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/selftest/attention_case.h"
 #include "engine/cuda/selftest/attention_reference.h"
-#include "engine/cuda/selftest/check_attention.h"
 #include "engine/cuda/selftest/self_test.h"
 
 namespace starpo::cuda {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/portable/cuda.h"
 #include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/graph.h"

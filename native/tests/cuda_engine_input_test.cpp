@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/engine.h"
 #include "model_fixtures.h"
 

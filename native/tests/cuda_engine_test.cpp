@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/selftest/engine_case.h"
 #include "error_code.h"

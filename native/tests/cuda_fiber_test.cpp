@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/emulated/order.h"
 #include "engine/cuda/portable/tensor_core.h"
 #include "engine/cuda/portable/warp.h"

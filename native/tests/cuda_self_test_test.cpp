@@ -4,7 +4,6 @@
 
 #include "engine/cpu/self_test.h"
 #include "engine/cuda/emulated/order.h"
-#include "engine/cuda/selftest/every_check.h"
 #include "engine/cuda/selftest/self_test.h"
 
 using namespace starpo;

@@ -2,8 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/cuda/emulated/failure.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/selftest/check.h"
 #include "engine/engine.h"
 #include "error_code.h"

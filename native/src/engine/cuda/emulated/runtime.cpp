@@ -14,8 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/cuda/emulated/failure.h"
-#include "engine/cuda/emulated/memory.h"
+#include "engine/cuda/emulated/device.h"
 #include "engine/cuda/runtime/devices.h"
 #include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/failure.h"

@@ -8,6 +8,7 @@
 
 #include "engine/cuda/kernels/attention.h"
 #include "engine/cuda/selftest/arrays.h"
+#include "engine/cuda/selftest/check.h"
 
 namespace starpo::cuda {
 
@@ -52,5 +53,8 @@ struct ForwardResult {
     log_sum_exp = on_host(stream, log_sum_exp_buffer);
   }
 };
+
+std::vector<Check> attention_checks();         // forward and backward over packed sequences
+std::vector<Check> cached_attention_checks();  // over the cache
 
 }  // namespace starpo::cuda

@@ -1,5 +1,3 @@
-#include "engine/cuda/selftest/check_attention.h"
-
 #include <utility>
 
 #include "engine/cuda/selftest/attention_case.h"

@@ -4,7 +4,6 @@
 
 #include "engine/cuda/selftest/attention_case.h"
 #include "engine/cuda/selftest/attention_reference.h"
-#include "engine/cuda/selftest/check_attention.h"
 
 namespace starpo::cuda {
 

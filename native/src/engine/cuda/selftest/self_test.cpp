@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "engine/cuda/selftest/every_check.h"
-
 namespace starpo::cuda {
 
 void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnCheckResult& on_result) {
