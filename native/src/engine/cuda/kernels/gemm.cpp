@@ -1,10 +1,51 @@
 #include "engine/cuda/kernels/gemm.h"
 
+#include <algorithm>
+
 #include "engine/cuda/portable/bf16.h"
 
 namespace starpo::cuda {
 
 namespace {
+
+constexpr int kStep = 64;  // the longest step along k of any tile
+constexpr int kMostSplit = 16;
+
+// What one H100 multiprocessor does in a nanosecond, and what a block waits for: estimates, good enough to rank the plans.
+constexpr double kBytesPerNanosecond = 45;      // tiles read through the L2 cache, its bandwidth shared by all
+constexpr double kNanosecondsPerStep = 150;     // a barrier, loads from shared memory and products that depend on them
+constexpr double kSplitOverhead = 2000;         // the second kernel
+constexpr double kPartialsPerNanosecond = 500;  // floats written and read again, by the whole GPU
+
+// The narrower a warp's tile, the more its products wait for shared memory.
+double products_per_nanosecond(GemmTile tile) {
+  switch (tile) {
+    case GemmTile::large: return 1500;
+    case GemmTile::medium: return 1000;
+    case GemmTile::narrow: return 650;
+    case GemmTile::small: return 500;
+    case GemmTile::row: return 400;
+  }
+  return 0;
+}
+
+constexpr int kResidentBlocks = 2;  // on one multiprocessor, hiding each other's waits
+
+long ceil_divide(long a, long b) { return (a + b - 1) / b; }
+
+double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiprocessors) {
+  const TileSize size = tile_size(plan.tile);
+  const long length = plan.split == 1 ? k : split_length(k, plan.split);
+  const long blocks = ceil_divide(m, size.m) * ceil_divide(n, size.n) * ceil_divide(k, length);
+  const double bytes = 2.0 * (size.m + size.n) * static_cast<double>(length);
+  const double products = static_cast<double>(size.m) * size.n * static_cast<double>(length);
+  const double busy = std::max(bytes / kBytesPerNanosecond, products / products_per_nanosecond(plan.tile));
+  const double waiting = kNanosecondsPerStep * static_cast<double>(ceil_divide(length, kStep));
+  const double time = std::max(busy * static_cast<double>(ceil_divide(blocks, multiprocessors)),
+                               waiting * static_cast<double>(ceil_divide(blocks, static_cast<long>(kResidentBlocks) * multiprocessors)));
+  if (plan.split == 1) return time;
+  return time + kSplitOverhead + static_cast<double>(m) * n * plan.split / kPartialsPerNanosecond;
+}
 
 template <typename T, typename Out>
 void planned(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
@@ -13,6 +54,39 @@ void planned(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, const 
 }
 
 }  // namespace
+
+TileSize tile_size(GemmTile tile) {
+  switch (tile) {
+    case GemmTile::large: return {128, 128};
+    case GemmTile::medium: return {64, 64};
+    case GemmTile::narrow: return {64, 32};
+    case GemmTile::small: return {32, 32};
+    case GemmTile::row: return {16, 64};
+  }
+  return {};
+}
+
+bool has_tile(GemmLayout layout, GemmTile tile) { return layout == GemmLayout::nt || tile == GemmTile::large || tile == GemmTile::medium; }
+
+int split_length(int k, int split) { return static_cast<int>(ceil_divide(ceil_divide(k, split), kStep)) * kStep; }
+
+GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors) {
+  const std::size_t elements = static_cast<std::size_t>(m) * static_cast<std::size_t>(n + n % 2);
+  const int most = exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMostSplit));
+  GemmPlan best{GemmTile::medium};
+  double least = estimated_time(best, m, n, k, multiprocessors);
+  for (const GemmTile tile : kGemmTiles) {
+    if (!has_tile(layout, tile)) continue;
+    for (int split = 1; split <= most; ++split) {
+      // Lengths are rounded up, so that fewer blocks may do than were asked for: that plan has been looked at.
+      if (split > 1 && ceil_divide(k, split_length(k, split)) != split) continue;
+      const GemmPlan plan{tile, split};
+      const double time = estimated_time(plan, m, n, k, multiprocessors);
+      if (time < least) best = plan, least = time;
+    }
+  }
+  return best;
+}
 
 template <typename T, typename Out>
 void gemm_nt(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
