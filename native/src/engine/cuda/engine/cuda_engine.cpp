@@ -1,16 +1,54 @@
-#include "engine/cuda/engine/cuda_engine.h"
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "engine/cuda/engine/device_weights.h"
 #include "engine/cuda/engine/generator.h"
+#include "engine/cuda/engine/layer.h"
 #include "engine/cuda/engine/make_engine.h"
 #include "engine/cuda/engine/memory_plan.h"
 #include "engine/cuda/engine/training_pass.h"
+#include "engine/cuda/kernels/rope.h"
+#include "engine/cuda/runtime/devices.h"
+#include "engine/engine.h"
 #include "engine/rotary_table.h"
 
 namespace starpo::cuda {
 namespace {
+
+// One GPU: a stream in whose order everything happens, and the memory that rollout and update take in turn. T: Bf16 or float.
+template <class T>
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(const Device&, Exactness);
+
+  std::string device() const override { return "cuda:" + std::to_string(device_.index); }
+  std::string device_name() const override { return device_.name; }
+  std::string instructions() const override;
+  int suitable_pass_tokens(const EngineNeeds&) const override;
+  MemoryPlan reserve(const EngineNeeds&) override;
+  bool takes_memory_ahead() const override { return true; }
+  std::optional<std::string> warning() const override;
+  std::optional<std::string> product_choice() const override { return matmul_->choice(); }
+  std::optional<std::int64_t> memory_in_use() const override;
+  std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
+
+  // What its networks share.
+  Stream& stream() { return stream_; }
+  std::byte* arena() { return arena_.data(); }
+  RotaryTables rotary() const { return {cosines_.data(), sines_.data()}; }
+  Products<T> products() { return {stream_, *matmul_, exact()}; }
+  bool exact() const { return exactness_ == Exactness::exact; }
+  const EngineNeeds& needs() const { return needs_; }
+
+ private:
+  Device device_;
+  Exactness exactness_;
+  Stream stream_;
+  EngineNeeds needs_;
+  DeviceBuffer<std::byte> arena_;
+  DeviceBuffer<float> workspace_, cosines_, sines_;
+  std::unique_ptr<Matmul> matmul_;
+};
 
 template <class T>
 class CudaNetwork final : public Network {
@@ -58,8 +96,6 @@ void check_shape(const ModelConfig& model) {
   for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size}, {"intermediate_size", model.intermediate_size}, {"vocab_size", model.vocab_size}})
     if (size % 8 != 0) refuse(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
 }
-
-}  // namespace
 
 template <class T>
 CudaEngine<T>::CudaEngine(const Device& device, Exactness exactness) : device_(device), exactness_(exactness), stream_(device.index) {}
@@ -121,12 +157,11 @@ std::unique_ptr<Network> CudaEngine<T>::make_network(const ModelConfig& config, 
   return std::make_unique<CudaNetwork<T>>(*this, config, head, use);
 }
 
+}  // namespace
+
 std::unique_ptr<Engine> make_engine(const Device& device, const EngineSettings& settings) {
   if (settings.precision == Precision::bf16) return std::make_unique<CudaEngine<Bf16>>(device, settings.exactness);
   return std::make_unique<CudaEngine<float>>(device, settings.exactness);
 }
-
-template class CudaEngine<Bf16>;
-template class CudaEngine<float>;
 
 }  // namespace starpo::cuda

@@ -1,9 +1,7 @@
-#include "engine/batch_loss.h"
+#include "engine/network_pass.h"
 
 #include <algorithm>
 #include <stdexcept>
-
-#include "algorithm/objectives.h"
 
 namespace starpo {
 namespace {
