@@ -1,6 +1,6 @@
 import type { RunConfig } from './schema.ts';
 
-/** Policy's learning rate in an iteration as the trainer has it after warm-up (native/src/train/update/learning_rate.h). */
+/** Policy's learning rate in an iteration as the trainer has it after warm-up (native/src/train/update/optimizer_step.cpp). */
 export function learningRate({ optimizer, iterations }: RunConfig, iteration: number): number {
   const progress = Math.min(1, (iteration - 1) / iterations);
   if (optimizer.schedule === 'linear') return optimizer.learning_rate * (1 - progress);

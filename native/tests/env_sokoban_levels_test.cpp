@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "env/sokoban/dead_end.h"
 #include "env/sokoban/generator.h"
+#include "env/sokoban/level.h"
 #include "env/sokoban/sokoban.h"
 #include "error_code.h"
 #include "sokoban_fixtures.h"

@@ -9,7 +9,6 @@
 #include "tiny_run.h"
 #include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/mutual_information.h"
-#include "train/diagnostics/probe.h"
 #include "train/diagnostics/spread_gradients.h"
 #include "train/run/levels.h"
 

@@ -7,7 +7,7 @@
 #include "journal/metric_names.h"
 #include "tiny_policy.h"
 #include "train/run/levels.h"
-#include "train/update/learning_rate.h"
+#include "train/update/optimizer_step.h"
 #include "train/warm_start/warm_start.h"
 
 using namespace starpo;

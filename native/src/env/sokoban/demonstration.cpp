@@ -2,7 +2,7 @@
 #include <span>
 #include <unordered_set>
 
-#include "env/sokoban/dead_end.h"
+#include "env/sokoban/level.h"
 #include "env/sokoban/sokoban.h"
 
 namespace starpo {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "env/action_name.h"
-#include "env/sokoban/dead_end.h"
 #include "env/sokoban/generator.h"
+#include "env/sokoban/level.h"
 #include "fields/field_visitor.h"
 
 namespace starpo {

@@ -5,9 +5,11 @@
 
 #include "algorithm/objectives.h"
 #include "journal/metric_names.h"
+#include "rollout/rollout.h"
 #include "train/diagnostics/average.h"
 #include "train/diagnostics/mutual_information.h"
 #include "train/diagnostics/spread_gradients.h"
+#include "train/run/levels.h"
 
 namespace starpo {
 namespace {
@@ -42,6 +44,19 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
 bool is_diagnosed(const RunConfig& config, int iteration) { return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0; }
 
 int diagnosed_samples(const RunConfig& config) { return std::min(config.diagnostics.samples, std::max(most_prompts, config.rollout.groups * config.rollout.group_size / 8)); }
+
+std::vector<Episode> play_probe(const RunConfig& config, const Playground& playground, Generator& generator, int iteration, std::function<void(int finished)> progress) {
+  std::vector<EnvironmentConfig> environments = config.environments;
+  std::vector<EpisodeRules> rules;
+  for (std::size_t e = 0; e < environments.size(); ++e) {
+    const EpisodeRules& own = playground.rules[e];
+    environments[e].max_turns = 1;
+    rules.push_back({environments[e], own.rollout, own.reward, own.tokenizer, own.chat});
+  }
+  const auto specs = probe_episodes(config, most_prompts, std::max(1, diagnosed_samples(config) / most_prompts));
+  RolloutRequest request{specs, rules, playground.prototypes, training_sampling(config.rollout), {config.seed, RandomStream::probe_sampling}, static_cast<std::uint32_t>(iteration), std::move(progress)};
+  return run_rollout(generator, request);
+}
 
 void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);

@@ -14,7 +14,6 @@
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/diagnostics/diagnostics.h"
-#include "train/diagnostics/probe.h"
 #include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
 #include "train/replica/dry_step.h"

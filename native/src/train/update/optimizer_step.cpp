@@ -1,10 +1,11 @@
 #include "train/update/optimizer_step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "base/error.h"
-#include "train/update/learning_rate.h"
+#include "base/reproducible_math.h"
 
 namespace starpo {
 namespace {
@@ -12,6 +13,17 @@ namespace {
 AdamWSettings settings(const OptimizerConfig& config, double learning_rate, double gradient_clip) {
   return {static_cast<float>(learning_rate), static_cast<float>(config.beta1),        static_cast<float>(config.beta2),
           static_cast<float>(config.epsilon), static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
+}
+
+// A learning rate as one optimiser step has it: linear warm-up over steps (the first has 1 / (warmup + 1) of it), times the schedule's factor of the iteration.
+double scheduled_rate(double rate, const RunConfig& config, int iteration, std::int64_t steps_done) {
+  const OptimizerConfig& optimizer = config.optimizer;
+  const double warmup = std::min(1.0, static_cast<double>(steps_done + 1) / (optimizer.warmup + 1));
+  const double progress = static_cast<double>(iteration - 1) / config.iterations;
+  double factor = 1;
+  if (optimizer.schedule == LearningRateSchedule::linear) factor = 1 - progress;
+  if (optimizer.schedule == LearningRateSchedule::cosine) factor = 0.5 * (1 + reproducible_cos(3.14159265358979323846 * progress));
+  return rate * warmup * factor;
 }
 
 // One step, which must leave finite weights. whose: "" or "the critic's ", section: the configuration's that holds its learning rate.
@@ -27,6 +39,10 @@ double step(Trainable& trained, const AdamWSettings& settings, const std::string
 }
 
 }  // namespace
+
+double learning_rate(const RunConfig& config, int iteration, std::int64_t steps_done) {
+  return scheduled_rate(config.optimizer.learning_rate, config, iteration, steps_done);
+}
 
 double optimizer_step(const RunConfig& config, Trainable& policy, int iteration) {
   const double rate = learning_rate(config, iteration, policy.steps());

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/reproducible_math.h"
 #include "journal/metric_names.h"
-#include "train/update/learning_rate.h"
 #include "train/update/optimizer_step.h"
 
 namespace starpo {

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "journal/metric_names.h"
 #include "train/run/levels.h"
-#include "train/update/learning_rate.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/sequence.h"
 
