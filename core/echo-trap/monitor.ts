@@ -12,7 +12,7 @@ import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.t
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
 import { countsOf, riskOf, uneasy } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
-import { broken, type Point, Track, type TrackPoint } from './track.ts';
+import { broken, evaluated, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
 
 /** An alert as it is raised; its id follows from what it says and when, so that the same one found again is known. */
@@ -48,7 +48,9 @@ interface Verdict {
 
 /** Whether a metric says how the policy plays, or how long its steps were; others are of its updates, which a fork does by its own settings and with a new optimiser. */
 const isInherited = (name: string) =>
-  name !== broken && (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
+  name !== broken &&
+  name !== evaluated &&
+  (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
 
 /** Iterations between copies of what is running, from which a changed past is judged again. */
 const copyEvery = 64;
@@ -92,13 +94,16 @@ export class Monitor {
   normalAt(iteration: number): TrackPoint[] {
     const last = this.own.findLast((each) => each.played && each.iteration <= iteration);
     if (last && !last.clear) return [];
-    return this.track
+    const points = this.track
       .points()
       .filter((point) => point.iteration <= iteration)
       .map(({ values, ...point }) => ({
         ...point,
         values: Object.fromEntries(Object.entries(values).filter(([name]) => isInherited(name))),
       }));
+    const first = this.track.firstEvaluation(this.facts.isTrained);
+    if (points[0] && !Number.isNaN(first)) points[0].values[evaluated] = first;
+    return points;
   }
 
   /** Takes one more point, or one again; gives the alerts that are new. */

@@ -53,7 +53,7 @@ export type Watched = (typeof watched)[number];
 const played = watched.filter((name) => name.startsWith('rollout/'));
 
 /** Beside the watched ones: mean success of the evaluation sets, and 1 where a metric wasn't finite. */
-const evaluated = 'evaluation';
+export const evaluated = 'evaluation';
 export const broken = 'broken';
 type Column = Watched | typeof evaluated | typeof broken;
 const columns: readonly Column[] = [...watched, evaluated, broken];

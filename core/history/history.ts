@@ -1,7 +1,6 @@
 import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { usableCalibration } from '../echo-trap/calibration.ts';
-import type { TrackPoint } from '../echo-trap/track.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
 import { judgeAnew } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
@@ -82,8 +81,8 @@ export class History implements HistoryWriter {
     return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
   }
 
-  async normalAt(runId: string, iteration: number): Promise<TrackPoint[]> {
-    return this.writer ? this.writer.normalAt(runId, iteration) : [];
+  async normalAt(runId: string, iteration: number): Promise<string | null> {
+    return this.writer ? this.writer.normalAt(runId, iteration) : null;
   }
 
   async indexEpisodes(): Promise<boolean> {

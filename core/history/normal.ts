@@ -13,9 +13,11 @@ const normal = z.looseObject({
   points: z.array(z.looseObject({ iteration: z.number().int(), values: z.record(z.string(), z.number()) })),
 });
 
-/** What a fork is measured by, for its folder (docs/formats/echo-trap.md). */
-export const normalText = (from: { run: string; iteration: number }, points: readonly TrackPoint[]): string =>
-  `${JSON.stringify({ version, from, points })}\n`;
+/** What a fork is measured by, for its folder (docs/formats/echo-trap.md); null where that is nothing. */
+export const normalText = (
+  from: { run: string; iteration: number },
+  points: readonly TrackPoint[],
+): string | null => (points.length > 0 ? `${JSON.stringify({ version, from, points })}\n` : null);
 
 /** None where there is no such file, or none that can be used: then the run is judged by itself. */
 export function readNormal(home: string, runId: string): TrackPoint[] {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
-import type { TrackPoint } from '../echo-trap/track.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { takeAnnotations } from './annotations.ts';
 import { openWriter } from './database.ts';
 import { Judge } from './echo-trap.ts';
 import { indexNextRollout } from './episode-text.ts';
 import { ingestBatch } from './ingest.ts';
+import { normalText } from './normal.ts';
 import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
 import { type Survey, Surveyor } from './survey.ts';
@@ -35,8 +35,8 @@ export interface HistoryWriter {
   takeAnnotations(runId: string): Promise<boolean>;
   /** What the Echo Trap's monitor says of a run as far as it is taken in; null where there is nothing to judge. */
   trap(runId: string): Promise<EchoTrap | null>;
-  /** What a fork of a run from an iteration on is measured by, as far as the run is taken in; see Monitor. */
-  normalAt(runId: string, iteration: number): Promise<TrackPoint[]>;
+  /** What a fork of a run from an iteration on is measured by, as far as the run is taken in: the text of its normal.json, or null where it has none. */
+  normalAt(runId: string, iteration: number): Promise<string | null>;
   /** Reads one file of episodes for the search; gives whether there was one to be read. */
   indexEpisodes(): Promise<boolean>;
   /** Throws what `signal` was aborted with. */
@@ -67,7 +67,8 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
     },
     takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
     trap: async (runId) => judge.view(runId),
-    normalAt: async (runId, iteration) => judge.normalAt(runId, iteration),
+    normalAt: async (runId, iteration) =>
+      normalText({ run: runId, iteration }, judge.normalAt(runId, iteration)),
     indexEpisodes: async () => indexNextRollout(database, home),
     rebuild: (options) => rebuildHistory(database, home, judge, options),
     close: async () => void database.close(),

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
-import { normalText } from '../history/normal.ts';
 import { refuseImported } from '../imports/imported.ts';
 import { findPublishedModel } from '../models/find.ts';
 import { publishedModel } from '../models/published.ts';
@@ -152,15 +152,19 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
 }
 
 /** The directory appears under its name by one rename, whole. */
-function writeRun(home: string, config: RunConfig, runId: string, inheritance: Inheritance | null): string {
+async function writeRun(
+  home: string,
+  config: RunConfig,
+  runId: string,
+  inheritance: Inheritance | null,
+): Promise<string> {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   mkdirSync(partial, { recursive: true });
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
-    const { normal = [], rollbacks = 0 } = inheritance ?? {};
-    const { run, checkpoint: iteration } = config.start;
-    if (normal.length > 0)
-      writeFileSync(join(partial, runFiles.normal), normalText({ run, iteration }, normal), { flush: true });
+    const { normal = null, rollbacks = 0 } = inheritance ?? {};
+    // Of a long run it has megabytes.
+    if (normal !== null) await writeFile(join(partial, runFiles.normal), normal, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });
     renameSync(partial, runFolder(home, runId));
   } catch (error) {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TrackPoint } from '../echo-trap/track.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { configOf } from '../history/normal.ts';
@@ -10,8 +9,8 @@ import { runFolder } from '../run-directory/names.ts';
 
 /** What a fork takes over from the run that it goes on from, beside settings and weights. It is written into the fork's folder when that is made: the other run may change or go. */
 export interface Inheritance {
-  /** By what the fork's monitor measures; none where it is judged by itself. */
-  normal: TrackPoint[];
+  /** By what the fork's monitor measures, as its file; null where it is judged by itself. */
+  normal: string | null;
   /** How many roll-backs by policy led to it. */
   rollbacks: number;
 }
@@ -33,7 +32,7 @@ export async function inheritanceOf(
   await supervisor.refresh(run);
   const playsAlike = isDeepStrictEqual(playedBy(configOf(home, run)), playedBy(config));
   return {
-    normal: playsAlike ? await history.normalAt(run, checkpoint) : [],
+    normal: playsAlike ? await history.normalAt(run, checkpoint) : null,
     rollbacks: rollbacksBefore(database, run, (id) => runFolder(home, id)),
   };
 }

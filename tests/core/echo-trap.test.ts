@@ -284,6 +284,17 @@ describe('properties of the detectors', () => {
       expect(monitor.view()).toEqual(monitorOf([start!, ...rest], mixed).view());
       expect(monitor.alerts).toEqual([]);
     }
+    // Nor where only one of the two is trained on, and so for a fork.
+    const alone = structuredClone(mixed);
+    alone.environments[1]!.share = 0;
+    const low = constant({ [lake!]: 0.1, [bandit!]: 0.98 }).map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: iteration === 0 ? metrics : { ...metrics, 'rollout/success_rate': 0.12 },
+    })) as Point[];
+    const parent = monitorOf(low, alone);
+    const fork = new Monitor(alone, undefined, parent.normalAt(80));
+    fork.takeAll(low.filter(({ iteration }) => iteration > 80));
+    expect([...parent.alerts, ...fork.alerts]).toEqual([]);
     // An environment that isn't trained on is played far better from the start; of another program's run nobody knows which are.
     const elsewhere = constant({ 'evaluation/elsewhere/success_rate': 0.98 });
     const imported = { task: 'imported', environments: [{ label: 'elsewhere', type: 'imported' }] };

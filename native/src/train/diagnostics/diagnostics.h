@@ -16,7 +16,7 @@ namespace starpo {
 // Whether this iteration is one of every diagnostics.every.
 bool is_diagnosed(const RunConfig&, int iteration);
 
-// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes (small iterations have less time to give away), but 8: fewer can't be compared.
+// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes (small iterations have less time to give away), or 8 where that is more: fewer can't be compared.
 int diagnosed_samples(const RunConfig&);
 
 // What the policy thinks first on a set of levels that is the same in every iteration, so that a change of what thoughts depend on isn't one of levels: diagnosed_samples episodes of one turn,
