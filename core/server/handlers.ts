@@ -298,7 +298,14 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
 }
 
 /** What this machine has; a trainer that can't be used is a fact, not a failure. */
-export async function systemInfo({ version, home, trainer, history }: Core): Promise<SystemInfo> {
+export async function systemInfo({
+  version,
+  home,
+  trainer,
+  history,
+}: Pick<Core, 'version' | 'home' | 'trainer'> & {
+  history: Pick<Core['history'], 'readOnly'>;
+}): Promise<SystemInfo> {
   const readOnly = history.readOnly?.toApiError() ?? null;
   const info = { version, dataFolder: home, cores: cpus().length, readOnly };
   try {

@@ -16,9 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const say = (state: object) => writeFileSync(join(folder, 'building.json'), JSON.stringify(state));
 const info = () =>
-  systemInfo({ version: '1', home: folder, trainer: new Trainer([path]) } as Parameters<
-    typeof systemInfo
-  >[0]);
+  systemInfo({ version: '1', home: folder, trainer: new Trainer([path]), history: { readOnly: null } });
 
 function putTrainer() {
   const devices = {
