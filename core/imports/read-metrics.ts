@@ -102,9 +102,12 @@ interface ReadStep {
 
 const isMeasured = ({ metrics }: Pick<ReadStep, 'metrics'>) => Object.keys(metrics).length > 0;
 
+/** Exports end with rows of their own, as of a last evaluation, which have NaN for all that an update would say. */
+const fewestAway = 3;
+
 /**
  * The step from which a metric that follows from the weights is NaN or infinite up to the run's end, or null. Exports also write NaN where a metric wasn't logged: what stays away
- * no longer than it did before is only that.
+ * no longer than it did before, or only for a last step or two, is only that.
  */
 function brokenFrom(steps: readonly ReadStep[], name: string): number | null {
   if (!followsFromWeights.test(name)) return null;
@@ -119,7 +122,7 @@ function brokenFrom(steps: readonly ReadStep[], name: string): number | null {
       [away, wasFinite, from] = [0, true, null];
     }
   }
-  return wasFinite && away > longest ? from : null;
+  return wasFinite && away >= fewestAway && away > longest ? from : null;
 }
 
 /** Each column's metric, null where it is of another run or a companion (`__MIN`, `__MAX`): W&B's exports say `run - metric`. */

@@ -284,12 +284,17 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       gradient: step === 60 ? 'inf' : 0.5,
       critic: 1,
     }));
-    for (const text of [sparse, passed]) {
+    // Rows of a last evaluation, as pandas writes them; with a third the gradient is broken.
+    const ended = table(columns, () => ({ gradient: 0.5, reward: 0.5, critic: 1 }), 50);
+    const evaluated = `${ended}\n51,NaN,0.5,NaN`;
+    const twice = `${evaluated}\n52,NaN,0.5,NaN`;
+    for (const text of [sparse, passed, evaluated, twice]) {
       const { trap, alerts, remarks } = await judged('verl', text);
       expect(trap).toMatchObject({ state: 'healthy' });
       expect(alerts).toEqual([]);
       expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity passed over\.$/)]);
     }
+    expect((await judged('verl', `${twice}\n53,NaN,0.5,NaN`)).trap).toMatchObject({ since: 51 });
   });
 
   test('say nothing of thoughts that nobody measured', async () => {
