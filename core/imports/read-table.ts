@@ -113,13 +113,16 @@ function delimiterOf(header: string): string {
   return [',', ';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
-/** Rows as wide as the header, without the empty column that a delimiter at a line's end makes. A log may have been copied in the middle of its last line. */
+/**
+ * Rows as wide as the header's last name: what stands below a header's empty end is of no metric, and no cell may stand beyond it but the empty one that a delimiter at a line's end
+ * makes. A log may have been copied in the middle of its last line.
+ */
 function fitting(path: string, header: readonly string[], rows: string[][]): Table {
   const width = header.findLastIndex((name) => name.trim() !== '') + 1;
   const whole = rows.filter((row, index) => {
     if (row.length < width && index === rows.length - 1) return false;
-    if (row.length < width || row.slice(width).some((cell) => cell.trim() !== ''))
-      throw malformed(path, `row ${index + 1} has ${row.length} columns, and the header ${width}.`);
+    if (row.length < width || row.slice(header.length).some((cell) => cell.trim() !== ''))
+      throw malformed(path, `row ${index + 1} has ${row.length} columns, and the header ${header.length}.`);
     return true;
   });
   const remarks = whole.length < rows.length ? [lastRowCut] : [];

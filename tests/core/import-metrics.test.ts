@@ -377,6 +377,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     ['a comma at the end of each row but the header', (text) => text.replaceAll(/(?<=\n.*)\n/g, ',\n')],
     ['a comma at the end of one row', (text) => text.replace('\n75,', ',\n75,')],
     ['a comma at the end of the header', (text) => text.replace('\n', ',\n')],
+    ['a last column without a name', (text) => text.replaceAll(/\n/g, ',7\n').replace(',7\n', ',\n')],
     ['a line that names the delimiter', (text) => `sep=;\r\n${text.replaceAll(',', ';')}`],
     [
       'lines of comment',
