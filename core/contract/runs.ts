@@ -43,6 +43,8 @@ export const tagText = z
     'must be 1 to 40 letters, digits, spaces or . _ : / + -',
   );
 export const noteText = z.string().max(10_000);
+/** What was written of a run already, by a newer version as well, is read up to this length: lists of runs carry it. */
+export const keptText = z.string().max(65_536);
 /** What a person calls a run; empty: by its own name. */
 export const runName = z.string().regex(/^\P{Cc}{0,80}$/u, 'must be at most 80 characters, on one line');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { reactionAction, reactionState, reactor, trapReaction } from '../contract/echo-trap.ts';
 import { humanSuccess } from '../contract/play.ts';
-import { alertEvidence, apiError } from '../contract/runs.ts';
+import { alertEvidence, keptText } from '../contract/runs.ts';
 import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
@@ -13,9 +13,13 @@ import { parseLine } from './parse-line.ts';
 
 const alertId = z.string().min(1).max(64);
 
+/** Of lists and of words by other names, for which {@link keptText} can't stand. */
+const kept = <T extends z.ZodType>(part: T) =>
+  part.refine((value) => keptText.safeParse(JSON.stringify(value)).success, 'is too long');
+
 const { shape } = alertEvidence;
 /** What can't be read of a part is left out. */
-const lenient = <T extends z.ZodType>(part: T) => part.nullish().catch(undefined);
+const lenient = <T extends z.ZodType>(part: T) => kept(part).nullish().catch(undefined);
 const evidence = {
   level: lenient(shape.level),
   series: lenient(shape.series),
@@ -30,33 +34,42 @@ const raised = z.looseObject({
   alert: alertId,
   state: z.literal('raised'),
   kind: z.string().max(64),
-  severity: z.string(),
+  severity: keptText,
   iteration: z.number().int().min(0),
-  message: z.string(),
+  message: keptText,
   ...evidence,
 });
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
 
 const { id: reactionId, time: _, changedAt: __, ...rest } = trapReaction.shape;
-const reaction = { ...rest, by: reactor, action: reactionAction, state: reactionState };
+const reaction = {
+  ...rest,
+  by: reactor,
+  action: reactionAction,
+  state: reactionState,
+  alert: keptText.nullable(),
+  fork: keptText.nullable(),
+  changes: kept(rest.changes),
+  message: keptText,
+};
 
 const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 
 /** Names are shown on one line. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ');
 
-/** What may be written is narrower (`runs.annotate`): a newer version may allow longer texts, and what is there is read. */
+/** What may be written is narrower (`runs.annotate`): a newer version may allow longer texts, and what is there is read, up to where it is no text of a person any more. */
 const bodies = {
-  tag: z.looseObject({ tag: z.string().min(1), present: z.boolean() }),
-  note: z.looseObject({ text: z.string() }),
+  tag: z.looseObject({ tag: keptText.min(1), present: z.boolean() }),
+  note: z.looseObject({ text: keptText }),
   star: z.looseObject({ on: z.boolean() }),
   archive: z.looseObject({ on: z.boolean() }),
-  name: z.looseObject({ name: z.string().transform(oneLine) }),
+  name: z.looseObject({ name: keptText.transform(oneLine) }),
   cleaned: z.looseObject({ splits: z.array(z.string().max(64)), seq: z.number().int() }),
   alert: z.discriminatedUnion('state', [raised, answered, snoozed]),
-  start_failed: z.looseObject(apiError.shape),
-  human_success: z.looseObject(humanSuccess.shape),
+  start_failed: z.looseObject({ code: keptText, message: keptText, hint: keptText }),
+  human_success: z.looseObject({ ...humanSuccess.shape, environment: keptText }),
   rollbacks: z.looseObject({ count: z.number().int().min(0) }),
   reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
 };

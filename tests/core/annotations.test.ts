@@ -258,6 +258,60 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
   });
 
+  test('with texts that nobody wrote by hand are damage, whatever says them', async () => {
+    const most = 'x'.repeat(65_536);
+    const more = `${most}x`;
+    const line = (type: string, rest: object) =>
+      `${JSON.stringify({ v: 1, id: 'a', time: Date.now(), type, ...rest })}\n`;
+    const alert = { alert: 'a', state: 'raised', kind: 'fever', severity: 'warning', iteration: 1 };
+    const reaction = {
+      ...{ reaction: 'r', alert: null, by: 'person', action: 'rollback', state: 'done', checkpoint: 1 },
+      ...{ fork: 'two', changes: [], message: '' },
+    };
+    const problem = { code: 'disk_full', message: '', hint: '' };
+    const tooLong = [
+      line('note', { text: more }),
+      line('name', { name: more }),
+      line('tag', { tag: more, present: true }),
+      line('alert', { ...alert, message: more }),
+      line('alert', { ...alert, severity: more, message: '' }),
+      line('start_failed', { ...problem, hint: more }),
+      line('human_success', { environment: more, levels: 10, successes: 5 }),
+      line('reaction', { ...reaction, message: more }),
+      line('reaction', { ...reaction, fork: more }),
+      line('reaction', { ...reaction, changes: [{ path: 'optimizer.name', value: more }] }),
+    ];
+    const longest = [
+      line('note', { text: most }),
+      line('tag', { tag: most, present: true }),
+      // Of what an alert rests on, that is left out alone.
+      line('alert', { ...alert, message: '', series: 'rollout/entropy', level: more, advice: [more] }),
+      // What this version doesn't know is none of its business.
+      line('weather', { text: more }),
+    ];
+    appendFileSync(file(), [...longest, ...tooLong].join(''));
+    await core.supervisor.lookAtAnnotations('one');
+    expect(core.runs.get('one').marks).toMatchObject({ note: most, name: '', tags: [most] });
+    expect(core.annotations.alerts('one')).toMatchObject([
+      { message: '', series: 'rollout/entropy', level: null, advice: [] },
+    ]);
+    const handlers = createHandlers(core);
+    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(`${tooLong.length} lines`);
+    const { left, right } = channelPair();
+    serveChannel(core, right);
+    const client = createClient(left);
+    const change = { runId: 'one', note: 'short', noteWas: most, removeTags: [most] };
+    expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
+    for (const refused of [
+      { removeTags: [more] },
+      { note: 'n', noteWas: more },
+      { note: 'n'.repeat(10_001) },
+    ])
+      await expect(client.call('runs.annotate', { runId: 'one', ...refused })).rejects.toMatchObject({
+        code: 'input_invalid',
+      });
+  });
+
   test('of an alert with words that this version does not know are let through as they are', async () => {
     const line = (alert: string, more: object) =>
       JSON.stringify({
