@@ -104,9 +104,11 @@ export function leftOutInWords({ leftOut, passedOver }: LabelledRuns): string {
   ].join(' ');
 }
 
+/** A name with a dot in front is a run that is just being made, or the rest of one. */
 export function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder)
+      .filter((name) => !name.startsWith('.'))
       .filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory())
       .sort();
   } catch {
