@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fittedFile, readCalibration } from '../../core/echo-trap/calibration.ts';
+import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
@@ -383,6 +383,14 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     setStart(put('held-out/d', 'healthy', { seed: 4 }), { model: '/models/Qwen2.5-0.5B' });
     expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
     expect(readCalibration(world.home).about.models).toEqual(['starter on frozen-lake']);
+    // An environment that only a fork was trained on: with the one model that there is.
+    const elsewhere = put('tuning/e', 'healthy', { seed: 5, preset: 'starter-sokoban-grpo' });
+    setStart(elsewhere, { model: '/runs/a/checkpoints/000060', run: 'a', checkpoint: 60 });
+    expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
+    expect(readCalibration(world.home).about.models).toEqual([
+      'starter on frozen-lake',
+      'starter on sokoban',
+    ]);
     setStart(other, { model: '/models/Qwen2.5-0.5B' });
     expect(await run(folder)).toMatchObject({ status: 0, errors: '' });
     for (const option of ['--fit', '--cross-validate']) {
@@ -391,8 +399,40 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     }
     expect(readCalibration(world.home).about.models).toEqual([
       'Qwen2.5-0.5B on frozen-lake',
+      'a model on sokoban',
       'starter on frozen-lake',
     ]);
+  });
+
+  test('says when runs that were judged before are judged by what was fitted, which is so', async () => {
+    put('fell', 'template');
+    put('held', 'healthy');
+    const judged = join(world.home, 'runs/fell');
+    cpSync(join(folder, 'fell'), judged, { recursive: true });
+    // Up to the onset: a run that has fallen is told by its success alone.
+    const lines = readFileSync(join(judged, 'events.jsonl'), 'utf8').split('\n').slice(0, 140);
+    writeFileSync(join(judged, 'events.jsonl'), `${lines.join('\n')}\n`);
+    const running = await world.core();
+    const first = running.runs.get('fell').trap;
+    const alerts = running.annotations.alerts('fell');
+    expect(first?.state).toBe('warning');
+    expect(alerts.length).toBeGreaterThan(0);
+    const { output } = await run(folder, '--fit');
+    expect(output).toMatch(/running keeps those that it began with until it is started again\./);
+    expect(output).toMatch(/until `starpo history rebuild` judges them anew, after such a start/);
+    // So that it shows by which they are judged.
+    const { about } = readCalibration(world.home);
+    const blunt = structuredClone(shippedThresholds);
+    for (const name in blunt.points) blunt.points[name as keyof typeof blunt.points] = 0;
+    writeCalibration(world.home, { about, thresholds: blunt });
+    await running.supervisor.rebuild();
+    expect(running.runs.get('fell').trap).toEqual(first);
+    await world.end();
+    const restarted = await world.core();
+    expect(restarted.runs.get('fell').trap).toEqual(first);
+    await restarted.supervisor.rebuild();
+    expect(restarted.runs.get('fell').trap).not.toEqual(first);
+    expect(restarted.annotations.alerts('fell')).toEqual(expect.arrayContaining(alerts));
   });
 
   test('fits thresholds to labelled runs, and keeps them where monitors read them', async () => {

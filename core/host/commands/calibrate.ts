@@ -83,7 +83,9 @@ export function calibrate(folder: string = ownRuns, options: CalibrateOptions): 
     );
   print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
-    print(`The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on.`);
+    print(
+      `The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on. An app or \`starpo serve\` that is running keeps those that it began with until it is started again.\nWhat \`starpo runs\` and \`starpo alerts\` say of runs that were judged before stays until \`starpo history rebuild\` judges them anew, after such a start; it takes back no alert.`,
+    );
 }
 
 /** `all`: of a folder without parts, which can be fitted to as those for tuning are. */
@@ -136,12 +138,7 @@ function unread(parts: Parts) {
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
   const thresholds = fitPoints(runs, withStepsOf(runs, shippedThresholds));
-  const named = runs.some(({ config }) => modelOf(config))
-    ? runs.filter(({ config }) => modelOf(config))
-    : runs;
-  const models = [
-    ...new Set(named.map(({ config, environment }) => `${modelOf(config) ?? 'a model'} on ${environment}`)),
-  ].sort();
+  const models = modelsOf(runs);
   return {
     thresholds,
     about: {
@@ -151,6 +148,18 @@ function fitted(runs: readonly LabelledRun[]): Calibration {
       note: 'Fitted to your own labelled runs; other models and environments may need others.',
     },
   };
+}
+
+/** With the environments that they were trained on. A fork's is named with the one model that the others are of; where these are of several, only if none of them is named with it. */
+function modelsOf(runs: readonly LabelledRun[]): string[] {
+  const known = new Set(runs.flatMap(({ config }) => modelOf(config) ?? []));
+  const only = known.size === 1 ? [...known][0]! : null;
+  const all = runs.map(({ config, environment }) => ({ model: modelOf(config) ?? only, environment }));
+  const covered = new Set(all.flatMap(({ model, environment }) => (model === null ? [] : environment)));
+  const named = all.filter(({ model, environment }) => model !== null || !covered.has(environment));
+  return [
+    ...new Set(named.map(({ model, environment }) => `${model ?? 'a model'} on ${environment}`)),
+  ].sort();
 }
 
 /** Throws `labelled_runs_missing` where the runs of one setting are all that collapsed, or all that did not. */
