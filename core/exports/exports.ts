@@ -63,7 +63,7 @@ export class Exports {
   }
 
   /** Throws as `exports.make` does, and then has left nothing. */
-  make(wanted: Wanted): Promise<MadeExport> {
+  async make(wanted: Wanted): Promise<MadeExport> {
     const { tasks } = this.parts;
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
@@ -127,17 +127,17 @@ export class Exports {
     this.timers.set(exportId, timer);
   }
 
+  /** Refuses at once what can't be asked for: only what is found while it is read fails as a task. */
   private writerOf({ of, format, packed = false }: Wanted, target: string) {
+    const { runs, studies, home, resources } = this.parts;
     if ('studyId' in of) {
-      const end = format === 'latex' ? 'tex' : 'md';
-      return {
-        title: of.studyId,
-        runId: null,
-        write: async () =>
-          writeStudyText(target, `${of.studyId}-results.${end}`, await this.studyText(of.studyId, format)),
-      };
+      const { studyId } = of;
+      const { end, textOf } = studyFormat(format);
+      const { name } = studies.summary(studyId);
+      const write = async () =>
+        writeStudyText(target, `${studyId}-results.${end}`, textOf(studyTable(await studies.get(studyId))));
+      return { title: name, runId: null, write };
     }
-    const { runs, home, resources } = this.parts;
     const { runId, checkpoint } = of;
     const { id, name, trap } = runs.get(runId);
     const write = async (control: TaskControl) => {
@@ -148,17 +148,17 @@ export class Exports {
     };
     return { title: name, runId, write };
   }
+}
 
-  private async studyText(studyId: string, format: ExportFormat): Promise<string> {
-    const table = studyTable(await this.parts.studies.get(studyId));
-    if (format === 'markdown') return markdownTable(table);
-    if (format === 'latex') return latexTable(table);
-    throw new Failure(
-      'export_unsuitable',
-      `A study can't be exported as ${titles[format]}.`,
-      'Export it as Markdown or LaTeX, or its runs one by one.',
-    );
-  }
+/** How a study's table becomes text. Throws `export_unsuitable` for a format of runs alone. */
+function studyFormat(format: ExportFormat) {
+  if (format === 'markdown') return { end: 'md', textOf: markdownTable };
+  if (format === 'latex') return { end: 'tex', textOf: latexTable };
+  throw new Failure(
+    'export_unsuitable',
+    `A study can't be exported as ${titles[format]}.`,
+    'Export it as Markdown or LaTeX, or its runs one by one.',
+  );
 }
 
 /** Lets a thread write an export; it ends where the task is given up. */

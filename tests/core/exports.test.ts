@@ -1,9 +1,18 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { createClient } from '../../core/contract/client.ts';
 import type { ExportFormat } from '../../core/contract/contract.ts';
@@ -14,6 +23,7 @@ import { methodsText } from '../../core/exports/methods.ts';
 import { originOf } from '../../core/exports/origin.ts';
 import { latexTable, markdownTable, studyTable } from '../../core/exports/tables.ts';
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
+import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/run-config/presets.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
@@ -213,6 +223,23 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     await given;
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
   });
+
+  test('of a study that is unknown, or in a format that it has not, no task is told of', async () => {
+    const studyId = await core.studies.create({
+      ...{ name: 'Width', base: { preset: 'starter-bandit' }, set: {}, start: false },
+      ...{ points: [{ name: 'narrow', set: {} }], seeds: [1] },
+    });
+    const told: unknown[] = [];
+    const stop = core.notices.on((name, payload) => name === 'task' && told.push(payload));
+    const study = core.exports.make({ of: { studyId }, format: 'csv' });
+    await expect(study).rejects.toMatchObject({ code: 'export_unsuitable' });
+    const unknown = core.exports.make({ of: { studyId: 'no-study' }, format: 'latex' });
+    await expect(unknown).rejects.toMatchObject({ code: 'study_unknown' });
+    expect(told).toEqual([]);
+    expect(await core.exports.text({ of: { studyId }, format: 'markdown' })).toContain('narrow');
+    expect(told[0]).toMatchObject({ kind: 'export', runId: null, title: 'Exporting Width as Markdown' });
+    stop();
+  });
 });
 
 describe('text from outside is text', () => {
@@ -274,6 +301,39 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     expect((await run('export', 'run', '--as', 'methods')).output).toContain('Sokoban');
     expect((await run('export', 'run', '--as', 'parquet')).errors).toContain('--out');
     expect(existsSync(join(world.home, 'exports'))).toBe(false);
+  });
+
+  test('in a terminal, what is printed stands where nothing says any more how far it is', async () => {
+    const home = mkdtempSync(join(world.folder, 'home-'));
+    cpSync(kept, join(home, 'runs', runId), { recursive: true });
+    const screen: string[] = [];
+    const write = (text: string | Uint8Array) => screen.push(Buffer.from(text as string).toString()) > 0;
+    vi.stubEnv('TERM', 'xterm');
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = true;
+    const spies = [process.stdout, process.stderr].map((stream) =>
+      vi.spyOn(stream, 'write').mockImplementation(write),
+    );
+    try {
+      const out = join(world.folder, 'in-a-terminal');
+      await exportRun(runId, { as: 'csv', out, home });
+      await exportRun(runId, { as: 'csv', home });
+      const shown = screen.join('');
+      expect(shown).toContain(`Exporting ${runId}`);
+      const [line, clear] = [`Exporting ${runId}`, '\r\u001b[2K'];
+      expect(
+        shown
+          .split(line)
+          .slice(1)
+          .map((after) => after.startsWith(clear)),
+      ).not.toContain(false);
+      expect(screen).toContain(`${join(out, `${runId}-metrics.csv`)}\n`);
+      expect(screen.at(-1)).toMatch(/^iteration,/);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+      process.stderr.isTTY = isTTY;
+      vi.unstubAllEnvs();
+    }
   });
 
   test('live, events follow a run to its end', async () => {

@@ -29,7 +29,7 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   if (live) return exportLive(named, options);
   if (out === undefined && !texts.includes(format))
     throw usage(`${format} makes several files.`, 'Name a folder for them with --out FOLDER.');
-  await whileWanted(`Exporting ${named}`, (wanted) => {
+  const written = await whileWanted(`Exporting ${named}`, (wanted) => {
     const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
       const runId = 'runId' in of ? of.runId : null;
@@ -37,14 +37,16 @@ export async function exportRun(named: string, options: Options): Promise<void> 
         client.call('exports.make', { of, format }),
       );
       try {
-        if (out === undefined) process.stdout.write(await readFile(join(made.folder, made.files[0]!.name)));
-        else await take(made, resolve(out), wanted.signal);
+        if (out === undefined) return await readFile(join(made.folder, made.files[0]!.name));
+        const paths = await take(made, resolve(out), wanted.signal);
+        return paths.map((path) => `${path}\n`).join('');
       } finally {
         await client.call('exports.forget', { exportId: made.exportId });
       }
     };
     return withClient(home, write, wanted);
   });
+  process.stdout.write(written);
 }
 
 /** A study by its id or whole name, else a run. */
@@ -61,8 +63,8 @@ async function sourceOf(
   return { runId: await resolveRun(client, named), checkpoint };
 }
 
-/** Copies the files into a folder and prints their paths: all of them, or none. Throws `export_exists` before anything is replaced. */
-async function take({ folder, files }: MadeExport, out: string, signal: AbortSignal): Promise<void> {
+/** Copies the files into a folder, all of them or none, and gives their paths there. Throws `export_exists` before anything is replaced. */
+async function take({ folder, files }: MadeExport, out: string, signal: AbortSignal): Promise<string[]> {
   const present = files.find(({ name }) => existsSync(join(out, name)));
   if (present)
     throw new Failure(
@@ -82,7 +84,7 @@ async function take({ folder, files }: MadeExport, out: string, signal: AbortSig
     for (const path of paths) await rm(path, { force: true });
     throw error;
   }
-  paths.forEach(print);
+  return paths;
 }
 
 /** Passes a run's metrics on to TensorBoard's event files until it has ended, whichever process has the data folder. */
