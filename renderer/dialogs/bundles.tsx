@@ -3,17 +3,12 @@ import { bytes } from '../../core/contract/bytes.ts';
 import type { BundleChoice, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { bringBundle, inDesktop, saveExport } from '../api/files.ts';
-import { Button, Progress } from '../components/basics.tsx';
+import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './dialogs.module.css';
-
-interface Step {
-  words: string;
-  /** In [0, 1]; null while unknown. */
-  share: number | null;
-}
+import { type Step, StepLine, useTaskShare } from './task-share.tsx';
 
 /** Packs a run into one file and lets the person save it. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
@@ -162,31 +157,6 @@ export function ImportRun({ close }: { close: () => void }) {
       )}
     </Dialog>
   );
-}
-
-function StepLine({ step: { words, share } }: { step: Step }) {
-  return (
-    <div role="status" className={styles.field}>
-      <span>{share === null ? `${words}…` : `${words}, ${Math.round(share * 100)} %`}</span>
-      <Progress value={share ?? 0} label={words} />
-    </div>
-  );
-}
-
-/** The task of a kind that is under way. */
-function useTaskShare(kind: string, runId: string | null): { id: string; share: number | null } | null {
-  const api = useApi();
-  const [task, setTask] = useState<{ id: string; share: number | null } | null>(null);
-  useEffect(
-    () =>
-      api.on('task', (told) => {
-        if (told.kind !== kind || told.runId !== runId) return;
-        const share = told.total > 0 ? told.done / told.total : null;
-        setTask(told.state === 'running' ? { id: told.id, share } : null);
-      }),
-    [api, kind, runId],
-  );
-  return task;
 }
 
 /** Is aborted where the person closes the question before its end. */

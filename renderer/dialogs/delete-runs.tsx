@@ -10,6 +10,7 @@ import { useDoing } from '../components/use-doing.ts';
 import { navigate, parseRoute } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './dialogs.module.css';
+import { StepLine, useTaskShare } from './task-share.tsx';
 
 interface QuestionProps {
   runs: readonly RunSummary[];
@@ -78,7 +79,7 @@ function leaveGone(runIds: readonly string[]): void {
     navigate({ page: 'history', part: 'runs' }, true);
 }
 
-/** Asks what of some runs is to go, and says what that frees. */
+/** Asks what of some runs is to go, and says what that frees. Closed meanwhile, it goes no further; what is gone by then stays so, and its size is told. */
 export function CleanRuns({ runs, close }: QuestionProps) {
   const api = useApi();
   const { tell } = useApp.getState();
@@ -88,6 +89,7 @@ export function CleanRuns({ runs, close }: QuestionProps) {
   const [busy, doing] = useDoing();
   const ended = runs.filter(({ status }) => !isLive(status));
   const ids = ended.map(({ id }) => id).join(' ');
+  const cleaning = useTaskShare('clean', ended.length === 1 ? ended[0]!.id : null);
   useEffect(() => {
     if (ids === '') return;
     api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setFound, useApp.getState().report);
@@ -100,38 +102,48 @@ export function CleanRuns({ runs, close }: QuestionProps) {
     tell(`${bytes(done.bytes)} freed.`);
     close();
   }
+  const cancel = () => {
+    if (busy && cleaning) void api.call('tasks.cancel', { taskId: cleaning.id }).catch(() => {});
+    close();
+  };
   return (
     <Dialog
       open
-      onClose={close}
+      onClose={cancel}
       title="Free disk space"
       description={`In ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes stay.`}
       actions={
         <>
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={cancel}>Cancel</Button>
           <Button kind="danger" disabled={busy || freed === 0} onClick={() => doing(clean)}>
-            {busy ? 'Deleting…' : freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
+            {freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
           </Button>
         </>
       }
     >
-      <label className={styles.choice}>
-        <input type="checkbox" checked={episodes} onChange={() => setEpisodes(!episodes)} />
-        <span>
-          Episodes of training {found && <span className="faint">{bytes(found.episodes)}</span>}
-          <small>They can’t be replayed or searched any more. Episodes of evaluations stay.</small>
-        </span>
-      </label>
-      <label className={styles.choice}>
-        <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
-        <span>
-          Checkpoints in between {found && <span className="faint">{bytes(found.checkpoints)}</span>}
-          <small>
-            The first, the newest, the best evaluated and pinned ones stay, and those that other runs go on
-            from.
-          </small>
-        </span>
-      </label>
+      {busy ? (
+        <StepLine step={{ words: 'Deleting', share: cleaning?.share ?? null }} />
+      ) : (
+        <>
+          <label className={styles.choice}>
+            <input type="checkbox" checked={episodes} onChange={() => setEpisodes(!episodes)} />
+            <span>
+              Episodes of training {found && <span className="faint">{bytes(found.episodes)}</span>}
+              <small>They can’t be replayed or searched any more. Episodes of evaluations stay.</small>
+            </span>
+          </label>
+          <label className={styles.choice}>
+            <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
+            <span>
+              Checkpoints in between {found && <span className="faint">{bytes(found.checkpoints)}</span>}
+              <small>
+                The first, the newest, the best evaluated and pinned ones stay, and those that other runs go
+                on from.
+              </small>
+            </span>
+          </label>
+        </>
+      )}
       {ended.length < runs.length && (
         <p className={styles.warning}>Runs that are being trained are left alone.</p>
       )}

@@ -1,9 +1,10 @@
-import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { databaseFile } from '../../core/history/database.ts';
 import { number } from '../../renderer/components/format.ts';
+import { useDialogs } from '../../renderer/dialogs/dialogs-store.ts';
 import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
@@ -262,6 +263,46 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
   await page.shown(() => !page.saying('.note', 'The entropy falls')());
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
+});
+
+test('freeing disk space says how far it is, and goes no further where it is cancelled', async () => {
+  const world = new World();
+  template.copyRunsTo(world);
+  const folder = (runId: string) => join(world.home, 'runs', runId);
+  cpSync(folder(trained), folder('another'), { recursive: true });
+  const between = ['000001', '000003'];
+  for (const runId of [trained, 'another'])
+    for (const name of between) {
+      mkdirSync(join(folder(runId), 'checkpoints', name));
+      writeFileSync(join(folder(runId), 'checkpoints', name, 'model.safetensors'), 'weights');
+    }
+  page = await Page.of(world);
+  const { annotations, runs, tasks } = page.core;
+  // The second of the runs is held before its first file goes.
+  const add = annotations.add.bind(annotations);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const seen: string[] = [];
+  vi.spyOn(annotations, 'add').mockImplementation(async (runId, ...rest) => {
+    seen.push(runId);
+    if (seen.length === 2) await held;
+    return add(runId, ...rest);
+  });
+  const given = vi.spyOn(tasks, 'cancel');
+  page.open('#/history');
+  useDialogs.getState().ask({ kind: 'clean', runs: runs.list() });
+  (await page.shown(before('[role="dialog"] label', 'Checkpoints in between'))).click();
+  await page.click(inDialog(/^Free \d/));
+  await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
+  await page.click(inDialog(/^Cancel$/));
+  await page.shown(() => given.mock.calls.length === 1);
+  goOn();
+  await page.shown(page.saying('[role="status"]', /freed\./));
+  const [first, second] = seen.map((runId) => readdirSync(join(folder(runId), 'checkpoints')));
+  expect(first).not.toEqual(expect.arrayContaining(between));
+  expect(second).toEqual(expect.arrayContaining(between));
 });
 
 test('a history of a newer version is said to be shown only', async () => {
