@@ -109,6 +109,8 @@ class WriterThread {
     const abort = () => send({ abort: id });
     const answered = new Promise<unknown>((resolve, reject) => {
       if (this.ended) throw this.ended;
+      // It may have been given up while the thread started.
+      signal?.throwIfAborted();
       this.pending.set(id, { resolve, reject, progress });
       // Who waits for an answer keeps the process; an idle thread doesn't.
       this.worker.ref();

@@ -1,13 +1,15 @@
-import { appendFileSync, watch } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, readdirSync, renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { brief, logLine, tenHours, writeRun } from '../../benchmarks/app/data-folder.ts';
 import { createClient } from '../../core/contract/client.ts';
 import type { Notice } from '../../core/contract/contract.ts';
 import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket, type SocketConstructor } from '../../core/contract/web-socket.ts';
-import { databaseFile } from '../../core/history/database.ts';
+import { History } from '../../core/history/history.ts';
 import { starpo } from './fixtures/child.ts';
 import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
@@ -82,24 +84,34 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
         client.on('task', (task) => task.kind === 'rebuild' && task.state === state && resolve());
       });
     const [begun, ended] = [told('running'), told('cancelled')];
+    // Comes to no end before it is given up.
+    const { rebuild: really } = History.prototype;
+    const held = vi.spyOn(History.prototype, 'rebuild').mockImplementation(async function (
+      this: History,
+      options = {},
+    ) {
+      await new Promise((resolve) => options.signal!.addEventListener('abort', resolve));
+      return really.call(this, options);
+    });
     const there = rebuild();
     await begun;
     expect(await there.kill('SIGINT')).toMatchObject(givenUp);
     await ended;
+    held.mockRestore();
     expect(await client.call('runs.list', {})).toHaveLength(runs);
 
     await world.end();
-    const database = databaseFile(world.home);
-    const opened = new Promise<void>((resolve) => {
-      const watcher = watch(dirname(database), (_, name) => {
-        if (name !== `${basename(database)}-wal`) return;
-        watcher.close();
-        resolve();
-      });
-    });
+    // The first run that it takes in has its configuration from a pipe, and so waits for the other end.
+    const folder = join(world.home, 'runs', readdirSync(join(world.home, 'runs'))[0]!);
+    const [config, kept] = [join(folder, 'run.json'), join(folder, 'kept.json')];
+    renameSync(config, kept);
+    execFileSync('mkfifo', [config]);
     const here = rebuild();
-    await opened;
-    expect(await here.kill('SIGINT')).toMatchObject(givenUp);
+    const end = await open(config, 'w');
+    renameSync(kept, config);
+    const killed = here.kill('SIGINT');
+    await end.close();
+    expect(await killed).toMatchObject(givenUp);
     const { output } = await starpo(['runs', '--json'], world.environment()).finished;
     expect(JSON.parse(output)).toHaveLength(runs);
   });
