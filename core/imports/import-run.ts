@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asDiskFull } from '../contract/failure.ts';
-import { runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
+import { runFiles, runFolder } from '../run-directory/names.ts';
+import { halfMadeFolder } from '../runs/half-made.ts';
 import { importedTask } from './imported.ts';
 import type { ImportSource } from './metric-names.ts';
 import { type ImportedMetrics, readMetrics } from './read-metrics.ts';
@@ -16,6 +17,8 @@ export interface ImportOptions {
   run?: string | undefined;
   /** Else a new one, as {@link importedRunId} gives it. */
   runId?: string | undefined;
+  /** Where it is made, as {@link halfMadeFolder} gives it; whoever may have to clear it away names it. */
+  partial?: string | undefined;
 }
 
 /** Hears how far it is, in hundredths. */
@@ -36,7 +39,13 @@ export interface Imported {
 export function importRun(
   home: string,
   path: string,
-  { from, name, run, runId = importedRunId(path, name) }: ImportOptions,
+  {
+    from,
+    name,
+    run,
+    runId = importedRunId(path, name),
+    partial = halfMadeFolder(home, runId, 'importing'),
+  }: ImportOptions,
   progress: ImportProgress = () => {},
 ): Imported {
   // What the parts of the work take of its time, about.
@@ -49,7 +58,6 @@ export function importRun(
   );
   progress(reading + understanding, 100);
   const called = calledAs(path, name);
-  const partial = partialFolder(home, runId);
   try {
     mkdirSync(partial, { recursive: true });
     const config = runConfig(called, basename(path), from, metrics);
@@ -65,9 +73,6 @@ export function importRun(
 
 const calledAs = (path: string, name?: string) =>
   (name ?? basename(path).replace(/\.[^.]+$/, '')).replace(/\p{Cc}/gu, ' ').slice(0, 80) || 'run';
-
-/** Where a run is made before it is whole. */
-export const partialFolder = (home: string, runId: string) => join(runsFolder(home), `.${runId}-importing`);
 
 /** A new id for a run that is made of a file. */
 export function importedRunId(path: string, name?: string): string {

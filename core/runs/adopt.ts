@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { lstat, mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { asDiskFull, Failure } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { copyOneFile } from '../storage/copy-file.ts';
-import { processExists } from './liveness.ts';
+import { halfMadeFolder } from './half-made.ts';
 
 export interface AdoptOptions {
   signal?: AbortSignal;
@@ -34,14 +34,12 @@ export async function adoptRun(
 ): Promise<string> {
   checkRunFolder(folder);
   const runId = freeId(home, basename(resolve(folder)));
-  const partial = join(
-    runsFolder(home),
-    `.${runId}-adopting-${process.pid}-${randomBytes(4).toString('hex')}`,
-  );
+  const partial = halfMadeFolder(home, runId, 'adopting');
   try {
     await mkdir(runsFolder(home), { recursive: true });
     const source = await realpath(folder);
-    const entries = await entriesOf(source);
+    const entries: Entry[] = [];
+    for await (const entry of entriesOf(source, signal)) entries.push(entry);
     const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
     let done = 0;
     const copied = (bytes: number) => {
@@ -64,25 +62,9 @@ export async function adoptRun(
   return runId;
 }
 
-/** How long (ms) a copy that nobody seems to make is left alone: its process may be one of another machine. */
-const graceful = 600_000;
-
-/** Deletes what processes that were killed in the middle of adopting have left. */
-export async function removeHalfAdopted(home: string): Promise<void> {
-  for (const name of await readdir(runsFolder(home)).catch(() => [])) {
-    const pid = /^\.[a-z0-9-]+-adopting-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1];
-    if (pid === undefined || processExists(Number(pid))) continue;
-    const path = join(runsFolder(home), name);
-    const changed = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => Date.now(),
-    );
-    if (Date.now() - changed > graceful) await rm(path, { recursive: true, force: true });
-  }
-}
-
 /** What is to be copied, folders before what is in them. Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */
-async function entriesOf(source: string, path = '.'): Promise<Entry[]> {
+async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): AsyncGenerator<Entry> {
+  signal?.throwIfAborted();
   const found = await lstat(join(source, path));
   if (!found.isFile() && !found.isDirectory())
     throw new Failure(
@@ -92,13 +74,12 @@ async function entriesOf(source: string, path = '.'): Promise<Entry[]> {
     );
   const isFolder = found.isDirectory();
   const bytes = isFolder ? 0 : found.size;
-  const entries: Entry[] = [{ path, isFolder, bytes, accessed: found.atime, changed: found.mtime }];
-  if (!isFolder) return entries;
+  yield { path, isFolder, bytes, accessed: found.atime, changed: found.mtime };
+  if (!isFolder) return;
   for (const name of await readdir(join(source, path))) {
     // The lock of the trainer over there says nothing here.
-    if (name !== runFiles.lock) entries.push(...(await entriesOf(source, join(path, name))));
+    if (name !== runFiles.lock) yield* entriesOf(source, signal, join(path, name));
   }
-  return entries;
 }
 
 function copyFailure(folder: string, error: unknown): Failure {

@@ -4,13 +4,16 @@ import {
   appendFileSync,
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   watch,
   writeFileSync,
@@ -24,7 +27,8 @@ import type { Core } from '../../core/index.ts';
 import { newAlarm } from '../../core/reactions/reactions.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
-import { adoptRun, removeHalfAdopted } from '../../core/runs/adopt.ts';
+import { adoptRun } from '../../core/runs/adopt.ts';
+import { halfMadeFolder, removeHalfMade } from '../../core/runs/half-made.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
@@ -438,23 +442,26 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
   });
 
-  test('what a killed adoption left is deleted, and what another is copying stays', async () => {
-    const runs = join(world.home, 'runs');
-    const dead = spawnSync(process.execPath, ['--version']).pid;
-    const [left, fresh, alive] = [
-      [dead, 3600],
-      [dead, 0],
-      [process.pid, 3600],
-    ].map(([pid, age], index) => {
-      const path = join(runs, `.one-adopting-${pid}-0000000${index}`);
-      mkdirSync(path);
-      utimesSync(path, Date.now() / 1000 - age!, Date.now() / 1000 - age!);
-      return basename(path);
-    });
-    await removeHalfAdopted(world.home);
-    expect(readdirSync(runs)).not.toContain(left);
-    expect(readdirSync(runs)).toEqual(expect.arrayContaining([fresh, alive]));
-  });
+  test.each(['adopting', 'importing'] as const)(
+    'what was killed while %s is deleted, and what another is at stays',
+    async (doing) => {
+      const runs = join(world.home, 'runs');
+      const dead = spawnSync(process.execPath, ['--version']).pid;
+      const [left, fresh, alive] = [
+        [dead, 3600],
+        [dead, 0],
+        [process.pid, 3600],
+      ].map(([pid, age]) => {
+        const path = halfMadeFolder(world.home, 'one', doing).replace(`-${process.pid}-`, `-${pid}-`);
+        mkdirSync(path);
+        utimesSync(path, Date.now() / 1000 - age!, Date.now() / 1000 - age!);
+        return basename(path);
+      });
+      await removeHalfMade(world.home);
+      expect(readdirSync(runs)).not.toContain(left);
+      expect(readdirSync(runs)).toEqual(expect.arrayContaining([fresh, alive]));
+    },
+  );
 
   test('an adoption says how far it is, and one that is given up leaves nothing', async () => {
     const elsewhere = join(world.folder, 'large');
@@ -483,23 +490,37 @@ describe('annotations', { timeout: 300_000 }, () => {
     const giving = { signal: abort.signal, progress: () => abort.abort(reason) };
     await expect(adoptRun(world.home, elsewhere, giving)).rejects.toBe(reason);
     expect(readdirSync(runs)).toEqual(before);
+  });
 
+  test('Ctrl-C gives up an adoption amid a file, and nothing of it stays', async () => {
     await core.dispose();
-    const begun = new Promise<void>((resolve) => {
-      const watcher = watch(runs, (_, name) => {
-        if (!name?.includes('-adopting-')) return;
-        watcher.close();
-        resolve();
+    // In memory no blocks are shared between files, so that copying a terabyte of holes comes to no end.
+    const memory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'starpo-adopt-'));
+    try {
+      const elsewhere = join(memory, 'endless');
+      cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
+      writeFileSync(join(elsewhere, 'weights'), '');
+      truncateSync(join(elsewhere, 'weights'), 2 ** 40);
+      const runs = join(world.home, 'runs');
+      const before = readdirSync(runs);
+      const begun = new Promise<void>((resolve) => {
+        const watcher = watch(runs, (_, name) => {
+          if (!name?.includes('-adopting-')) return;
+          watcher.close();
+          resolve();
+        });
       });
-    });
-    const adopting = starpo(['adopt', elsewhere], world.environment());
-    await begun;
-    expect(await adopting.kill('SIGINT')).toMatchObject({
-      status: 1,
-      output: '',
-      errors: expect.stringContaining('task_cancelled'),
-    });
-    expect(readdirSync(runs)).toEqual(before);
+      const adopting = starpo(['adopt', elsewhere], world.environment());
+      await begun;
+      expect(await adopting.kill('SIGINT')).toMatchObject({
+        status: 1,
+        output: '',
+        errors: expect.stringContaining('task_cancelled'),
+      });
+      expect(readdirSync(runs)).toEqual(before);
+    } finally {
+      rmSync(memory, { recursive: true, force: true });
+    }
   });
 
   test('a folder with a link in it is not adopted, and nothing of it stays', async () => {

@@ -1,6 +1,7 @@
 import { dataFolder } from '../../home.ts';
 import type { ImportOptions } from '../../imports/import-run.ts';
 import { importInThread } from '../../imports/import-thread.ts';
+import { removeHalfMade } from '../../runs/half-made.ts';
 import { whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
@@ -10,6 +11,7 @@ export async function importMetrics(
   file: string,
   { home, json, ...options }: ImportOptions & { home?: string; json?: boolean },
 ): Promise<void> {
+  await removeHalfMade(dataFolder(home));
   const imported = await whileWanted(`Importing ${file}`, (wanted) =>
     importInThread(dataFolder(home), file, options, wanted),
   );

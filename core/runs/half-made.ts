@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runsFolder } from '../run-directory/names.ts';
+import { processExists } from './liveness.ts';
+
+/** Where this process makes a run before it is whole: its name is no run's. */
+export const halfMadeFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>
+  join(runsFolder(home), `.${runId}-${doing}-${process.pid}-${randomBytes(4).toString('hex')}`);
+
+/** How long (ms) a folder that nobody seems to be at is left alone: its process may be one of another machine. */
+const graceful = 600_000;
+
+/** Deletes what processes that were killed in the middle of adopting or importing have left. */
+export async function removeHalfMade(home: string): Promise<void> {
+  for (const name of await readdir(runsFolder(home)).catch(() => [])) {
+    const pid = /^\.[a-z0-9-]+-(?:adopting|importing)-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1];
+    if (pid === undefined || processExists(Number(pid))) continue;
+    const path = join(runsFolder(home), name);
+    const changed = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - changed > graceful) await rm(path, { recursive: true, force: true });
+  }
+}
