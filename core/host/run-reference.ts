@@ -10,7 +10,7 @@ type Named = Pick<RunSummary, 'id' | 'name'>;
 const shownMatches = 8;
 
 /**
- * The run that a person means: its id or a beginning of it, its name as the app shows it ("Bandit a16c"), or the end of that alone ("a16c") or a beginning of it.
+ * The run that a person means: its id or a beginning of it, its name as the app shows it ("Bandit a16c", and "Mine a16c" where two are called so), or the end of that alone ("a16c") or a beginning of it.
  * Throws `run_unknown`, or `run_ambiguous` with those that it could be.
  */
 export const findRun = <R extends Named>(runs: readonly R[], text: string): R =>
@@ -19,6 +19,13 @@ export const findRun = <R extends Named>(runs: readonly R[], text: string): R =>
 /** The study that a person means, told as runs are: by id, name, or a part of the id. Throws `study_unknown` or `study_ambiguous`. */
 export const findStudy = <S extends Named>(studies: readonly S[], text: string): S =>
   find(studies, text, { code: 'study_ambiguous', plural: 'studies', unknown: studyUnknown });
+
+/** What of the trash a person means, told as runs are. Throws `trash_unknown` or `trash_ambiguous`. */
+export const findTrashed = <T extends Named>(trashed: readonly T[], text: string): T =>
+  find(trashed, text, { code: 'trash_ambiguous', plural: 'things in the trash', unknown: trashUnknown });
+
+const trashUnknown = (named: string) =>
+  new Failure('trash_unknown', `${named} is not in the trash.`, '`starpo trash list` lists what is.');
 
 interface Kind {
   /** Of the failure where a text means several. */
@@ -34,6 +41,7 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
   // A whole name or end comes before the beginning of another.
   const ways = [
     ({ name }: R) => name.toLowerCase() === wanted,
+    ({ id, name }: R) => `${name.toLowerCase()} ${endOf(id)}` === wanted,
     ({ id }: R) => endOf(id) === wanted,
     ({ id }: R) => id.startsWith(wanted) || endOf(id).startsWith(wanted),
   ];

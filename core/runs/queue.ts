@@ -33,6 +33,7 @@ export class Queue {
   private readonly parts: QueueParts;
   private timer: NodeJS.Timeout | null = null;
   private stopNotices = () => {};
+  private readonly stopHearing: () => void;
   private advancing: Promise<void> | null = null;
   private again = false;
   private notBefore = 0;
@@ -43,6 +44,9 @@ export class Queue {
 
   constructor(parts: QueueParts) {
     this.parts = parts;
+    this.stopHearing = parts.notices.on((name, payload) => {
+      if (name === 'run' && isLive((payload as RunSummary).status)) this.leave((payload as RunSummary).id);
+    });
   }
 
   /** Ids of the runs that wait, next first. */
@@ -133,6 +137,7 @@ export class Queue {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.stopHearing();
     this.pause();
   }
 
@@ -253,6 +258,12 @@ export class Queue {
       await supervisor.refresh(runId);
     }
     return begun();
+  }
+
+  /** A run that somebody has started since it was added waits no more, also where nobody works through the queue. */
+  private leave(runId: string): void {
+    const entry = this.parts.file.read().find(({ run }) => run === runId);
+    if (entry && !this.waits(entry)) this.drop(runId);
   }
 
   private drop(runId: string): void {

@@ -93,8 +93,12 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(await run('train', 'starter-bandit', ...set)).toMatchObject({ status: 0 });
     const [id] = runFolders();
     const pinned = () => existsSync(join(world.home, 'runs', id!, 'checkpoints/000000/pinned'));
-    expect(await run('pin', id!, '0')).toMatchObject({ status: 0, errors: '' });
+    const state = join(world.home, 'runs', id!, 'checkpoints/000000/trainer-state.safetensors');
+    expect((await run('pin', id!, '0')).output).toContain('stays; its optimiser state is deleted already');
     expect(pinned()).toBe(true);
+    writeFileSync(state, '');
+    expect((await run('pin', id!, '0')).output).toContain('keeps its optimiser state');
+    expect((await run('show', id!)).output).toMatch(/checkpoints +0 \(optimiser state: 0\)/);
     expect(await run('pin', id!, '0', '--off')).toMatchObject({ status: 0, errors: '' });
     expect(pinned()).toBe(false);
     expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');

@@ -41,6 +41,12 @@ describe('the run that is meant', () => {
       );
   });
 
+  test('by its own name and its end, as the app tells two of one name apart', () => {
+    const alike = runs.slice(0, 2).map((run) => ({ ...run, name: 'Mine' }));
+    expect(findRun(alike, 'Mine a2ff')).toBe(alike[1]);
+    expect(() => findRun(alike, 'Mine')).toThrow(expect.objectContaining({ code: 'run_ambiguous' }));
+  });
+
   test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])('%j is none', (text) => {
     expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
   });

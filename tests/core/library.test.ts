@@ -455,6 +455,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect((await run('trash', 'list')).output).toContain('one');
     expect((await run('trash', 'restore', 'one')).errors).toContain('run_exists');
     expect((await run('rename', 'one', 'Better')).output).toBe('Better');
+    expect((await run('delete', 'Better')).output).toMatch(/^one, .* is in the trash/);
+    expect((await run('trash', 'restore', 'two')).errors).toContain('trash_unknown');
+    expect((await run('trash', 'restore', 'Better')).output).toBe('one');
     expect((await run('trash', 'empty')).output).toContain('freed');
     expect(existsSync(target)).toBe(true);
   });

@@ -207,6 +207,18 @@ describe('the queue', { timeout: 300_000 }, () => {
     await untilRun(core, runId, () => core.queue.list().length === 0);
   });
 
+  test('lets go of a run that is started by hand, though nobody works through it', async () => {
+    vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+    const core = await world.core();
+    const [runId, other] = [await make(core), await make(core)];
+    core.queue.add(runId);
+    core.queue.add(other);
+    await core.runs.start(runId);
+    await untilRun(core, other, ({ queuePosition }) => queuePosition === 1);
+    await core.runs.command(runId, 'stop');
+    expect(await until(core, runId, 'stopped')).toMatchObject({ iteration: 1, queuePosition: null });
+  });
+
   test('keeps a damaged file aside', async () => {
     writeFileSync(file(), '{"version":1,"runs":[');
     const core = await world.core();

@@ -3,7 +3,7 @@ import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, table } from '../output.ts';
-import { findRun, resolveRun } from '../run-reference.ts';
+import { findRun, findTrashed, resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
 interface Options {
@@ -59,15 +59,18 @@ const trashed = async (client: Client) => ({
 export async function restoreRuns(named: string[], { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
     const { runs, studies } = await trashed(client);
+    const all = [
+      ...runs.map(({ runId, name }) => ({ id: runId, name })),
+      ...studies.map(({ studyId, name }) => ({ id: studyId, name })),
+    ];
+    // Newest first: of several of one id, that one's name.
+    const known = [...new Map(all.toReversed().map((each) => [each.id, each])).values()];
     const wanted = named.map((each) => {
-      const run = runs.find(({ runId }) => runId === each);
-      const study = studies.find(({ studyId }) => studyId === each);
-      if (run ?? study) return { run, study };
-      throw new Failure(
-        'trash_unknown',
-        `${each} is not in the trash.`,
-        '`starpo trash list` lists what is.',
-      );
+      const { id } = findTrashed(known, each);
+      return {
+        run: runs.find(({ runId }) => runId === id),
+        study: studies.find(({ studyId }) => studyId === id),
+      };
     });
     const ids = wanted.flatMap(({ run }) => run?.id ?? []);
     if (ids.length > 0) for (const runId of await client.call('trash.restore', { ids })) print(runId);

@@ -2,7 +2,7 @@ import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
-/** Keeps a checkpoint's optimiser state, or not any longer; a living trainer is asked to, since it deletes what isn't kept. */
+/** Keeps a checkpoint, with its optimiser state where it has it, or not any longer; a living trainer is asked to, since it deletes what isn't kept. */
 export async function pinCheckpoint(
   named: string,
   iteration: number,
@@ -11,10 +11,11 @@ export async function pinCheckpoint(
   await withClient(home, async (client) => {
     const runId = await resolveRun(client, named);
     await client.call('checkpoints.pin', { runId, iteration, pinned: !off });
+    const checkpoints = await client.call('checkpoints.list', { runId });
+    const { optimizer = false } = checkpoints.find((each) => each.iteration === iteration) ?? {};
+    const what = optimizer ? 'keeps its optimiser state' : 'stays; its optimiser state is deleted already';
     print(
-      off
-        ? `the checkpoint of iteration ${iteration} is kept no longer than checkpoint.keep says`
-        : `the checkpoint of iteration ${iteration} keeps its optimiser state`,
+      `the checkpoint of iteration ${iteration} ${off ? 'is kept no longer than checkpoint.keep says' : what}`,
     );
   });
 }

@@ -1,6 +1,6 @@
 import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
-import type { RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
+import type { Output, RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
 import { dataFolder } from '../../home.ts';
 import { print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
@@ -28,18 +28,24 @@ export async function showRun(named: string, { home, json }: Options): Promise<v
     return {
       run: await client.call('runs.get', { runId }),
       storage: await client.call('runs.storage', { runId }),
+      checkpoints: await client.call('checkpoints.list', { runId }),
       log: json ? [] : await client.call('runs.log', { runId }),
     };
   };
-  const { run, storage, log } = await withClient(home, ask, { repeatable: true });
-  if (json) return print(JSON.stringify({ ...run, storage }, null, 2));
-  print(describe(run.summary, run.folder, storage));
+  const { run, storage, checkpoints, log } = await withClient(home, ask, { repeatable: true });
+  if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
+  print(describe(run.summary, run.folder, storage, checkpoints));
   for (const { time, level, message } of log) {
     print(`  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`);
   }
 }
 
-function describe(run: RunSummary, folder: string, storage: RunStorage): string {
+function describe(
+  run: RunSummary,
+  folder: string,
+  storage: RunStorage,
+  checkpoints: Output<'checkpoints.list'>,
+): string {
   const rows = [
     ['run', run.name],
     ['id', run.id],
@@ -52,6 +58,7 @@ function describe(run: RunSummary, folder: string, storage: RunStorage): string 
     ...(run.reaction ? [['done', reactionOf(run.reaction)]] : []),
     ['folder', folder],
     ['disk', storageLine(storage)],
+    ...(checkpoints.length > 0 ? [['checkpoints', checkpointsLine(checkpoints)]] : []),
   ];
   const { tags, note, starred, archived } = run.marks;
   const marks = [...(starred ? ['starred'] : []), ...(archived ? ['archived'] : []), ...tags];
@@ -69,6 +76,14 @@ const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
 
 const reactionOf = ({ message, fork }: TrapReaction) =>
   fork === null ? message : `${message} It goes on as ${fork}.`;
+
+/** `0, 40, 80 (optimiser state: 80)`, oldest first. */
+function checkpointsLine(checkpoints: Output<'checkpoints.list'>): string {
+  const words = (some: Output<'checkpoints.list'>) => some.map(({ iteration }) => iteration).join(', ');
+  const oldestFirst = checkpoints.toReversed();
+  const whole = words(oldestFirst.filter(({ optimizer }) => optimizer)) || 'none';
+  return `${words(oldestFirst)} (optimiser state: ${whole})`;
+}
 
 function storageLine({ total, rollouts, checkpoints, journal, budget }: RunStorage): string {
   const parts = `rollouts ${bytes(rollouts)}, checkpoints ${bytes(checkpoints)}, journal ${bytes(journal)}`;
