@@ -247,7 +247,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
         {success === undefined ? '–' : percent(success)}
       </Cell>
       <Cell name="started" title={startWords(run)}>
-        {run.startedAt === null ? 'not yet' : ago(run.startedAt, now)}
+        {run.startedAt === null ? (run.status === 'completed' ? '–' : 'not yet') : ago(run.startedAt, now)}
       </Cell>
       <Cell name="took" numeric>
         {took === null ? '–' : duration(took)}

@@ -112,7 +112,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
         id: 'overview',
         title: 'Overview',
         items: overview.map(itemOf),
-        extra: <LatestIteration series={series} />,
+        extra: <LatestIteration series={series} live={live} />,
       },
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];

@@ -33,7 +33,8 @@ const rows: Row[] = [
 ];
 
 /** What isn't charted, in numbers. */
-export function LatestIteration({ series }: { series: SeriesSource }) {
+/** `live`: whether there may be more to come. A run of another program may have none of it. */
+export function LatestIteration({ series, live }: { series: SeriesSource; live: boolean }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
   const known = rows.flatMap(({ metric, label, format, unlessZero }) => {
@@ -45,7 +46,11 @@ export function LatestIteration({ series }: { series: SeriesSource }) {
   return (
     <section className="panel latest" aria-labelledby={title}>
       <h3 id={title}>Latest iteration</h3>
-      {known.length === 0 && <p className="faint">No iteration is complete yet.</p>}
+      {known.length === 0 && (
+        <p className="faint">
+          {live ? 'No iteration is complete yet.' : 'Nothing of this is known of the run.'}
+        </p>
+      )}
       <dl>
         {known.map(({ metric, label, text }) => (
           <div key={metric} className="latest-row" title={metric}>
