@@ -43,6 +43,20 @@ export function asFailure(error: unknown): Failure {
   );
 }
 
+const fileReasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'its permissions forbid it',
+  EPERM: 'its permissions forbid it',
+};
+
+/** Why a file can't be read or written, as the end of a sentence. */
+export function fileReason(error: unknown): string {
+  const { code = '', message = String(error) } = error as { code?: string; message?: string };
+  return fileReasons[code] ?? message;
+}
+
 /** Nothing is known of a run, be it asked for here or by a client. */
 export function runUnknown(runId: string): Failure {
   return new Failure(

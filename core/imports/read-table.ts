@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { Failure, fileReason } from '../contract/failure.ts';
 
 /** A table as a tracker exports it: what is in its cells is text, and empty where there is nothing. */
 export interface Table {
@@ -56,7 +56,7 @@ function readText(path: string): string {
       closeSync(file);
     }
   } catch (error) {
-    throw error instanceof Failure ? error : unreadable(asFailure(error).message);
+    throw error instanceof Failure ? error : unreadable(fileReason(error));
   }
   if (bytes.includes(0)) throw unreadable('it is no text');
   try {

@@ -2,7 +2,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
-import { asDiskFull, Failure } from '../../contract/failure.ts';
+import { asDiskFull, Failure, fileReason } from '../../contract/failure.ts';
 import { copyOneFile } from '../../storage/copy-file.ts';
 import { asTask, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
@@ -69,16 +69,14 @@ export async function importBundle(path: string, { home }: { home?: string }): P
 }
 
 const unreadable = (path: string, error: unknown) =>
-  new Failure('bundle_missing', `${path} can't be read: ${messageOf(error)}`, 'Name a bundle’s file.');
+  new Failure('bundle_missing', `${path} can't be read: ${fileReason(error)}.`, 'Name a bundle’s file.');
 
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')
     return new Failure('bundle_exists', `${path} is there already.`, 'Choose another name, or delete it.');
   return new Failure(
     'bundle_unwritable',
-    `${path} can't be written: ${messageOf(error)}`,
+    `${path} can't be written: ${fileReason(error)}.`,
     'Choose another place.',
   );
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunSource } from '../../contract/contract.ts';
-import { asFailure, Failure } from '../../contract/failure.ts';
+import { Failure, fileReason } from '../../contract/failure.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';
@@ -65,7 +65,7 @@ function readConfigFile(path: string): Record<string, unknown> {
   } catch (error) {
     throw new Failure(
       'config_unreadable',
-      `${path} can't be read: ${asFailure(error).message}`,
+      `${path} can't be read: ${fileReason(error)}.`,
       'Give a whole run.json; docs/formats/run-config.md explains it.',
     );
   }
