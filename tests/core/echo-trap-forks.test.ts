@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { Monitor } from '../../core/echo-trap/monitor.ts';
+import type { Point } from '../../core/echo-trap/track.ts';
+import { baseConfig } from '../../core/run-config/base.ts';
+import { monitorOf, seriesOf } from './fixtures/trap-series.ts';
+
+const seeds = [1, 2, 3, 4, 5];
+
+describe('the monitor of a fork', () => {
+  const cut = 80;
+  const parentOf = (points: readonly Point[], config: unknown = baseConfig) => monitorOf(points, config);
+  /** As its file comes back. */
+  const forkFrom = (parent: Monitor, at: number) =>
+    new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.normalAt(at))));
+  // The parent has gone on.
+  const forkOf = (points: readonly Point[], at = cut) => forkFrom(parentOf(points), at);
+  const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
+
+  test.each(seeds)(
+    'what was normal for its parents is so for it, and only its own is told of (seed %i)',
+    (seed) => {
+      for (const fate of ['template', 'chaos'] as const) {
+        const points = seriesOf(fate, { seed, fall: 140 });
+        const fork = forkOf(points);
+        expect(fork.view()).toBeNull();
+        const told = fork.takeAll(rest(points));
+        expect(fork.alarms, fate).toEqual(monitorOf(points).alarms);
+        expect(fork.alarms[0], fate).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
+        expect(told).toEqual(fork.alerts);
+        expect(Math.min(...told.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
+        expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+        expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+        expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);
+      }
+      for (const fate of ['healthy', 'solved', 'locked'] as const) {
+        const points = seriesOf(fate, { seed });
+        const fork = forkOf(points);
+        fork.takeAll(rest(points));
+        expect(fork.alarms, fate).toEqual([]);
+      }
+    },
+  );
+
+  test('one that begins where something spoke of a fall already is judged by itself', () => {
+    const points = seriesOf('template', { fall: 140 });
+    const fork = forkOf(points, 125);
+    fork.takeAll(rest(points, 125));
+    const alone = monitorOf(rest(points, 125));
+    expect(fork.view()).toEqual(alone.view());
+    expect(fork.alerts).toEqual(alone.alerts);
+  });
+
+  test("goes back to its start where nothing of its own was healthy, and keeps its parents' normal however often it begins again", () => {
+    const points = seriesOf('chaos', { fall: 140 });
+    const whole = forkOf(points);
+    whole.takeAll(rest(points));
+    const fork = forkOf(points);
+    fork.rewind(0);
+    fork.takeAll([{ iteration: cut, metrics: { 'evaluation/frozen-lake/success_rate': 0.5 } }]);
+    fork.takeAll(rest(points).slice(0, 50));
+    fork.rewind(cut);
+    expect(fork.view()).toBeNull();
+    for (const point of rest(points)) fork.take(point);
+    // What it evaluated of its own start is known of it besides, and changes nothing that is said.
+    expect(fork.states).toEqual(whole.states);
+    expect(fork.alerts).toEqual(whole.alerts);
+    const broken = forkOf(points);
+    broken.takeAll([
+      {
+        iteration: cut + 1,
+        metrics: { ...rest(points)[0]!.metrics, 'actor/grad_norm': Number.NaN },
+      },
+    ]);
+    expect(broken.view()).toMatchObject({ state: 'collapsing', lastHealthy: cut });
+  });
+
+  test('what its parent was warned by counts at the fork, updates and settings and all', () => {
+    const points = seriesOf('healthy');
+    const at = (iteration: number, metrics: object) =>
+      points.map((point) =>
+        point.iteration === iteration ? { ...point, metrics: { ...point.metrics, ...metrics } } : point,
+      );
+    expect(parentOf(points).normalAt(cut)).toHaveLength(cut + 1);
+    expect(parentOf(at(cut, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).toEqual([]);
+    expect(parentOf(at(cut + 1, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).not.toEqual([]);
+    // The same episodes, made by steps so long that they are a warning by themselves with little more.
+    const chaos = seriesOf('chaos', { fall: 140 });
+    const gentle = structuredClone(baseConfig);
+    gentle.optimizer.learning_rate /= 100;
+    const warned = parentOf(chaos).alarms[0]!;
+    expect(parentOf(chaos).normalAt(warned)).toEqual([]);
+    expect(parentOf(chaos, gentle).alarms[0] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(warned);
+  });
+
+  test('a fork of a fork is measured as that one was, from where that one is measured', () => {
+    const points = seriesOf('template', { fall: 140 });
+    const [middle, young] = [forkOf(points, 40), forkOf(points, 40)];
+    middle.takeAll(rest(points, 40));
+    const last = forkFrom(middle, cut);
+    last.takeAll(rest(points));
+    expect(last.alarms).toEqual(monitorOf(points).alarms);
+    // Of one that has done nothing yet, all that it was given.
+    expect(young.normalAt(40)).toEqual(forkOf(points, 40).normalAt(40));
+    // One that was judged by itself hands on its own alone: how its parent fell is nobody's normal.
+    const alone = forkOf(points, 125);
+    const recovered = seriesOf('healthy', { iterations: 260 }).filter(({ iteration }) => iteration > 125);
+    alone.takeAll(recovered);
+    expect(alone.normalAt(200).map(({ iteration }) => iteration)).toEqual(
+      Array.from({ length: 75 }, (_, i) => 126 + i),
+    );
+  });
+
+  test('its updates are measured by its own: it has other settings and a new optimiser', () => {
+    const points = seriesOf('healthy');
+    const steeper = rest(points).map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: { ...metrics, 'actor/grad_norm': 20 * metrics['actor/grad_norm']! },
+    }));
+    const fork = forkOf(points);
+    fork.takeAll(steeper);
+    const grown = fork.view()!.signals.filter(({ name, on }) => name.startsWith('gradient') && on);
+    expect(grown).toEqual([]);
+  });
+});
