@@ -3,11 +3,11 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Dialog, IpcMain, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
 import { z } from 'zod';
+import { dataFolder } from '../core/base/home.ts';
 import type { FolderChoice, FolderWish } from '../core/contract/bridge.ts';
 import type { ApiError } from '../core/contract/contract.ts';
 import { asFailure, Failure } from '../core/contract/failure.ts';
 import { isDataFolder, lockFolder } from '../core/history/database.ts';
-import { dataFolder } from '../core/home.ts';
 import type { Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 

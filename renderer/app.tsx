@@ -1,11 +1,9 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { useEffect, useRef } from 'react';
 import { useApi } from './api/context.ts';
+import { followLinks, formatRoute, parseRoute, type Route, useRoute } from './base/router.ts';
+import { useScrollMemory } from './base/scroll-memory.ts';
 import { listenForCommands } from './commands/commands.ts';
-import { Recovery } from './components/recovery.tsx';
-import { Sidebar } from './components/sidebar.tsx';
-import { SignIn } from './components/sign-in.tsx';
-import { Toasts } from './components/toasts.tsx';
 import { Dialogs } from './dialogs/dialogs.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
@@ -24,10 +22,12 @@ import { StudyPage } from './pages/studies/study-page.tsx';
 import { SystemPage } from './pages/system/system-page.tsx';
 import { ThenAndNowPage } from './pages/then-and-now/then-and-now-page.tsx';
 import { ThoughtsPage } from './pages/thoughts/thoughts-page.tsx';
-import { followLinks, formatRoute, parseRoute, type Route, useRoute } from './router.ts';
-import { useScrollMemory } from './scroll-memory.ts';
+import { ReplayView } from './player/replay-view.tsx';
+import { Recovery } from './shell/recovery.tsx';
+import { Sidebar } from './shell/sidebar.tsx';
+import { SignIn } from './shell/sign-in.tsx';
+import { Toasts } from './shell/toasts.tsx';
 import { followCore, useApp } from './stores/app-store.ts';
-import { ReplayView } from './views/replay-view.tsx';
 import { RunView } from './views/run-view.tsx';
 
 export function App() {

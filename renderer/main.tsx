@@ -4,7 +4,7 @@ import { connect } from './api/connection.ts';
 import { ApiContext } from './api/context.ts';
 import { chooseTransport } from './api/transport.ts';
 import { App } from './app.tsx';
-import { startTheme } from './theme.ts';
+import { startTheme } from './base/theme.ts';
 import 'uplot/dist/uPlot.min.css';
 import './styles/tokens.css';
 import './styles/base.css';

@@ -10,6 +10,10 @@ test('a file includes its own floor and those below it', () => {
   expect(misplaced('main.cpp', 'cli/commands.h')).toBeUndefined();
   expect(misplaced('journal/stamp.cpp', 'build_version.h')).toBeUndefined();
   expect(misplaced('algorithm/filter.h', 'config/run_config.h')).toBe('algorithm/ stands below config/');
+  expect(misplaced('train/run/train.cpp', 'train/metrics/average.h')).toBeUndefined();
+  expect(misplaced('train/metrics/average.h', 'train/run/train.h')).toBe(
+    'train/metrics/ stands below train/run/',
+  );
   expect(misplaced('algorithm/filter.h', 'filter.h')).toContain('on no floor');
   expect(misplaced('attic/old.h', 'base/error.h')).toContain('attic/ is no floor');
 });

@@ -11,7 +11,7 @@ import { zstdCompressSync } from 'node:zlib';
 import type { Input } from '../../core/contract/contract.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { createCore } from '../../core/index.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { commandArguments, machine } from '../machine.ts';
 
 const { values } = parseArgs({

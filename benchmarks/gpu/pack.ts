@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
 import { applySettings, type Setting } from '../../core/run-config/settings.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { inThread } from '../in-thread.ts';
-import type { TaskControl } from '../tasks.ts';
-import type { BundleJob } from './worker.ts';
+import { inThread } from '../base/in-thread.ts';
+import type { TaskControl } from '../base/tasks.ts';
+import type { BundleJob } from './bundle-worker.ts';
 
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AskedThread } from '../asked-thread.ts';
+import { AskedThread } from '../base/asked-thread.ts';
 import type { EpisodeTokens } from '../contract/contract.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { readBoards } from './boards.ts';

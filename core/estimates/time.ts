@@ -8,7 +8,7 @@ import { preparedValue } from '../history/statements.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
-import { isLocal } from '../runs/liveness.ts';
+import { isLocal } from '../run-sync/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
 
 /** Newest runs that a pace is taken from, and the iterations of each. */

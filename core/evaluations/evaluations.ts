@@ -1,7 +1,7 @@
+import type { Notices } from '../base/notices.ts';
+import type { TaskControl, Tasks } from '../base/tasks.ts';
 import type { Evaluation, EvaluationChoices } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { refuseImported } from '../imports/imported.ts';
-import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
@@ -11,9 +11,9 @@ import {
   listEvaluationResults,
   readResult,
 } from '../run-directory/evaluations.ts';
+import { refuseImported } from '../run-directory/imported.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { TaskControl, Tasks } from '../tasks.ts';
 import type { EvaluationProcess } from '../trainer/evaluate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import {

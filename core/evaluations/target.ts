@@ -1,5 +1,5 @@
 import { asFailure, Failure } from '../contract/failure.ts';
-import { presets } from '../run-config/presets.ts';
+import { presets } from '../presets/presets.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';

@@ -3,13 +3,13 @@ import { rmSync } from 'node:fs';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { TaskControl, Tasks } from '../base/tasks.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Studies } from '../studies/studies.ts';
-import type { TaskControl, Tasks } from '../tasks.ts';
+import type { ExportAnswer } from './export-worker.ts';
 import { latexTable, markdownTable, studyTable } from './tables.ts';
-import type { ExportAnswer } from './worker.ts';
 import { type ExportJob, writeStudyText } from './write-export.ts';
 
 /** Where files wait to be taken. They are this host's alone: nobody else's are there. */

@@ -1,6 +1,6 @@
 import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
-import { typeTitle } from '../run-config/environment-words.ts';
+import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';

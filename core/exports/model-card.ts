@@ -1,5 +1,5 @@
 import type { RunSummary } from '../contract/contract.ts';
-import { typeTitle } from '../run-config/environment-words.ts';
+import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
 import { markdownText, yamlText } from './escape.ts';

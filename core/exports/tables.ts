@@ -1,7 +1,7 @@
 import { collapseInWords } from '../contract/collapse-words.ts';
 import type { Estimate, Study, StudyRow } from '../contract/contract.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
-import { typeTitle } from '../run-config/environment-words.ts';
+import { typeTitle } from '../presets/environment-words.ts';
 import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 

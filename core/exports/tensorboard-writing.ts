@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { Notices } from '../base/notices.ts';
 import type { ApiError, Notice, TensorBoardState } from '../contract/contract.ts';
 import { asDiskFull, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { eventsAfter, storedMeaning } from '../history/queries.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
-import type { Notices } from '../notices.ts';
 import { tensorBoardFolder } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
-import type { Supervisor } from '../runs/supervisor.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
 import { TensorBoardRun } from './tensorboard-run.ts';
 
 /** Events that are passed on before other work has its turn. */

@@ -1,5 +1,5 @@
 import { metricTitle } from '../contract/metric-titles.ts';
-import { typeTitle } from '../run-config/environment-words.ts';
+import { typeTitle } from '../presets/environment-words.ts';
 import description from '../run-directory/description.json' with { type: 'json' };
 
 /** What is known of a metric by its name. */

@@ -1,4 +1,4 @@
-import { environmentWords, typeWords } from '../run-config/environment-words.ts';
+import { environmentWords, typeWords } from '../presets/environment-words.ts';
 import { type FieldWords, sections, settingMeaning } from '../run-config/form-words.ts';
 
 /** What is known of a setting of run.json by its path. */

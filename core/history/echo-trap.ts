@@ -9,7 +9,7 @@ import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { readAlerts, takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import { configOf, readNormal } from './normal.ts';
+import { configOf, readNormal } from './fork-baseline.ts';
 import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { answerAll } from '../asked-thread.ts';
+import { answerAll } from '../base/asked-thread.ts';
 import { openReader } from './database.ts';
 import { searchEpisodes } from './episode-text.ts';
 import type { HistoryQuestion } from './reader.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AskedThread } from '../asked-thread.ts';
+import { AskedThread } from '../base/asked-thread.ts';
 import type { Input, IterationTimes, Output, RunLabel, Series } from '../contract/contract.ts';
 import type { SeriesRange } from './series.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
-import { presets } from '../run-config/presets.ts';
+import { presets } from '../presets/presets.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runIdPattern } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';

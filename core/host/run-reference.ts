@@ -2,7 +2,7 @@ import type { Client } from '../contract/client.ts';
 import { type RunSource, type RunSummary, studyId } from '../contract/contract.ts';
 import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
 import { nearest } from '../run-config/nearest.ts';
-import { studyUnknown } from '../studies/study-files.ts';
+import { studyUnknown } from '../run-sync/study-files.ts';
 
 type Named = Pick<RunSummary, 'id' | 'name'>;
 

@@ -3,13 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
 import { createClient } from '../contract/client.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import {
+  announceHost,
+  folderToken,
+  forgetHost,
+  type HostRecord,
+  readHost,
+} from '../data-folder/host-file.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
-import { processExists } from '../runs/liveness.ts';
+import { processExists } from '../run-sync/liveness.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
+import { reachCore } from '../server/reach.ts';
 import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';
-import { announceHost, folderToken, forgetHost, type HostRecord, readHost } from './host-file.ts';
-import { reachCore } from './reach.ts';
-import { within } from './within.ts';
+import { within } from '../server/within.ts';
 
 /** Longest wait for a host that is starting or ending. */
 const defaultPatience = 60_000;

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inThread } from '../in-thread.ts';
+import { inThread } from '../base/in-thread.ts';
+import type { TaskControl } from '../base/tasks.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { halfMadeFolder } from '../runs/half-made.ts';
-import type { TaskControl } from '../tasks.ts';
 import { type Imported, type ImportOptions, importedRunId } from './import-run.ts';
-import type { ImportJob } from './worker.ts';
+import type { ImportJob } from './import-worker.ts';
 
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(

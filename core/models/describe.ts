@@ -3,12 +3,12 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ModelEntry } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import { presets } from '../run-config/presets.ts';
+import { deviceMemoryParts, totalBytes } from '../presets/device-memory.ts';
+import { presets } from '../presets/presets.ts';
+import { publishedModels } from '../presets/published.ts';
+import { shardNames, weightsIndex } from '../run-directory/model-digest.ts';
 import { wholeWeights } from '../run-directory/names.ts';
-import { shardNames, weightsIndex } from '../runs/model-digest.ts';
-import { deviceMemoryParts, totalBytes } from './device-memory.ts';
 import { type ModelConfig, readJson, readModelConfig } from './model-config.ts';
-import { publishedModels } from './published.ts';
 import { readTensors, type StoredTensor } from './safetensors.ts';
 
 /** A model folder that is known, before it is looked into. */

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ModelState } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { findPublishedModel } from '../presets/find.ts';
+import { publishedModel } from '../presets/published.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { findPublishedModel } from './find.ts';
-import { publishedModel } from './published.ts';
 
 /** Whether a run could begin from a published model's folder: the named one, or wherever it is found. Throws `model_unknown`. */
 export async function inspectModel(

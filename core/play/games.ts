@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import type { Notices } from '../base/notices.ts';
 import type { Game as GameState, HumanSuccess, PlayChoices, PlayResult } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';

@@ -2,11 +2,11 @@ import { statfs } from 'node:fs/promises';
 import { bytes } from '../contract/bytes.ts';
 import type { Advice, KnownReaction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { titleOf, valueInWords } from '../run-config/form.ts';
+import { titleOf, valueInWords } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { measureRun } from '../run-directory/measure.ts';
 import { newRunId } from '../run-directory/names.ts';
-import { measureRun } from '../storage/measure.ts';
 
 /** What is to be done about an alarm. `message` is said when it begins. */
 export type Plan = Pick<KnownReaction, 'action' | 'checkpoint' | 'fork' | 'changes' | 'message'>;

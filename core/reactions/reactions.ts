@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { Notices } from '../base/notices.ts';
 import type { Alert, Input, KnownReaction, RunSummary, TrapReaction } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
@@ -8,15 +9,14 @@ import { isAlarm } from '../echo-trap/machine.ts';
 import { readReactions, unfinishedReactions } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
-import type { Notices } from '../notices.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Annotations } from '../runs/annotations.ts';
-import type { Queue } from '../runs/queue.ts';
+import { carriedRollbacks, rollbacksBefore } from '../runs/line-of-forks.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Supervisor } from '../runs/supervisor.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { carriedRollbacks, rollbacksBefore } from './line-of-forks.ts';
 import { pinWanted } from './pins.ts';
 import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
 

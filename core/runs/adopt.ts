@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { asDiskFull, Failure } from '../contract/failure.ts';
+import { copyOneFile } from '../run-directory/copy-file.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
-import { copyOneFile } from '../storage/copy-file.ts';
 import { halfMadeFolder } from './half-made.ts';
 
 export interface AdoptOptions {

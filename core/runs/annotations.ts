@@ -6,7 +6,7 @@ import type { History } from '../history/history.ts';
 import { getRun } from '../history/runs-table.ts';
 import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
 
 interface AnnotationsParts {
   history: History;

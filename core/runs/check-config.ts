@@ -1,7 +1,7 @@
 import type { ConfigCheck, ConfigProblem } from '../contract/contract.ts';
 import { asFailure, type Failure } from '../contract/failure.ts';
 import type { TimeEstimates } from '../estimates/time.ts';
-import { inTitles, titleOf } from '../run-config/form.ts';
+import { inTitles, titleOf } from '../presets/form.ts';
 import { risingRate } from '../run-config/learning-rate.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';

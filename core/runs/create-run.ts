@@ -4,19 +4,19 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
-import { refuseImported } from '../imports/imported.ts';
-import { findPublishedModel } from '../models/find.ts';
-import { publishedModel } from '../models/published.ts';
-import { findPreset, type Preset, presets } from '../run-config/presets.ts';
+import { findPublishedModel } from '../presets/find.ts';
+import { findPreset, type Preset, presets } from '../presets/presets.ts';
+import { publishedModel } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { appendAnnotation } from '../run-directory/annotations.ts';
+import { refuseImported } from '../run-directory/imported.ts';
+import { modelDigest, weightsIndex } from '../run-directory/model-digest.ts';
 import { newRunId, runFiles, runFolder, runsFolder, wholeWeights } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { forkConfig } from './fork.ts';
 import type { Inheritance } from './inheritance.ts';
-import { modelDigest, weightsIndex } from './model-digest.ts';
 
 export interface CreateRunParts {
   home: string;

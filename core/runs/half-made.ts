@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runsFolder } from '../run-directory/names.ts';
-import { processExists } from './liveness.ts';
+import { processExists } from '../run-sync/liveness.ts';
 
 /** Where this process makes a run before it is whole: its name is no run's. */
 export const halfMadeFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HistoryDatabase } from '../history/database.ts';
+import { configOf } from '../history/fork-baseline.ts';
 import type { History } from '../history/history.ts';
-import { configOf } from '../history/normal.ts';
 import { getRun } from '../history/runs-table.ts';
-import { rollbacksBefore } from '../reactions/line-of-forks.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { runFolder } from '../run-directory/names.ts';
+import { rollbacksBefore } from './line-of-forks.ts';
 
 /** What a fork takes over from the run that it goes on from, beside settings and weights. It is written into the fork's folder when that is made: the other run may change or go. */
 export interface Inheritance {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig, RunSource } from '../contract/contract.ts';
-import { findPreset } from '../run-config/presets.ts';
+import { findPreset } from '../presets/presets.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { hasOptimizer } from '../run-directory/checkpoints.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';

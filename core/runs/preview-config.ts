@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { PromptPreview } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
-import { deviceMemoryParts, totalBytes } from '../models/device-memory.ts';
-import { type ModelShape, publishedModels } from '../models/published.ts';
-import { inTitles } from '../run-config/form.ts';
-import type { Preset } from '../run-config/presets.ts';
+import { deviceMemoryParts, totalBytes } from '../presets/device-memory.ts';
+import { inTitles } from '../presets/form.ts';
+import type { Preset } from '../presets/presets.ts';
+import { type ModelShape, publishedModels } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';

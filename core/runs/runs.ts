@@ -1,23 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Notices } from '../base/notices.ts';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure, runUnknown } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
-import { refuseImported } from '../imports/imported.ts';
-import type { Notices } from '../notices.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
+import { refuseImported } from '../run-directory/imported.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
+import { waitForEvent } from '../run-sync/wait.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { createRun, type NewRun } from './create-run.ts';
 import { inheritanceOf } from './inheritance.ts';
-import type { Supervisor } from './supervisor.ts';
-import { waitForEvent } from './wait.ts';
 
 /** Longest wait for a trainer's first event and for its answer to a command. */
 const patience = 60_000;

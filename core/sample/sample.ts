@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Tasks } from '../base/tasks.ts';
 import { inBundleThread } from '../bundles/bundle-thread.ts';
 import { type Sample as Shown, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
@@ -9,7 +10,6 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { trainerBuild } from '../history/queries.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Tasks } from '../tasks.ts';
 
 /** The bundle that ships with the app, in its resources. */
 export const sampleBundle = 'sample.starpo.zip';

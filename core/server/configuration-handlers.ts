@@ -1,7 +1,7 @@
 import type { Handlers, PresetCard } from '../contract/contract.ts';
 import type { Core } from '../index.ts';
-import { configForm } from '../run-config/form.ts';
-import { presets } from '../run-config/presets.ts';
+import { configForm } from '../presets/form.ts';
+import { presets } from '../presets/presets.ts';
 import { checkConfig, keyed, titled } from '../runs/check-config.ts';
 import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';

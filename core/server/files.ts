@@ -6,9 +6,9 @@ import { receive } from '../bundles/exchange.ts';
 import { exportId } from '../contract/exports.ts';
 import { isSame, linkLifetime, linkProof } from '../contract/handshake.ts';
 import { fileId } from '../contract/library.ts';
+import { foreignness } from '../data-folder/access.ts';
 import { exportFolder } from '../exports/exports.ts';
 import { runFolder, runIdPattern } from '../run-directory/names.ts';
-import { foreignness } from './access.ts';
 
 export const filesPath = '/api/files/';
 export const exportsPath = '/api/exports/';

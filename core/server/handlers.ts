@@ -7,7 +7,7 @@ import type { Core } from '../index.ts';
 import { modelHandlers } from '../models/procedures.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
 import { playHandlers } from '../play/procedures.ts';
-import { findPreset } from '../run-config/presets.ts';
+import { findPreset } from '../presets/presets.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import {
   type RolloutPaths,

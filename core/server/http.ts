@@ -8,12 +8,12 @@ import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import { Failure } from '../contract/failure.ts';
 import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
-import { reachCore } from '../host/reach.ts';
-import { within } from '../host/within.ts';
-import { callerOf, isOwnHost, makeSure } from './access.ts';
+import { callerOf, isOwnHost, makeSure } from '../data-folder/access.ts';
 import { bundlesPath, exportsPath, filesPath, passFile } from './files.ts';
+import { reachCore } from './reach.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
+import { within } from './within.ts';
 
 export const defaultPort = 7717;
 const loopback = '127.0.0.1';

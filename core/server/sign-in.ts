@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSame, keyOf, randomHex } from '../contract/handshake.ts';
-import { foreignness } from './access.ts';
+import { foreignness } from '../data-folder/access.ts';
 
 export const signInPath = '/api/sign-in';
 /** A request is far shorter. */

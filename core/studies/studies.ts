@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Notices } from '../base/notices.ts';
 import type {
   Input,
   Output,
@@ -12,15 +13,14 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
-import type { Notices } from '../notices.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { keptFor, type Trash } from '../run-library/trash.ts';
+import { type StudyFile, type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
 import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
-import type { Queue } from '../runs/queue.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Supervisor } from '../runs/supervisor.ts';
-import { keptFor, type Trash } from '../runs/trash.ts';
 import { RunLabels } from './labels.ts';
-import { type StudyFile, type StudyFiles, studyRunId } from './study-files.ts';
 import { isActive, type Look, summarise, tabulate } from './table.ts';
 
 export interface StudiesParts extends CreateRunParts {

@@ -8,9 +8,9 @@ import type {
 } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { prepared, preparedValue } from '../history/statements.ts';
+import { type StudyFile, studyRunId } from '../run-sync/study-files.ts';
 import { estimateShare } from './interval.ts';
 import { collapseOf, type RunLabels } from './labels.ts';
-import { type StudyFile, studyRunId } from './study-files.ts';
 
 /** Iterations whose training success is averaged. */
 const lastIterations = 10;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { Finding, Machine, RunSummary, SystemInfo } from '../contract/contract.ts';
-import { folderToken } from '../host/host-file.ts';
+import { folderToken } from '../data-folder/host-file.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 
 /** Newest runs whose trainer's log is taken along, and how much of its end. */

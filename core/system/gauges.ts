@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { cpus, freemem, release, totalmem, type } from 'node:os';
+import type { Notices } from '../base/notices.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
-import type { Notices } from '../notices.ts';
 import { GpuMonitor } from './gpu-monitor.ts';
 
 /** Milliseconds between two samples, and how many are kept: an hour's. */

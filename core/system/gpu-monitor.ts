@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { endChild } from '../base/end-child.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
-import { endChild } from '../end-child.ts';
 
 /** One GPU: what it is, and what it does now. */
 export interface Gpu {

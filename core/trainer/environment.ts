@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { endChild } from '../base/end-child.ts';
 import { Failure } from '../contract/failure.ts';
-import { endChild } from '../end-child.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) });

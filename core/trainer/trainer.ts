@@ -8,7 +8,7 @@ import {
   promptPreview,
   type SystemInfo,
 } from '../contract/contract.ts';
-import type { ModelShape } from '../models/published.ts';
+import type { ModelShape } from '../presets/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
 import { EnvironmentProcess } from './environment.ts';

@@ -1,8 +1,9 @@
-// Trained and generated tokens a second of a starter-shaped policy, or one of a model folder's shape, as one line of JSON.
-//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor] [--model FOLDER] [sizes]
-//   starpo-bench --groups 1 8 16     a line for each of these sizes of a rollout, with the training in the last
-//   starpo-bench --write FOLDER      the same weights and tokens for another program to compute
-//   starpo-bench rehearse RUN_DIR --reply-mean 100 --iterations 3     whole iterations of a run with replies of given lengths
+// Trained and generated tokens a second of a starter-shaped policy, or one of a model folder's shape, as one line of
+// JSON.
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor] [--model
+//   FOLDER] [sizes] starpo-bench --groups 1 8 16     a line for each of these sizes of a rollout, with the training in
+//   the last starpo-bench --write FOLDER      the same weights and tokens for another program to compute starpo-bench
+//   rehearse RUN_DIR --reply-mean 100 --iterations 3     whole iterations of a run with replies of given lengths
 //   starpo-bench golden FILE...      how far the engine is from what another implementation computed
 
 #include <CLI/CLI.hpp>
@@ -45,8 +46,12 @@ int rehearse(const std::filesystem::path& directory, int iterations, int reply_m
   const Philox random{config.seed, RandomStream::environment_noise};
   run.rehearse(iterations, [&](const EpisodeSpec& spec, int turn) {
     // Uniform from half to one and a half of the mean; where the mean is all that is allowed, always that.
-    const float draw = uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.member), static_cast<std::uint32_t>(turn), 0)[0]);
-    return reply_mean >= config.rollout.max_response_tokens ? reply_mean : static_cast<int>(static_cast<float>(reply_mean) * (0.5f + draw) + 0.5f);
+    const float draw =
+        uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.member),
+                            static_cast<std::uint32_t>(turn), 0)[0]);
+    return reply_mean >= config.rollout.max_response_tokens
+               ? reply_mean
+               : static_cast<int>(static_cast<float>(reply_mean) * (0.5f + draw) + 0.5f);
   });
   journal.stopped("completed", run.iteration());
   return 0;
@@ -57,7 +62,12 @@ int print_differences(const std::vector<std::string>& files, int threads, const 
   for (const auto& file : files) {
     const auto engine = make_engine(settings, pool);  // one takes its memory once
     const GoldenDifferences differences = compare_with_golden(file, *engine, pool);
-    std::cout << Json{{"file", std::filesystem::path(file).filename().string()}, {"device", engine->device()}, {"differences", differences.relative}, {"largest_logprob_difference", differences.largest_logprob}}.dump() << std::endl;
+    std::cout << Json{{"file", std::filesystem::path(file).filename().string()},
+                      {"device", engine->device()},
+                      {"differences", differences.relative},
+                      {"largest_logprob_difference", differences.largest_logprob}}
+                     .dump()
+              << std::endl;
   }
   return 0;
 }
@@ -74,22 +84,27 @@ int main(int argc, char** argv) {
   app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--device", device, "auto, cpu, cuda or cuda:0, cuda:1, ...");
   app.add_option("--exactness", exactness, "of a GPU")->check(CLI::IsMember({"exact", "fast"}));
-  app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")->check(CLI::IsMember({"wall", "processor"}));
+  app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")
+      ->check(CLI::IsMember({"wall", "processor"}));
   app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
   bool name_bf16_kernels = false;
   app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
   std::string shape;
   WorkloadSize size;
-  app.add_option("--model", shape, "a model folder: its shape, with random weights; else the starter's")->check(CLI::ExistingDirectory);
-  const auto add_size = [&](const char* name, int& value, const char* description) { app.add_option(name, value, description)->check(CLI::Range(1, 1000000)); };
+  app.add_option("--model", shape, "a model folder: its shape, with random weights; else the starter's")
+      ->check(CLI::ExistingDirectory);
+  const auto add_size = [&](const char* name, int& value, const char* description) {
+    app.add_option(name, value, description)->check(CLI::Range(1, 1000000));
+  };
   add_size("--sequences", size.sequences, "training: sequences an optimiser step");
   add_size("--length", size.length, "training: tokens a sequence");
   add_size("--first-target", size.first_target, "training: tokens before the first that is trained");
   add_size("--micro-batch", micro_batch, "training: sequences of one forward and backward");
   add_size("--steps", size.steps, "training: timed optimiser steps");
   std::vector<int> groups{size.groups};
-  app.add_option("--groups", groups, "generation: groups that share a prompt; several are measured one after the other")->check(CLI::Range(1, 1000000));
+  app.add_option("--groups", groups, "generation: groups that share a prompt; several are measured one after the other")
+      ->check(CLI::Range(1, 1000000));
   add_size("--group-size", size.group_size, "generation: sequences a group");
   add_size("--prompt", size.prompt, "generation: tokens a prompt");
   add_size("--sampled", size.sampled, "generation: tokens drawn a sequence");
@@ -98,10 +113,13 @@ int main(int argc, char** argv) {
   std::string run_directory;
   std::vector<std::string> goldens;
   int iterations = 3, reply_mean = 100;
-  auto* rehearsal = app.add_subcommand("rehearse", "Iterations of a run with replies of given lengths: no evaluation, no checkpoint; times are in the run's journal");
+  auto* rehearsal = app.add_subcommand("rehearse",
+                                       "Iterations of a run with replies of given lengths: no evaluation, no "
+                                       "checkpoint; times are in the run's journal");
   rehearsal->add_option("RUN_DIR", run_directory)->required()->check(CLI::ExistingDirectory);
   rehearsal->add_option("--iterations", iterations)->check(CLI::Range(1, 1000));
-  rehearsal->add_option("--reply-mean", reply_mean, "tokens; at rollout.max_response_tokens all are as long")->check(CLI::Range(1, 65536));
+  rehearsal->add_option("--reply-mean", reply_mean, "tokens; at rollout.max_response_tokens all are as long")
+      ->check(CLI::Range(1, 65536));
   auto* golden = app.add_subcommand("golden", "Compare with what another implementation computed");
   golden->add_option("FILE", goldens)->required()->check(CLI::ExistingFile);
   app.fallthrough();
@@ -110,10 +128,12 @@ int main(int argc, char** argv) {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;
     if (clock == "processor") use_processor_time();
     if (!isa.empty()) select_isa(*isa_from_name(isa));
-    const EngineSettings settings{device, precision_from_name(precision), exactness == "fast" ? Exactness::fast : Exactness::exact};
+    const EngineSettings settings{device, precision_from_name(precision),
+                                  exactness == "fast" ? Exactness::fast : Exactness::exact};
     if (*rehearsal) return rehearse(run_directory, iterations, reply_mean);
     if (*golden) return print_differences(goldens, threads, settings);
-    if (size.sequences % micro_batch != 0 || size.first_target >= size.length) throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
+    if (size.sequences % micro_batch != 0 || size.first_target >= size.length)
+      throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
     ThreadPool pool(threads);
     const auto engine = make_engine(settings, pool);
     EngineNeeds needs{.model = shape.empty() ? workload_model() : read_model_folder_config(shape)};
@@ -132,10 +152,16 @@ int main(int argc, char** argv) {
     if (!folder.empty()) return write_workload(workload(groups.front()), *network, folder), 0;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Workload work = workload(groups[i]);
-      Json result{{"isa", engine->instructions()}, {"device", engine->device()}, {"device_name", engine->device_name()}, {"threads", threads}, {"precision", precision}, {"parameters", network->layout().size()}};
+      Json result{{"isa", engine->instructions()},
+                  {"device", engine->device()},
+                  {"device_name", engine->device_name()},
+                  {"threads", threads},
+                  {"precision", precision},
+                  {"parameters", network->layout().size()}};
       if (const auto choice = engine->product_choice()) result["products"] = *choice;
       if (only != "training") result["generation"] = measure_generation(*network, work);
-      if (only != "generation" && i + 1 == groups.size()) result["training"] = measure_training(*network, work, micro_batch);
+      if (only != "generation" && i + 1 == groups.size())
+        result["training"] = measure_training(*network, work, micro_batch);
       std::cout << result.dump() << std::endl;
     }
   } catch (const Error& error) {

@@ -25,23 +25,30 @@ double golden_value(std::uint64_t tensor, std::uint64_t element) {
   return static_cast<double>(z >> 40) / 8388608 - 1;
 }
 
-// Norms around 1, biases around 0, matrices that keep the size of what they multiply; embeddings, which are the head too, a distribution far from uniform.
+// Norms around 1, biases around 0, matrices that keep the size of what they multiply; embeddings, which are the head
+// too, a distribution far from uniform.
 std::vector<float> golden_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
     const TensorSlot& tensor = layout.tensors()[index];
     const bool vector = tensor.shape.size() == 1, norm = vector && !tensor.name.ends_with(".bias");
     const bool vocabulary = tensor.shape.front() == layout.config().vocab_size && !vector;
-    const double spread = vector ? 0.25 : (vocabulary ? 2 : 1) * std::sqrt(3.0 / static_cast<double>(tensor.shape.back()));
-    for (std::size_t i = 0; i < tensor.size; ++i) weights[tensor.offset + i] = static_cast<float>((norm ? 1 : 0) + spread * golden_value(index, i));
+    const double spread =
+        vector ? 0.25 : (vocabulary ? 2 : 1) * std::sqrt(3.0 / static_cast<double>(tensor.shape.back()));
+    for (std::size_t i = 0; i < tensor.size; ++i)
+      weights[tensor.offset + i] = static_cast<float>((norm ? 1 : 0) + spread * golden_value(index, i));
   }
   return weights;
 }
 
 // The elements of a tensor whose gradient and change the file holds.
-std::size_t sampled_element(std::size_t sample, std::size_t size) { return static_cast<std::size_t>((sample * 2654435761ull + 12345) % size); }
+std::size_t sampled_element(std::size_t sample, std::size_t size) {
+  return static_cast<std::size_t>((sample * 2654435761ull + 12345) % size);
+}
 
-ModelConfig golden_model(const json& golden) { return parse_model_config(golden.at("config").dump(), "the golden's config"); }
+ModelConfig golden_model(const json& golden) {
+  return parse_model_config(golden.at("config").dump(), "the golden's config");
+}
 
 // Sums of squares over all numbers of one kind.
 struct Difference {
@@ -70,18 +77,21 @@ class GoldenRun {
 
   std::map<std::string, Difference> compare() {
     const json& o = golden_.at("optimizer");
-    const AdamWSettings settings{o.at("learning_rate"), o.at("beta1"), o.at("beta2"), o.at("epsilon"), o.at("weight_decay"), o.at("gradient_clip")};
+    const AdamWSettings settings{o.at("learning_rate"), o.at("beta1"),        o.at("beta2"),
+                                 o.at("epsilon"),       o.at("weight_decay"), o.at("gradient_clip")};
     Trainable& trained = network_->trained();
     for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
       trained.clear_gradients();
-      // AdamW's first step is about the sign of each gradient, whatever its size, so that rounding in those near 0 is as large as they are in all that follows.
+      // AdamW's first step is about the sign of each gradient, whatever its size, so that rounding in those near 0 is
+      // as large as they are in all that follows.
       const std::string later = step == 0 ? "" : "_after_steps";
       differences_["loss" + later].add(learn(step == 0), golden_["losses"][step]);
       const double norm = golden_.at("gradient_norms").at(step);
       differences_["gradient_norm" + later].add(take_step(trained, settings).gradient_norm, norm);
       if (step > 0) continue;
       // AdamW's first moment after its first step is (1 - beta1) times the clipped gradient.
-      compare_samples("gradients", "gradient", read_state(trained, StateVector::first_moment), (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
+      compare_samples("gradients", "gradient", read_state(trained, StateVector::first_moment),
+                      (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
     }
     std::vector<float> state = read_state(trained, StateVector::weights);
     for (std::size_t i = 0; i < state.size(); ++i) state[i] -= before_[i];
@@ -102,9 +112,13 @@ class GoldenRun {
     advantages.reserve(targets);
     for (std::size_t s = 0; s + 1 < batch_.sequence_starts.size(); ++s) {
       const std::size_t first = advantages.size();
-      const auto end = static_cast<std::size_t>(std::ranges::lower_bound(batch_.targets, batch_.sequence_starts[s + 1]) - batch_.targets.begin());
+      const auto end = static_cast<std::size_t>(
+          std::ranges::lower_bound(batch_.targets, batch_.sequence_starts[s + 1]) - batch_.targets.begin());
       advantages.resize(end, golden_.at("advantages").at(s));
-      loss.sequences.push_back({std::span(rollout).subspan(first, end - first), std::span(advantages).subspan(first, end - first), {}, golden_.at("token_weights").at(s)});
+      loss.sequences.push_back({std::span(rollout).subspan(first, end - first),
+                                std::span(advantages).subspan(first, end - first),
+                                {},
+                                golden_.at("token_weights").at(s)});
     }
     std::vector<float> logprobs(targets), entropies(targets);
     PolicyLossSums sums;
@@ -120,9 +134,11 @@ class GoldenRun {
     const auto& tensors = network_->layout().tensors();
     for (std::size_t index = 0; index < tensors.size(); ++index) {
       const json& theirs = golden_.at("tensors").at(index);
-      if (theirs.at("name") != tensors[index].name) throw std::runtime_error("the golden file has another tensor in the place of " + tensors[index].name);
+      if (theirs.at("name") != tensors[index].name)
+        throw std::runtime_error("the golden file has another tensor in the place of " + tensors[index].name);
       for (std::size_t i = 0; i < theirs.at(key).size(); ++i)
-        differences_[kind].add(values[tensors[index].offset + sampled_element(i, tensors[index].size)], scale * theirs[key][i].get<double>());
+        differences_[kind].add(values[tensors[index].offset + sampled_element(i, tensors[index].size)],
+                               scale * theirs[key][i].get<double>());
     }
   }
 
@@ -142,13 +158,15 @@ Difference compare_logits(const json& golden, ThreadPool& pool, Precision precis
   const int vocab = model.layout().config().vocab_size, sequences = static_cast<int>(starts.size()) - 1;
   CpuDecoder decoder(model, sequences, static_cast<int>(tokens.size()));
   std::vector<SlotTokens> entries;
-  for (int s = 0; s < sequences; ++s) entries.push_back({s, std::span(tokens).subspan(starts[s], starts[s + 1] - starts[s])});
+  for (int s = 0; s < sequences; ++s)
+    entries.push_back({s, std::span(tokens).subspan(starts[s], starts[s + 1] - starts[s])});
   std::vector<float> logits(static_cast<std::size_t>(sequences) * vocab);
   decoder.extend(entries, logits);
   Difference difference;
   const json &ids = golden.at("logit_ids"), &rows = golden.at("last_logits");
   for (int s = 0; s < sequences; ++s)
-    for (std::size_t i = 0; i < ids.size(); ++i) difference.add(logits[static_cast<std::size_t>(s) * vocab + ids[i].get<std::size_t>()], rows.at(s).at(i));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      difference.add(logits[static_cast<std::size_t>(s) * vocab + ids[i].get<std::size_t>()], rows.at(s).at(i));
   return difference;
 }
 
@@ -157,7 +175,8 @@ Difference compare_logits(const json& golden, ThreadPool& pool, Precision precis
 GoldenDifferences compare_with_golden(const std::filesystem::path& file, Engine& engine, ThreadPool& pool) {
   std::ifstream stream(file);
   const json golden = json::parse(stream, nullptr, false);
-  if (!golden.is_object() || !golden.contains("made_by")) throw std::runtime_error(file.string() + " is no golden file");
+  if (!golden.is_object() || !golden.contains("made_by"))
+    throw std::runtime_error(file.string() + " is no golden file");
   auto differences = GoldenRun(golden, engine).compare();
   if (engine.device() == "cpu") differences["logits"] = compare_logits(golden, pool, Precision::fp32);
   GoldenDifferences result{{}, differences.at("logprobs").largest};

@@ -39,7 +39,8 @@ double time_rollout(Generator& generator, const Workload& work, std::uint32_t se
   generator.reset();
   for (int slot = 0; slot < slots; ++slot) {
     const int group = slot / work.group_size;
-    generator.begin(slot, std::span(work.prompts).subspan(static_cast<std::size_t>(group) * work.prompt, work.prompt), group, static_cast<std::uint32_t>(slot));
+    generator.begin(slot, std::span(work.prompts).subspan(static_cast<std::size_t>(group) * work.prompt, work.prompt),
+                    group, static_cast<std::uint32_t>(slot));
   }
   while (std::ranges::any_of(left, [](int tokens) { return tokens > 0; })) {
     requests.clear();
@@ -79,14 +80,18 @@ Json measure_generation(Network& network, const Workload& work) {
     for (int i = 0; i < work.sampled; ++i) gap = std::max(gap, std::abs(again[i] - first.logprobs[i]));
   }
   const double time = median(times);
-  return {{"sequences", slots}, {"forward_gap", gap}, {"tokens_per_second", slots * work.sampled / time}, {"seconds", time}};
+  return {{"sequences", slots},
+          {"forward_gap", gap},
+          {"tokens_per_second", slots * work.sampled / time},
+          {"seconds", time}};
 }
 
 Json measure_training(Network& network, const Workload& work, int micro_batch) {
   const std::size_t per_sequence = work.length - work.first_target, targets = micro_batch * per_sequence;
   std::vector<float> logprobs(targets), entropies(targets);
   const auto pass = network.make_pass();
-  const double weight = token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1)[0];
+  const double weight =
+      token_weights(std::vector<int>(work.sequences, static_cast<int>(per_sequence)), LossAverage::trajectory, 1)[0];
   std::vector<double> advantages;
   for (const double advantage : work.advantages) advantages.insert(advantages.end(), per_sequence, advantage);
   std::vector<double> whole, learning, update;
@@ -98,9 +103,14 @@ Json measure_training(Network& network, const Workload& work, int micro_batch) {
     for (int first = 0; first < work.sequences; first += micro_batch) {
       BatchLoss loss{Objective::policy, work.loss, {}, {}};
       for (std::size_t i = first; i < static_cast<std::size_t>(first + micro_batch); ++i)
-        loss.sequences.push_back({std::span(work.rollout_logprobs).subspan(i * per_sequence, per_sequence), std::span(advantages).subspan(i * per_sequence, per_sequence), {}, weight});
+        loss.sequences.push_back({std::span(work.rollout_logprobs).subspan(i * per_sequence, per_sequence),
+                                  std::span(advantages).subspan(i * per_sequence, per_sequence),
+                                  {},
+                                  weight});
       pass->learn(training_batch(work, first, micro_batch), 1, loss, logprobs, entropies, sums);
-      if (step == 0 && first == 0) facts["logprobs"] = std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
+      if (step == 0 && first == 0)
+        facts["logprobs"] =
+            std::vector<float>(logprobs.begin(), logprobs.begin() + std::min<std::ptrdiff_t>(64, std::ssize(logprobs)));
     }
     const double before = seconds();
     const double norm = take_step(network.trained(), {1e-4f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f}).gradient_norm;

@@ -64,7 +64,8 @@ Workload make_workload(int vocab, const WorkloadSize& size) {
 
 void write_workload(const Workload& w, Network& network, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  write_model_folder(folder, network.layout(), [&](std::size_t first, std::span<float> weights) { network.read_weights(first, weights); }, {0});
+  write_model_folder(folder, network.layout(),
+                     [&](std::size_t first, std::span<float> weights) { network.read_weights(first, weights); }, {0});
   const nlohmann::json json{{"training",
                              {{"sequences", w.sequences},
                               {"first_target", w.first_target},
@@ -76,7 +77,11 @@ void write_workload(const Workload& w, Network& network, const std::filesystem::
                               {"clip_high", w.loss.clip_high},
                               {"entropy_coefficient", w.loss.entropy_coefficient}}},
                             {"generation",
-                             {{"groups", w.groups}, {"group_size", w.group_size}, {"sampled", w.sampled}, {"repeats", w.repeats}, {"prompts", w.prompts}}}};
+                             {{"groups", w.groups},
+                              {"group_size", w.group_size},
+                              {"sampled", w.sampled},
+                              {"repeats", w.repeats},
+                              {"prompts", w.prompts}}}};
   std::ofstream file(folder / "workload.json");
   file.exceptions(std::ios::failbit | std::ios::badbit);
   file << json << "\n";
@@ -84,7 +89,8 @@ void write_workload(const Workload& w, Network& network, const std::filesystem::
 
 PackedBatch training_batch(const Workload& w, int first, int count) {
   PackedBatch batch;
-  batch.tokens.assign(w.tokens.begin() + static_cast<std::ptrdiff_t>(first) * w.length, w.tokens.begin() + static_cast<std::ptrdiff_t>(first + count) * w.length);
+  batch.tokens.assign(w.tokens.begin() + static_cast<std::ptrdiff_t>(first) * w.length,
+                      w.tokens.begin() + static_cast<std::ptrdiff_t>(first + count) * w.length);
   batch.sequence_starts.push_back(0);
   for (int sequence = 0; sequence < count; ++sequence) {
     for (int i = w.first_target; i < w.length; ++i) batch.targets.push_back(sequence * w.length + i);

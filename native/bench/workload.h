@@ -15,19 +15,22 @@ struct WorkloadSize {
   int groups = 8, group_size = 16, prompt = 64, sampled = 192, repeats = 3;
 };
 
-// What both sides of a comparison compute: one optimiser step on a mini-batch, and the episodes' tokens of one rollout, in the starter's shapes.
+// What both sides of a comparison compute: one optimiser step on a mini-batch, and the episodes' tokens of one rollout,
+// in the starter's shapes.
 struct Workload {
-  int sequences, length, first_target, steps;   // training: sequences of `length` tokens; those from first_target on are targets
-  std::vector<std::int32_t> tokens;             // [sequences, length]
-  std::vector<float> rollout_logprobs;          // [sequences, length - first_target]
-  std::vector<double> advantages;               // [sequences]
+  int sequences, length, first_target,
+      steps;                         // training: sequences of `length` tokens; those from first_target on are targets
+  std::vector<std::int32_t> tokens;  // [sequences, length]
+  std::vector<float> rollout_logprobs;  // [sequences, length - first_target]
+  std::vector<double> advantages;       // [sequences]
   PolicyLossConfig loss;
 
   int groups, group_size, prompt, sampled, repeats;  // generation: groups share a prompt
   std::vector<std::int32_t> prompts;                 // [groups, prompt]
 };
 
-// The starter's shape with random weights large enough that attention, gates and the distribution over tokens are far from trivial.
+// The starter's shape with random weights large enough that attention, gates and the distribution over tokens are far
+// from trivial.
 ModelConfig workload_model();
 Workload make_workload(int vocabulary, const WorkloadSize&);
 

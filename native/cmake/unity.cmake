@@ -1,7 +1,7 @@
 # A whole build reads and instantiates nlohmann/json a hundred times where each file is compiled alone, so that half of it is that one header.
 # With STARPO_UNITY the files of a folder are compiled as one, and of several where each would instantiate the same of it: that is a fifth of the library's time. No more than
 # these, since on many cores the largest of them is what a build waits for. Files with options of their own, the kernels per instruction set, stay alone.
-set(STARPO_UNITED "algorithm|base|files" "config|fields" "env(/.*)?" "journal|rollout" "train/(checkpoint|evaluation|run)" "train/(diagnostics|replica|update|warm_start)")
+set(STARPO_UNITED "algorithm|base|files" "config|fields" "env(/.*)?" "journal|rollout" "train/(checkpoint|context|evaluation|run)" "train/(diagnostics|metrics|replica|update|warm_start)")
 function(starpo_unite target)
   if(NOT STARPO_UNITY)
     return()

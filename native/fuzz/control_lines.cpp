@@ -23,7 +23,8 @@ void control_lines(std::string_view input) {
     require(reader.poll(journal).empty(), "a command is read once");
   }
   std::istringstream lines(read_text(events));
-  for (std::string line; std::getline(lines, line);) require(nlohmann::json::accept(line), "the journal holds valid JSON");
+  for (std::string line; std::getline(lines, line);)
+    require(nlohmann::json::accept(line), "the journal holds valid JSON");
 }
 
 }  // namespace starpo::fuzz

@@ -9,7 +9,8 @@ namespace starpo::fuzz {
 
 // The input is what a policy wrote; its actions are played.
 void reply(std::string_view input) {
-  static const auto prototype = make_environment("frozen-lake", R"({"size": 4, "p": 0.8, "is_slippery": false, "success_rate": 1, "observation_format": "grid"})");
+  static const auto prototype = make_environment(
+      "frozen-lake", R"({"size": 4, "p": 0.8, "is_slippery": false, "success_rate": 1, "observation_format": "grid"})");
   for (const bool think : {true, false}) {
     const ParsedReply parsed = parse_reply(input, think);
     require(parsed.format_valid == parsed.answer.has_value(), "a valid reply has an answer, an invalid one hasn't");

@@ -15,7 +15,8 @@ void safetensors(std::string_view input) {
   write_text(path, std::string(input));
   std::array<float, 2> vector{};
   std::array<float, 6> matrix{};
-  const std::array<TensorDestination, 2> wanted{TensorDestination{"vector", {2}, vector}, TensorDestination{"matrix", {2, 3}, matrix}};
+  const std::array<TensorDestination, 2> wanted{TensorDestination{"vector", {2}, vector},
+                                                TensorDestination{"matrix", {2, 3}, matrix}};
   succeeds([&] { read_safetensors(path, wanted); });
   succeeds([&] { read_safetensors(path, std::span(wanted).first(1)); });
 }

@@ -6,8 +6,10 @@ namespace starpo::fuzz {
 
 std::span<const NamedTarget> targets() {
   static constexpr std::array all{
-      NamedTarget{"control-lines", control_lines}, NamedTarget{"env-protocol", env_protocol}, NamedTarget{"journal-tail", journal_tail}, NamedTarget{"reply", reply},
-      NamedTarget{"run-json", run_json},           NamedTarget{"safetensors", safetensors},   NamedTarget{"tokenizer", tokenizer},
+      NamedTarget{"control-lines", control_lines}, NamedTarget{"env-protocol", env_protocol},
+      NamedTarget{"journal-tail", journal_tail},   NamedTarget{"reply", reply},
+      NamedTarget{"run-json", run_json},           NamedTarget{"safetensors", safetensors},
+      NamedTarget{"tokenizer", tokenizer},
   };
   return all;
 }

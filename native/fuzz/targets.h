@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace starpo::fuzz {
 
-// Takes bytes from outside the program to where they are read. Bad bytes end in an Error with a code and a hint; any other exception, a broken requirement and what a
-// sanitizer sees is a finding.
+// Takes bytes from outside the program to where they are read. Bad bytes end in an Error with a code and a hint; any
+// other exception, a broken requirement and what a sanitizer sees is a finding.
 using Target = void (*)(std::string_view input);
 
 void control_lines(std::string_view);
@@ -44,7 +44,8 @@ bool succeeds(Action&& action) {
     return true;
   } catch (const Error& error) {
     const std::string code = error.code();
-    require(!code.empty() && code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos, "an error has a code in snake_case");
+    require(!code.empty() && code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos,
+            "an error has a code in snake_case");
     require(*error.what() != '\0' && !error.hint().empty(), "an error says what is wrong and what to do");
     return false;
   }

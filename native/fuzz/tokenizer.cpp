@@ -21,8 +21,10 @@ std::string with_vocabulary(std::string_view input) {
       const int code = printable ? byte : other++;
       entries += (byte == 0 ? "\"" : ",\"");
       if (code == '"' || code == '\\') entries += '\\';
-      if (code < 0x80) entries += static_cast<char>(code);
-      else entries += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+      if (code < 0x80)
+        entries += static_cast<char>(code);
+      else
+        entries += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
       entries += "\":" + std::to_string(byte);
     }
     return entries;

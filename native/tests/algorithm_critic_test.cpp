@@ -10,7 +10,8 @@ using namespace starpo;
 
 namespace {
 
-std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<float>& values, double gamma, double lambda) {
+std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<float>& values, double gamma,
+                                  double lambda) {
   std::vector<double> advantages(rewards.size());
   generalised_advantages(rewards, values, gamma, lambda, advantages);
   return advantages;
@@ -23,14 +24,16 @@ struct ValueOutcome {
 
 ValueOutcome value_outcome(float value, float old_value, double wanted, double clip) {
   std::vector<float> gradient(1);
-  const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{wanted}, clip, 0.5, gradient);
+  const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{wanted},
+                                 clip, 0.5, gradient);
   return {loss, gradient[0]};
 }
 
 }  // namespace
 
 TEST_CASE("generalised advantages of three tokens, by hand") {
-  // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each takes 0.9 * 0.5 of the one after it.
+  // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each takes 0.9
+  // * 0.5 of the one after it.
   const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
   CHECK(advantages[2] == doctest::Approx(0.5));
   CHECK(advantages[1] == doctest::Approx(0.1 + 0.45 * 0.5));
@@ -67,8 +70,10 @@ TEST_CASE("whitened advantages have mean 0 and deviation 1 over all tokens, equa
   CHECK(one[0][0] == 0.7);
 }
 
-TEST_CASE("each environment's advantages are whitened by themselves, so that none is drowned by another's larger rewards") {
-  std::vector<std::vector<double>> mixed{{10, -20}, {0.1}, {30}, {-0.1, 0.2}}, large{{10, -20}, {30}}, small{{0.1}, {-0.1, 0.2}};
+TEST_CASE(
+    "each environment's advantages are whitened by themselves, so that none is drowned by another's larger rewards") {
+  std::vector<std::vector<double>> mixed{{10, -20}, {0.1}, {30}, {-0.1, 0.2}}, large{{10, -20}, {30}},
+      small{{0.1}, {-0.1, 0.2}};
   whiten(mixed, std::vector<int>{0, 1, 0, 1});
   whiten(large, std::vector<int>{0, 0});
   whiten(small, std::vector<int>{1, 1});
@@ -97,7 +102,8 @@ TEST_CASE("the value loss counts the larger error, and no gradient passes where 
 TEST_CASE("the value loss's gradient equals finite differences") {
   for (const float value : {-0.4f, 0.55f, 0.9f, 1.45f, 2.75f}) {
     const float step = 1.0f / 1024;
-    const double slope = (value_outcome(value + step, 1, 2, 0.5).loss - value_outcome(value - step, 1, 2, 0.5).loss) / (2 * step);
+    const double slope =
+        (value_outcome(value + step, 1, 2, 0.5).loss - value_outcome(value - step, 1, 2, 0.5).loss) / (2 * step);
     CHECK(value_outcome(value, 1, 2, 0.5).gradient == doctest::Approx(slope).epsilon(1e-3));
   }
 }
@@ -107,6 +113,7 @@ TEST_CASE("explained variance") {
   CHECK(explained_variance(returns, returns) == 1);
   CHECK(*explained_variance(std::vector<double>(4, 2), returns) == doctest::Approx(0));
   CHECK(*explained_variance(std::vector<double>{0, -1, -2, -5}, returns) == doctest::Approx(-3));
-  CHECK(*explained_variance(std::vector<double>{1, 2, 3, 6}, returns) == doctest::Approx(1));  // a constant error varies not at all
+  CHECK(*explained_variance(std::vector<double>{1, 2, 3, 6}, returns) ==
+        doctest::Approx(1));  // a constant error varies not at all
   CHECK_FALSE(explained_variance(returns, std::vector<double>(4, 0.1)));
 }

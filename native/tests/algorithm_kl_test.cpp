@@ -39,13 +39,16 @@ TEST_CASE("the KL term's loss and gradient, by every estimator") {
       };
       const float step = 1.0f / 1024;
       CHECK(loss_at(logprob).first == doctest::Approx(0.15 * kl_estimate(estimator, logprob, -1).value));
-      CHECK(loss_at(logprob).second == doctest::Approx((loss_at(logprob + step).first - loss_at(logprob - step).first) / (2 * step)).epsilon(1e-3));
+      CHECK(
+          loss_at(logprob).second ==
+          doctest::Approx((loss_at(logprob + step).first - loss_at(logprob - step).first) / (2 * step)).epsilon(1e-3));
     }
   }
 }
 
 TEST_CASE("k3 is cut at 10, beyond which it pulls no more, and a token that overflowed stays seen") {
-  const auto near = kl_estimate(KlEstimator::k3, -5, -2.5), far = kl_estimate(KlEstimator::k3, -5, -2), farther = kl_estimate(KlEstimator::k3, -800, -1);
+  const auto near = kl_estimate(KlEstimator::k3, -5, -2.5), far = kl_estimate(KlEstimator::k3, -5, -2),
+             farther = kl_estimate(KlEstimator::k3, -800, -1);
   CHECK(near.value == doctest::Approx(std::exp(2.5) - 3.5));
   CHECK(near.gradient == doctest::Approx(1 - std::exp(2.5)));
   for (const auto& cut : {far, farther, kl_estimate(KlEstimator::k3, -1, -13)}) {
@@ -58,7 +61,8 @@ TEST_CASE("k3 is cut at 10, beyond which it pulls no more, and a token that over
 TEST_CASE("the KL term's gradient is added to the policy loss's") {
   double loss = 1;
   std::vector<float> gradient{2};
-  kl_loss(std::vector<float>{-1}, std::vector<float>{-2}, {0.5, KlEstimator::k1, KlPlacement::loss, ""}, 0.5, loss, gradient);
+  kl_loss(std::vector<float>{-1}, std::vector<float>{-2}, {0.5, KlEstimator::k1, KlPlacement::loss, ""}, 0.5, loss,
+          gradient);
   CHECK(loss == doctest::Approx(1.25));
   CHECK(gradient[0] == doctest::Approx(2.25));
 }

@@ -14,7 +14,8 @@ using namespace starpo;
 TEST_CASE("Philox gives the numbers of its authors' known-answer test") {
   const std::array<std::uint32_t, 4> zero = Philox{0, RandomStream{0}}(0, 0, 0, 0);
   CHECK(zero == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  const std::array<std::uint32_t, 4> ones = Philox{0xffffffff, RandomStream{0xffffffff}}(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff);
+  const std::array<std::uint32_t, 4> ones =
+      Philox{0xffffffff, RandomStream{0xffffffff}}(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff);
   CHECK(ones == std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
 }
 
@@ -40,12 +41,16 @@ std::vector<ScoredGroup> groups_in(int environment, const std::vector<Scores>& g
   return result;
 }
 
-std::vector<bool> kept(const std::vector<Scores>& groups, FilterStrategy strategy, double keep) { return filter_groups(groups_in(0, groups), {strategy, keep}).kept; }
+std::vector<bool> kept(const std::vector<Scores>& groups, FilterStrategy strategy, double keep) {
+  return filter_groups(groups_in(0, groups), {strategy, keep}).kept;
+}
 
-// Ten steps of Sokoban at -0.1 that fall on turns in several ways, each turn's rewards added up before they are added to the score: equal scores that aren't.
+// Ten steps of Sokoban at -0.1 that fall on turns in several ways, each turn's rewards added up before they are added
+// to the score: equal scores that aren't.
 Scores ten_failed_steps() {
   Scores scores;
-  for (const std::vector<int>& turns : std::vector<std::vector<int>>{{5, 5}, {1, 2, 3, 3, 1}, {1, 1, 5, 2, 1}, {2, 2, 2, 2, 2}, {1, 4, 2, 2, 1}}) {
+  for (const std::vector<int>& turns :
+       std::vector<std::vector<int>>{{5, 5}, {1, 2, 3, 3, 1}, {1, 1, 5, 2, 1}, {2, 2, 2, 2, 2}, {1, 4, 2, 2, 1}}) {
     double score = 0;
     for (const int steps : turns) {
       double reward = 0;
@@ -118,14 +123,18 @@ TEST_CASE("the filter keeps the groups whose scores spread most") {
     CHECK(result.kept == std::vector<bool>(8, true));
     CHECK(result.warnings.size() == 1);
   }
-  SUBCASE("equal spreads keep their order") { CHECK(kept({{0, 1}, {0, 1}, {1, 0}}, FilterStrategy::fraction, 0.34) == std::vector<bool>{true, false, false}); }
+  SUBCASE("equal spreads keep their order") {
+    CHECK(kept({{0, 1}, {0, 1}, {1, 0}}, FilterStrategy::fraction, 0.34) == std::vector<bool>{true, false, false});
+  }
 }
 
 TEST_CASE("each environment's groups are filtered among themselves, whatever the scale of its rewards") {
   auto groups = groups_in(0, {{0, 11}, {0, 10}, {0, 0}, {0, 9}});
   for (const auto& group : groups_in(1, {{0.1, 0.1}, {0, 0.1}})) groups.push_back(group);
-  CHECK(filter_groups(groups, {FilterStrategy::fraction, 0.5}).kept == std::vector<bool>{true, true, false, false, false, true});
-  CHECK(filter_groups(groups, {FilterStrategy::top_p, 0.9}).kept == std::vector<bool>{true, true, false, true, false, true});
+  CHECK(filter_groups(groups, {FilterStrategy::fraction, 0.5}).kept ==
+        std::vector<bool>{true, true, false, false, false, true});
+  CHECK(filter_groups(groups, {FilterStrategy::top_p, 0.9}).kept ==
+        std::vector<bool>{true, true, false, true, false, true});
   groups[5].scores = {0.1, 0.1};
   const auto result = filter_groups(groups, {FilterStrategy::top_p, 0.9});
   REQUIRE(result.warnings.size() == 1);
@@ -160,10 +169,12 @@ struct Outcome {
   std::vector<float> logprob_gradients, entropy_gradients;
 };
 
-Outcome loss_of(float logprob, float rollout_logprob, double advantage, const PolicyLossConfig& settings, float entropy = 0.7f) {
+Outcome loss_of(float logprob, float rollout_logprob, double advantage, const PolicyLossConfig& settings,
+                float entropy = 0.7f) {
   Outcome outcome{{}, std::vector<float>(1), std::vector<float>(1)};
-  policy_loss(std::vector<float>{logprob}, std::vector<float>{entropy}, std::vector<float>{rollout_logprob}, std::vector<double>{advantage}, 0.5, settings, outcome.sums,
-              outcome.logprob_gradients, outcome.entropy_gradients);
+  policy_loss(std::vector<float>{logprob}, std::vector<float>{entropy}, std::vector<float>{rollout_logprob},
+              std::vector<double>{advantage}, 0.5, settings, outcome.sums, outcome.logprob_gradients,
+              outcome.entropy_gradients);
   return outcome;
 }
 
@@ -217,8 +228,10 @@ TEST_CASE("the policy loss's gradient equals finite differences away from the co
   for (double advantage : {-1.3, 0.8}) {
     for (float logprob : {-3.2f, -1.1f, -1.0f, -0.9f, -0.05f}) {
       const float step = 1.0f / 1024;
-      const double high = loss_of(logprob + step, -1, advantage, settings).sums.loss, low = loss_of(logprob - step, -1, advantage, settings).sums.loss;
-      CHECK(loss_of(logprob, -1, advantage, settings).logprob_gradients[0] == doctest::Approx((high - low) / (2 * step)).epsilon(1e-3));
+      const double high = loss_of(logprob + step, -1, advantage, settings).sums.loss,
+                   low = loss_of(logprob - step, -1, advantage, settings).sums.loss;
+      CHECK(loss_of(logprob, -1, advantage, settings).logprob_gradients[0] ==
+            doctest::Approx((high - low) / (2 * step)).epsilon(1e-3));
     }
   }
 }

@@ -7,7 +7,8 @@
 #include "algorithm/advantage.h"
 #include "algorithm/filter.h"
 
-// What group-relative advantages expect of RAGEN's Bandit: the risky arm pays 1 in a quarter of the pulls, the safe one 0.1 always. docs/decisions/0012 tells the reasons.
+// What group-relative advantages expect of RAGEN's Bandit: the risky arm pays 1 in a quarter of the pulls, the safe one
+// 0.1 always. docs/decisions/0012 tells the reasons.
 using namespace starpo;
 
 namespace {
@@ -15,7 +16,10 @@ namespace {
 constexpr int members = 16;
 constexpr double pays = 0.25, safe = 0.1;
 
-double binomial(int n, int k, double p) { return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0)) * std::pow(p, k) * std::pow(1 - p, n - k); }
+double binomial(int n, int k, double p) {
+  return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0)) * std::pow(p, k) *
+         std::pow(1 - p, n - k);
+}
 
 // A group whose first `risky` members took the risky arm, and whose first `paid` of those were paid.
 std::vector<double> group(int risky, int paid) {
@@ -24,7 +28,8 @@ std::vector<double> group(int risky, int paid) {
   return scores;
 }
 
-// Mean over the group of advantage * d log(probability of the choice) / d logit of the risky arm, which is 1 - p for the risky arm and -p for the safe one.
+// Mean over the group of advantage * d log(probability of the choice) / d logit of the risky arm, which is 1 - p for
+// the risky arm and -p for the safe one.
 double step(const std::vector<double>& advantages, int risky, double p) {
   double sum = 0;
   for (int i = 0; i < members; ++i) sum += advantages[i] * (i < risky ? 1 - p : -p);
@@ -45,11 +50,13 @@ double independent_drift(double p, AdvantageEstimator estimator) {
   double drift = 0;
   for (int risky = 0; risky <= members; ++risky)
     for (int paid = 0; paid <= risky; ++paid)
-      drift += binomial(members, risky, p) * binomial(risky, paid, pays) * step(group_advantages(group(risky, paid), estimator), risky, p);
+      drift += binomial(members, risky, p) * binomial(risky, paid, pays) *
+               step(group_advantages(group(risky, paid), estimator), risky, p);
   return drift;
 }
 
-// The same for 16 groups with shared payouts of which a filter keeps some, every group half risky: only the number of paid groups is left to chance.
+// The same for 16 groups with shared payouts of which a filter keeps some, every group half risky: only the number of
+// paid groups is left to chance.
 double filtered_drift(double keep) {
   constexpr int groups = 16, risky = members / 2;
   double drift = 0;
@@ -78,7 +85,9 @@ TEST_CASE("with shared payouts, normalised advantages push away from Bandit's be
   }
 }
 
-TEST_CASE("without the division advantages push towards it, and with payouts of their own where the policy pulls it often enough") {
+TEST_CASE(
+    "without the division advantages push towards it, and with payouts of their own where the policy pulls it often "
+    "enough") {
   for (const double p : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     CAPTURE(p);
     CHECK(shared_drift(p, AdvantageEstimator::dr_grpo) > 0);
@@ -88,7 +97,8 @@ TEST_CASE("without the division advantages push towards it, and with payouts of 
     CAPTURE(p);
     CHECK(independent_drift(p, AdvantageEstimator::grpo) > 0);
   }
-  CHECK(independent_drift(0.1, AdvantageEstimator::grpo) < 0);  // few pulls: most groups see none paid, and the division makes their small loss as large as a win
+  CHECK(independent_drift(0.1, AdvantageEstimator::grpo) <
+        0);  // few pulls: most groups see none paid, and the division makes their small loss as large as a win
 }
 
 TEST_CASE("the filter changes the sign by looking at paid groups first") {

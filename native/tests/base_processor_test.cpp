@@ -19,7 +19,8 @@ TEST_CASE("available memory is what the kernel has, or what the control groups a
   write_text(outer / "memory.max", "2000000\n");
   write_text(outer / "memory.current", "1500000\n");
   CHECK(available_memory_bytes(root.path()) == 500000);
-  write_text(outer / "memory.stat", "anon 7\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\n");  // can be given back
+  write_text(outer / "memory.stat",
+             "anon 7\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\n");  // can be given back
   CHECK(available_memory_bytes(root.path()) == 800000);
   write_text(inner / "memory.max", "500100\n");
   CHECK(available_memory_bytes(root.path()) == 499600);

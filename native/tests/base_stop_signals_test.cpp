@@ -35,11 +35,13 @@ struct StopSignals {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(StopSignals, "a signal asks to stop, whichever thread takes it, until signals are listened for anew") {
+TEST_CASE_FIXTURE(StopSignals,
+                  "a signal asks to stop, whichever thread takes it, until signals are listened for anew") {
   for (const int signal : {SIGTERM, SIGINT}) {
     listen_for_stop_signals(SecondSignal::ends_process);
     CHECK_FALSE(stop_signalled());
-    // Nothing but the signal says to this thread that the other was here: a flag that isn't for threads is a data race, which nightly:sanitize -- --thread finds.
+    // Nothing but the signal says to this thread that the other was here: a flag that isn't for threads is a data race,
+    // which nightly:sanitize -- --thread finds.
     std::thread other([signal] { std::raise(signal); });
     while (!stop_signalled()) std::this_thread::yield();
     other.join();

@@ -27,9 +27,10 @@ TEST_CASE("a loop runs each index once") {
 TEST_CASE("a loop's exception reaches the caller, and the pool goes on") {
   ThreadPool threads(3);
   for (int round = 0; round < 100; ++round) {
-    CHECK_THROWS_AS(threads.parallel_for(50, [](int i) {
-      if (i == 17) throw std::out_of_range("seventeen");
-    }),
+    CHECK_THROWS_AS(threads.parallel_for(50,
+                                         [](int i) {
+                                           if (i == 17) throw std::out_of_range("seventeen");
+                                         }),
                     std::out_of_range);
     std::atomic<int> sum = 0;
     threads.parallel_for(10, [&](int i) { sum += i; });

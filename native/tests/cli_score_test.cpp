@@ -57,7 +57,8 @@ TEST_CASE("score answers what the textbook's forward pass says and, to the bit, 
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const std::size_t count = batches[i].targets.size();
       CHECK(answers[i].size() == 2);
-      const auto logprobs = answers[i].at("logprobs").get<std::vector<float>>(), entropies = answers[i].at("entropies").get<std::vector<float>>();
+      const auto logprobs = answers[i].at("logprobs").get<std::vector<float>>(),
+                 entropies = answers[i].at("entropies").get<std::vector<float>>();
       REQUIRE(logprobs.size() == count);
       REQUIRE(entropies.size() == count);
       const auto expected = reference::forward(network.layout(), {weights.begin(), weights.end()}, batches[i], 1);

@@ -42,11 +42,13 @@ Result run_trainer(const std::vector<std::string>& arguments, const std::string&
     command += " " + text.substr(0, space) + " " + quoted((folder.path() / text.substr(space + 1)).string());
   }
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"), read_text(folder.path() / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"),
+          read_text(folder.path() / "err")};
 }
 
 const std::string example_path = (test::repository() / "docs/formats/examples/run.json").string();
-const std::string lake_config = R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})";
+const std::string lake_config =
+    R"({"size":4,"p":0.8,"is_slippery":false,"success_rate":0.8,"observation_format":"grid"})";
 
 }  // namespace
 
@@ -59,9 +61,11 @@ TEST_CASE("validate accepts the example, prints warnings, and refuses with code,
   const auto warned = run_trainer({"validate", (folder.path() / "run.json").string(), "--json"});
   CHECK(warned.status == 0);
   CHECK(json::parse(warned.out).at("warnings").size() == 1);
-  CHECK(json::parse(warned.out).at("idle").at(0) == json{{"path", "critic.learning_rate"}, {"reason", "critic.model is none"}});
+  CHECK(json::parse(warned.out).at("idle").at(0) ==
+        json{{"path", "critic.learning_rate"}, {"reason", "critic.model is none"}});
   const auto as_text = run_trainer({"validate", (folder.path() / "run.json").string()});
-  CHECK(as_text.out.find("can't act: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup (critic.model is none)\n") != std::string::npos);
+  CHECK(as_text.out.find("can't act: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup "
+                         "(critic.model is none)\n") != std::string::npos);
 
   config["rollout"]["groups"] = "many";
   write_text(folder.path() / "run.json", config.dump());
@@ -145,7 +149,8 @@ TEST_CASE("devices lists the processor and says why there is no GPU, as the exam
   CHECK(codes.contains(problem.at("code").get<std::string>()));
   const std::string text = run_trainer({"devices"}).out;
   CHECK(text.starts_with("cpu     "));
-  CHECK(text.find("\ncuda    none: " + problem.at("message").get<std::string>() + "; " + problem.at("hint").get<std::string>() + "\n") != std::string::npos);
+  CHECK(text.find("\ncuda    none: " + problem.at("message").get<std::string>() + "; " +
+                  problem.at("hint").get<std::string>() + "\n") != std::string::npos);
 }
 
 TEST_CASE("selftest checks the processor, and refuses a GPU that isn't there") {
@@ -171,16 +176,28 @@ TEST_CASE("selftest checks the processor, and refuses a GPU that isn't there") {
     CHECK(refused.status == 2);
     CHECK(refused.err.find("\n  code: device_unavailable\n  hint: ") != std::string::npos);
   }
-  CHECK(run_trainer({"selftest", "--device", "cpu", "--filter", "nothing"}).err.find("code: check_unknown") != std::string::npos);
+  CHECK(run_trainer({"selftest", "--device", "cpu", "--filter", "nothing"}).err.find("code: check_unknown") !=
+        std::string::npos);
 }
 
 TEST_CASE("status says who holds the lock and how far the run is") {
   TemporaryFolder run;
   const auto status = [&] { return json::parse(run_trainer({"status", run.path().string(), "--json"}).out); };
-  CHECK(status() == json{{"locked", false}, {"pid", nullptr}, {"host", nullptr}, {"started", nullptr}, {"last_seq", nullptr}, {"iteration", 0}});
+  CHECK(status() == json{{"locked", false},
+                         {"pid", nullptr},
+                         {"host", nullptr},
+                         {"started", nullptr},
+                         {"last_seq", nullptr},
+                         {"iteration", 0}});
   {
     Journal journal(run.path());
-    journal.started({.resume = std::nullopt, .isa = "", .device = "", .device_name = "", .threads = 1, .iterations = 1, .parameters = 1});
+    journal.started({.resume = std::nullopt,
+                     .isa = "",
+                     .device = "",
+                     .device_name = "",
+                     .threads = 1,
+                     .iterations = 1,
+                     .parameters = 1});
     journal.iteration(5, {}, {});
     const auto held = status();
     CHECK(held.at("locked") == true);
@@ -194,8 +211,10 @@ TEST_CASE("status says who holds the lock and how far the run is") {
 
 TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at the end of input or when closed") {
   const auto result = run_trainer({"env", "frozen-lake", "--config", lake_config},
-                                  "{\"step\":\"Left\"}\nnonsense\n{\"reset\":-1}\n{\"reset\":1.5}\n{\"reset\":9223372036854775808}\n{\"reset\":0,\"step\":\"Left\"}\n[]\n"
-                                  "{\"reset\":0}\n{\"step\":3}\n{\"step\":\"Fly\"}\n{\"step\":\"left\"}\n{\"step\":\"left\"}\n{\"fly\":1}\n{\"close\":true}\n{\"reset\":0}\n");
+                                  "{\"step\":\"Left\"}\nnonsense\n{\"reset\":-1}\n{\"reset\":1.5}\n{\"reset\":"
+                                  "9223372036854775808}\n{\"reset\":0,\"step\":\"Left\"}\n[]\n"
+                                  "{\"reset\":0}\n{\"step\":3}\n{\"step\":\"Fly\"}\n{\"step\":\"left\"}\n{\"step\":"
+                                  "\"left\"}\n{\"fly\":1}\n{\"close\":true}\n{\"reset\":0}\n");
   CHECK(result.status == 0);
   std::vector<json> answers;
   std::istringstream lines(result.out);
@@ -204,7 +223,9 @@ TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at 
   const auto code = [&](int i) { return answers[i].at("error").at("code").get<std::string>(); };
   CHECK(code(0) == "no_episode");
   for (const int i : {1, 2, 3, 4, 5, 6, 8, 12}) CHECK(code(i) == "malformed_line");
-  CHECK(answers[7] == json{{"observation", "__GP\nOO__\n_OO_\nO___"}, {"actions", {"Left", "Down", "Right", "Up"}}, {"info", json::object()}});
+  CHECK(answers[7] == json{{"observation", "__GP\nOO__\n_OO_\nO___"},
+                           {"actions", {"Left", "Down", "Right", "Up"}},
+                           {"info", json::object()}});
   CHECK(answers[9].at("info") == json{{"effective", false}, {"valid", false}, {"success", false}, {"slipped", false}});
   CHECK(answers[10].at("reward") == 1);
   CHECK(answers[10].at("done") == true);
@@ -216,7 +237,8 @@ TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at
   TemporaryFolder folder;
   const ParameterLayout layout(small_config({4, 2, 6, false}));
   write_model_folder(folder.path(), layout, std::vector<float>(layout.size()), {3});
-  const auto result = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\nnonsense\n{\"ids\": [1, 37]}\n{\"ids\": [1, 2, 3]}");
+  const auto result = run_trainer({"score", folder.path().string()},
+                                  "{\"ids\": [1, 2]}\nnonsense\n{\"ids\": [1, 37]}\n{\"ids\": [1, 2, 3]}");
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   std::vector<json> answers;
@@ -239,12 +261,16 @@ TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at
 TEST_CASE("the example of the environment protocol is what env answers") {
   std::istringstream lines(read_text(test::repository() / "docs/formats/examples/env-protocol.jsonl"));
   std::string requests, answers;
-  for (std::string request, answer; std::getline(lines, request) && (json::parse(request).contains("close") || std::getline(lines, answer));) {
+  for (std::string request, answer;
+       std::getline(lines, request) && (json::parse(request).contains("close") || std::getline(lines, answer));) {
     requests += request + "\n";
     if (!json::parse(request).contains("close")) answers += answer + "\n";
   }
   CHECK(requests.find("close") != std::string::npos);
-  const auto result = run_trainer({"env", "frozen-lake", "--config", R"({"size":4,"p":0.8,"is_slippery":true,"success_rate":0.8,"observation_format":"grid"})"}, requests);
+  const auto result =
+      run_trainer({"env", "frozen-lake", "--config",
+                   R"({"size":4,"p":0.8,"is_slippery":true,"success_rate":0.8,"observation_format":"grid"})"},
+                  requests);
   CHECK(result.out == answers);
 }
 

@@ -12,7 +12,8 @@ using nlohmann::json;
 
 namespace {
 
-// The example: FrozenLake by StarPO-S without a critic; 8 groups of 16 of which half are kept, and steps of 32 episodes.
+// The example: FrozenLake by StarPO-S without a critic; 8 groups of 16 of which half are kept, and steps of 32
+// episodes.
 json starpo_s_example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
 // What can't act in a configuration, and why.
@@ -47,7 +48,8 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
     CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 48}}).contains(path));
     CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/policy_loss/epochs", 2}}).contains(path));
     CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/filter/keep", 0.75}}).contains(path));
-    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/filter/strategy", "top_p"}}).contains(path));  // which may keep all
+    CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 64}, {"/filter/strategy", "top_p"}})
+                    .contains(path));  // which may keep all
     CHECK(idle_after({{"/policy_loss/mini_batch", 128}, {"/filter/strategy", "none"}}).contains(path));
     CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(path));
   }
@@ -55,7 +57,8 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
   auto small = starpo_s_example().at("environments").at(0);
   small.update({{"label", "small"}, {"share", 0.15}});
   CHECK(idle_after({{"/policy_loss/mini_batch", 64}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
-  CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 16}, {"/filter/keep", 0.125}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
+  CHECK_FALSE(idle_after({{"/policy_loss/mini_batch", 16}, {"/filter/keep", 0.125}, {"/environments/1", small}})
+                  .contains("policy_loss.clip_low"));
 
   const auto on_gpu = idle_after({{"/policy_loss/mini_batch", 64}, {"/device", "cuda"}, {"/exactness", "fast"}});
   CHECK(on_gpu.at("policy_loss.clip_low").find("rollout/logprob_gap") != std::string::npos);
@@ -63,7 +66,9 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
 
 TEST_CASE("a critic's settings need a critic") {
   const auto without = idle_in(starpo_s_example());
-  for (const char* path : {"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup", "advantage.lambda", "advantage.gamma"}) CHECK(without.contains(path));
+  for (const char* path : {"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup",
+                           "advantage.lambda", "advantage.gamma"})
+    CHECK(without.contains(path));
   const std::vector<std::pair<std::string, json>> with{{"/advantage/estimator", "gae"}, {"/critic/model", "head"}};
   const auto idle = idle_after(with);
   for (const auto& [path, reason] : idle) CHECK_MESSAGE(!path.starts_with("critic."), path);
@@ -98,8 +103,10 @@ TEST_CASE("a filter needs groups that differ, and something to leave out") {
 
 TEST_CASE("dr_grpo keeps the bias of length unless a loss is divided by a fixed length") {
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}}).contains("advantage.estimator"));
-  CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}}).contains("advantage.estimator"));
-  CHECK_FALSE(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "fixed_length"}}).contains("advantage.estimator"));
+  CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}})
+            .contains("advantage.estimator"));
+  CHECK_FALSE(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "fixed_length"}})
+                  .contains("advantage.estimator"));
   CHECK_FALSE(idle_in(starpo_s_example()).contains("advantage.estimator"));
 }
 
@@ -135,7 +142,8 @@ TEST_CASE("noise needs an environment that leaves something to chance, and the n
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].noise"));
   CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].noise"));
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].config.success_rate"));
-  CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].config.success_rate"));
+  CHECK_FALSE(
+      idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].config.success_rate"));
   CHECK(idle_in(starpo_s_example()).contains("environments[0].share"));
   auto second = starpo_s_example().at("environments").at(0);
   second["label"] = "second";

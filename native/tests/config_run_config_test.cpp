@@ -48,8 +48,10 @@ const json& field_of(const json& fields, const std::string& path) {
 void collect_paths(const json& value, const std::string& path, std::set<std::string>& paths) {
   if (value.is_object() && !value.empty() && !path.ends_with(".config"))
     for (const auto& [key, inner] : value.items()) collect_paths(inner, path.empty() ? key : path + "." + key, paths);
-  else if (value.is_array()) paths.insert(path), collect_paths(value.at(0), path + "[]", paths);
-  else paths.insert(path);
+  else if (value.is_array())
+    paths.insert(path), collect_paths(value.at(0), path + "[]", paths);
+  else
+    paths.insert(path);
 }
 
 }  // namespace
@@ -133,7 +135,8 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/seed", 4294967296) == "config_invalid seed");
   CHECK(verdict("/seed", 4294967295) == "valid");
   for (const char* device : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) CHECK(verdict("/device", device) == "valid");
-  for (const char* device : {"", "gpu", "cuda:", "cuda:-1", "cuda:100", "cpu,cuda"}) CHECK(verdict("/device", device) == "config_invalid device");
+  for (const char* device : {"", "gpu", "cuda:", "cuda:-1", "cuda:100", "cpu,cuda"})
+    CHECK(verdict("/device", device) == "config_invalid device");
   CHECK(verdict("/exactness", "fast") == "valid");
   CHECK(verdict("/exactness", "loose") == "config_invalid exactness");
   CHECK(verdict("/optimizer/recompute", "elementwise") == "valid");
@@ -149,7 +152,8 @@ TEST_CASE("bad configurations are refused by code and path") {
   CHECK(verdict("/version", newest_run_config_version() + 1) == "config_version_unsupported version");
   CHECK(verdict("/version", 0) == "config_invalid version");
   CHECK(verdict("/version", "1") == "config_invalid version");
-  CHECK(verdict([](json& c) { c["environments"].push_back(c["environments"][0]); }) == "config_invalid environments[1].label");
+  CHECK(verdict([](json& c) { c["environments"].push_back(c["environments"][0]); }) ==
+        "config_invalid environments[1].label");
   CHECK(verdict([](json& c) {
           c["task"] = "warm_start";
           for (const char* style : {"plain", "positions", "careful"}) c["warm_start"][style] = 0;
@@ -173,7 +177,8 @@ TEST_CASE("a configuration of version 1 is brought to today's form, and what goe
   // What an upgrade doesn't add stays missing, and what is of a wrong type stays so.
   old.erase("seed");
   CHECK(error_code_of([&] { parse_run_config(old.dump()); }) == "config_invalid");
-  CHECK(error_code_of([&] { parse_run_config(R"({"version": 1, "start": 3, "environments": {}, "rollout": []})"); }) == "config_invalid");
+  CHECK(error_code_of([&] { parse_run_config(R"({"version": 1, "start": 3, "environments": {}, "rollout": []})"); }) ==
+        "config_invalid");
 }
 
 TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
@@ -269,7 +274,8 @@ TEST_CASE("the schema holds every key of the example and no other") {
   collect_paths(example(), "", expected);
   for (const auto& field : schema.at("fields")) found.insert(field.at("path"));
   expected.erase("environments[].config");
-  for (const auto& key : {"size", "p", "is_slippery", "success_rate", "observation_format"}) field_of(schema.at("environments").at("frozen-lake"), key);
+  for (const auto& key : {"size", "p", "is_slippery", "success_rate", "observation_format"})
+    field_of(schema.at("environments").at("frozen-lake"), key);
   found.erase("environments[].config");
   CHECK(found == expected);
   CHECK(schema.at("environments").at("bandit").size() == 6);
@@ -278,8 +284,18 @@ TEST_CASE("the schema holds every key of the example and no other") {
 TEST_CASE("the schema says types, ranges, choices and patterns") {
   const auto schema = json::parse(run_config_schema());
   const auto& fields = schema.at("fields");
-  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"}, {"type", "integer"}, {"nullable", false}, {"minimum", 1}, {"maximum", 4096}, {"meaning", "P, initial states an iteration"}});
-  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"}, {"type", "number"}, {"nullable", false}, {"minimum", 0.01}, {"maximum", 10}, {"meaning", "of the distribution that is sampled from"}});
+  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"},
+                                                   {"type", "integer"},
+                                                   {"nullable", false},
+                                                   {"minimum", 1},
+                                                   {"maximum", 4096},
+                                                   {"meaning", "P, initial states an iteration"}});
+  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"},
+                                                        {"type", "number"},
+                                                        {"nullable", false},
+                                                        {"minimum", 0.01},
+                                                        {"maximum", 10},
+                                                        {"meaning", "of the distribution that is sampled from"}});
   CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit", "sokoban"});
   CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
   CHECK(field_of(fields, "rollout.think").at("type") == "boolean");

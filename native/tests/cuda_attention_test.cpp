@@ -1,4 +1,5 @@
-// Attention's kernels through the emulation, in orders of the threads that would show a missing barrier or a copy read too early.
+// Attention's kernels through the emulation, in orders of the threads that would show a missing barrier or a copy read
+// too early.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -33,9 +34,13 @@ void in_every_order(const std::vector<Check>& checks) {
 
 }  // namespace
 
-TEST_CASE("cuda attention: forward and backward equal the textbook's, in every order of threads") { in_every_order(attention_checks()); }
+TEST_CASE("cuda attention: forward and backward equal the textbook's, in every order of threads") {
+  in_every_order(attention_checks());
+}
 
-TEST_CASE("cuda attention: over the cache, with the bits of the packed forward pass, in every order of threads") { in_every_order(cached_attention_checks()); }
+TEST_CASE("cuda attention: over the cache, with the bits of the packed forward pass, in every order of threads") {
+  in_every_order(cached_attention_checks());
+}
 
 TEST_CASE("cuda attention: the textbook's gradient is that of finite differences") {
   const AttentionCase<float> of(4, 2, 16, {0, 3, 3, 9});

@@ -7,7 +7,11 @@ using namespace starpo::cuda;
 using Answer = DriverFacts::Answer;
 
 TEST_CASE("why there is no CUDA device, and what to do") {
-  DriverFacts facts{.answer = Answer::insufficient_driver, .error = "", .runtime_version = 13000, .driver_version = 0, .kernel_driver = ""};
+  DriverFacts facts{.answer = Answer::insufficient_driver,
+                    .error = "",
+                    .runtime_version = 13000,
+                    .driver_version = 0,
+                    .kernel_driver = ""};
   CHECK(explain_no_device(facts).code == "driver_missing");
   CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
 
@@ -18,7 +22,8 @@ TEST_CASE("why there is no CUDA device, and what to do") {
   facts.driver_version = 12020;
   facts.kernel_driver = "535.183.01";
   CHECK(explain_no_device(facts).code == "driver_too_old");
-  CHECK(explain_no_device(facts).message == "the NVIDIA driver 535.183.01 goes up to CUDA 12.2, and this trainer was built with CUDA 13.0");
+  CHECK(explain_no_device(facts).message ==
+        "the NVIDIA driver 535.183.01 goes up to CUDA 12.2, and this trainer was built with CUDA 13.0");
   CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
 
   facts.runtime_version = 12080;
@@ -35,8 +40,11 @@ TEST_CASE("why there is no CUDA device, and what to do") {
 }
 
 TEST_CASE("the kernel module's version is found in its text") {
-  CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\nGCC version:  gcc 12\n") == "535.183.01");
-  CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U16)\n") == "580.65.06");
+  CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC "
+                            "2024\nGCC version:  gcc 12\n") == "535.183.01");
+  CHECK(parse_kernel_driver(
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U16)\n") ==
+        "580.65.06");
   CHECK(parse_kernel_driver("").empty());
 }
 
@@ -57,7 +65,8 @@ TEST_CASE("a device that can't be used is refused with its reason") {
     }
     return std::string("accepted");
   };
-  CHECK(refusal(0) == "device_unavailable: cuda:0 (Tesla T4) can't be used: its compute capability is 7.5, and the kernels need 8.0");
+  CHECK(refusal(0) ==
+        "device_unavailable: cuda:0 (Tesla T4) can't be used: its compute capability is 7.5, and the kernels need 8.0");
   CHECK(refusal(2) == "device_unavailable: there is no cuda:2: the last one is cuda:1");
   list = {};
   list.unavailable = Unavailable{"no_gpu", "the NVIDIA driver shows no GPU", "look"};

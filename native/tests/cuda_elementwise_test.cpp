@@ -72,16 +72,21 @@ TEST_CASE("CUDA: the logits' gradient is that of the CPU's loss, by finite diffe
     for (double& value : z) sum += std::exp(value /= temperature);
     for (const double value : z) weighted += value * std::exp(value) / sum;
     const double logprob = z[target] - std::log(sum), entropy = std::log(sum) - weighted;
-    const double token = clipped_objective(logprob - rollout_logprob, advantage, config.clip_low, config.clip_high, 0).value;
-    return weight * (token - config.entropy_coefficient * entropy + kl.coefficient * kl_estimate(kl.estimator, logprob, reference_logprob).value);
+    const double token =
+        clipped_objective(logprob - rollout_logprob, advantage, config.clip_low, config.clip_high, 0).value;
+    return weight * (token - config.entropy_coefficient * entropy +
+                     kl.coefficient * kl_estimate(kl.estimator, logprob, reference_logprob).value);
   };
 
   Stream stream;
-  auto buffer = on_device(stream, logits), weights = on_device(stream, std::vector<float>{weight}), rollout = on_device(stream, std::vector<float>{rollout_logprob}),
-       advantages = on_device(stream, std::vector<float>{advantage}), reference = on_device(stream, std::vector<float>{reference_logprob}), logprob = poisoned<float>(stream, 1),
+  auto buffer = on_device(stream, logits), weights = on_device(stream, std::vector<float>{weight}),
+       rollout = on_device(stream, std::vector<float>{rollout_logprob}),
+       advantages = on_device(stream, std::vector<float>{advantage}),
+       reference = on_device(stream, std::vector<float>{reference_logprob}), logprob = poisoned<float>(stream, 1),
        entropy = poisoned<float>(stream, 1);
   auto targets = on_device(stream, std::vector<std::int32_t>{target});
-  policy_loss<float>(stream, {buffer.data(), 1, vocab, vocab, temperature}, {targets.data(), weights.data(), rollout.data(), advantages.data(), reference.data()}, config, kl,
+  policy_loss<float>(stream, {buffer.data(), 1, vocab, vocab, temperature},
+                     {targets.data(), weights.data(), rollout.data(), advantages.data(), reference.data()}, config, kl,
                      logprob.data(), entropy.data());
   const auto gradient = on_host(stream, buffer);
   for (int i = 0; i < vocab; ++i) {
@@ -115,7 +120,8 @@ TEST_CASE("CUDA: without clipping AdamW gives the CPU's bits") {
     expected.step(cpu_weights, g, decayed, settings, 1, threads);
     auto gradients = on_device(stream, g);
     squared_norm(stream, size, gradients.data(), partials.data(), report.data());
-    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), nullptr, flags.data()}, settings, 1, step, report.data());
+    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), nullptr, flags.data()},
+          settings, 1, step, report.data());
     CHECK(on_host(stream, report)[0].squared_norm == doctest::Approx(sum_of_squares(g, threads)).epsilon(1e-6));
   }
   CHECK(same_bits(on_host(stream, weights), cpu_weights));

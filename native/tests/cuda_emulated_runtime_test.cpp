@@ -52,7 +52,9 @@ TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't
   Stream stream;
   DeviceBuffer<float> output(4);
   const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
-  CHECK_THROWS_WITH_AS(record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it", std::logic_error);
+  CHECK_THROWS_WITH_AS(
+      record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it",
+      std::logic_error);
   STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data());
   record();
   CHECK(on_host(stream, output) == std::vector<float>(4, 7.0f));
@@ -80,8 +82,8 @@ TEST_CASE("emulated runtime: memory that isn't there") {
 
 TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {
   CHECK(from_float<Bf16>(1.0f).bits == 0x3f80);
-  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);   // half a step above 1: to the even below
-  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);   // half a step above 0x3f81: to the even above
+  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);    // half a step above 1: to the even below
+  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);    // half a step above 0x3f81: to the even above
   CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // a little more than half
   CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
   CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);

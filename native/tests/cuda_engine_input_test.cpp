@@ -51,7 +51,8 @@ struct GpuInput {
   BatchLoss loss(std::size_t first, std::size_t second, double kl) const {
     BatchLoss loss;
     loss.kl.coefficient = kl;
-    for (const std::size_t count : {first, second}) loss.sequences.push_back({std::span(numbers).first(count), std::span(advantages).first(count), {}, 1});
+    for (const std::size_t count : {first, second})
+      loss.sequences.push_back({std::span(numbers).first(count), std::span(advantages).first(count), {}, 1});
     return loss;
   }
 };
@@ -67,8 +68,11 @@ TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes b
     gpu.batch.sequence_starts = starts;
     CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
   };
-  for (const auto& starts : std::vector<std::vector<std::int32_t>>{{}, {5}, {0, 5, 5}, {0, 3}, {1, 5}, {0, 1000000, 5}, {0, -4, 5}}) refused(starts);
-  for (const auto& targets : std::vector<std::vector<std::int32_t>>{{0, 1, 4}, {1, 3, 4}, {1, 1, 4}, {2, 1, 4}, {1, 2, 5}, {-1, 1, 2}}) {
+  for (const auto& starts :
+       std::vector<std::vector<std::int32_t>>{{}, {5}, {0, 5, 5}, {0, 3}, {1, 5}, {0, 1000000, 5}, {0, -4, 5}})
+    refused(starts);
+  for (const auto& targets :
+       std::vector<std::vector<std::int32_t>>{{0, 1, 4}, {1, 3, 4}, {1, 1, 4}, {2, 1, 4}, {1, 2, 5}, {-1, 1, 2}}) {
     gpu.batch = good;
     gpu.batch.targets = targets;
     CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
@@ -159,7 +163,9 @@ TEST_CASE("the setting that would fit changes only what must be") {
   };
   gpu.network.reset();
   gpu.engine.reset();
-  const auto planned = [&](const EngineNeeds& needs) { return make_engine({"cuda:0"}, gpu.threads)->reserve(needs).total_bytes(); };
+  const auto planned = [&](const EngineNeeds& needs) {
+    return make_engine({"cuda:0"}, gpu.threads)->reserve(needs).total_bytes();
+  };
   EngineNeeds many_slots = gpu.needs;
   many_slots.slots = 4096;
   EngineNeeds half = many_slots;

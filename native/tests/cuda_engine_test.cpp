@@ -31,7 +31,8 @@ TEST_CASE("while replies go on, nothing is copied that the host has to wait for"
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const auto generator = gpu.network().make_generator(5, 96);
   generator->reset();
-  for (int slot = 0; slot < 3; ++slot) generator->begin(slot, std::array{1, 2, 3, 4}, 1, static_cast<std::uint32_t>(slot));
+  for (int slot = 0; slot < 3; ++slot)
+    generator->begin(slot, std::array{1, 2, 3, 4}, 1, static_cast<std::uint32_t>(slot));
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {}, {}};
   const ReplyRequest requests[] = {{0, 24}, {1, 24}, {2, 24}};
   std::vector<std::vector<Choice>> choices;
@@ -66,7 +67,8 @@ TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that
 
 TEST_CASE("a shape that the kernels don't take is refused by its field") {
   ThreadPool threads(1);
-  for (int ModelConfig::* field : {&ModelConfig::hidden_size, &ModelConfig::intermediate_size, &ModelConfig::vocab_size}) {
+  for (int ModelConfig::* field :
+       {&ModelConfig::hidden_size, &ModelConfig::intermediate_size, &ModelConfig::vocab_size}) {
     EngineNeeds needs = cuda::EngineCase::needs();
     needs.model.*field = 20;
     CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "model_unsupported");

@@ -1,5 +1,5 @@
-// The emulation itself: that barriers, shuffles, tensor cores and asynchronous copies do what the PTX ISA says, and that it finds what is
-// wrong with a kernel.
+// The emulation itself: that barriers, shuffles, tensor cores and asynchronous copies do what the PTX ISA says, and
+// that it finds what is wrong with a kernel.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,13 +43,16 @@ __global__ void softmax(const float* input, float* output, int columns) {
   STARPO_SHARED(float, scratch[32]);
   const float* row = input + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns);
   float largest = -INFINITY;
-  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x)) largest = fmaxf(largest, row[i]);
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x))
+    largest = fmaxf(largest, row[i]);
   largest = block_max(largest, scratch);
   float sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x)) sum += expf(row[i] - largest);
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x))
+    sum += expf(row[i] - largest);
   sum = block_sum(sum, scratch);
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x))
-    output[static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(i)] = expf(row[i] - largest) / sum;
+    output[static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(i)] =
+        expf(row[i] - largest) / sum;
 }
 
 // c[16, 8] = a[16, k] b[k, 8], or b[8, k]^T: one warp, two stages of 16 columns each.
@@ -78,8 +81,10 @@ __global__ void tile_product(const Bf16* a, const Bf16* b, float* c, int k) {
     const Bf16* const stage = shared + step % 2 * stage_size;
     unsigned af[4], bf[2];
     ldmatrix_x4(af, stage + (lane % 16) * 16 + lane / 16 * 8);
-    if constexpr (b_is_transposed) ldmatrix_x2(bf, stage + 256 + (lane % 8) * 16 + lane / 8 % 2 * 8);
-    else ldmatrix_x2_trans(bf, stage + 256 + (lane % 16) * 8);
+    if constexpr (b_is_transposed)
+      ldmatrix_x2(bf, stage + 256 + (lane % 8) * 16 + lane / 8 % 2 * 8);
+    else
+      ldmatrix_x2_trans(bf, stage + 256 + (lane % 16) * 8);
     mma_m16n8k16(d, af, bf);
     __syncwarp();
   }
@@ -120,8 +125,10 @@ __global__ void divergent_barrier(int returning) {
 }
 
 __global__ void divergent_warp(float* output) {
-  if (threadIdx.x % 32 < 16) output[threadIdx.x] = __shfl_sync(every_lane, 1.0f, 0);
-  else output[threadIdx.x] = static_cast<float>(__ballot_sync(every_lane, 1));
+  if (threadIdx.x % 32 < 16)
+    output[threadIdx.x] = __shfl_sync(every_lane, 1.0f, 0);
+  else
+    output[threadIdx.x] = static_cast<float>(__ballot_sync(every_lane, 1));
 }
 
 __global__ void half_mask() { __shfl_xor_sync(0xffffu, 1, 1); }
@@ -176,8 +183,10 @@ TEST_CASE("emulated kernels: barriers and shuffles") {
   std::vector<double> expected;
   for (int row = 0; row < rows; ++row) {
     double sum = 0;
-    for (int i = 0; i < columns; ++i) sum += std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)]));
-    for (int i = 0; i < columns; ++i) expected.push_back(std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)])) / sum);
+    for (int i = 0; i < columns; ++i)
+      sum += std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)]));
+    for (int i = 0; i < columns; ++i)
+      expected.push_back(std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)])) / sum);
   }
   Stream stream;
   DeviceBuffer<float> device_input(stream, input), output(input.size());
@@ -205,12 +214,14 @@ TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
         double sum = 0;
         for (int i = 0; i < k; ++i)
           sum += static_cast<double>(to_float(rounded_a[static_cast<std::size_t>(row * k + i)])) *
-                 static_cast<double>(to_float(rounded_b[static_cast<std::size_t>(transposed ? column * k + i : i * 8 + column)]));
+                 static_cast<double>(
+                     to_float(rounded_b[static_cast<std::size_t>(transposed ? column * k + i : i * 8 + column)]));
         expected.push_back(sum);
       }
     in_every_order([&] {
       c.fill_poison(stream);
-      STARPO_LAUNCH(stream, 1, 32, 2 * (16 * 16 + 16 * 8) * sizeof(Bf16), (kernel), device_a.data(), device_b.data(), c.data(), k);
+      STARPO_LAUNCH(stream, 1, 32, 2 * (16 * 16 + 16 * 8) * sizeof(Bf16), (kernel), device_a.data(), device_b.data(),
+                    c.data(), k);
       CHECK(normalised_mean_square_error(on_host(stream, c), expected) < 1e-12);
     });
   };
@@ -229,9 +240,18 @@ TEST_CASE("emulated kernels: warp functions and a grid of two dimensions") {
     for (int block = 0; block < 2; ++block)
       for (int lane = 0; lane < 32; ++lane) {
         const int segment = lane / 4 * 4;
-        const int expected[10] = {15, lane ^ 3, lane < 2 ? lane : lane - 2, lane > 29 ? lane : lane + 2, 0x49249249, 1, 0,
-                                  (lane ^ 5) / 4 * 4 == segment ? lane ^ 5 : lane, lane / 8 * 8 + 1, 10 * block + 100 + 2000};
-        for (int i = 0; i < 10; ++i) equal = equal && values[static_cast<std::size_t>((block * 10 + i) * 32 + lane)] == expected[i];
+        const int expected[10] = {15,
+                                  lane ^ 3,
+                                  lane < 2 ? lane : lane - 2,
+                                  lane > 29 ? lane : lane + 2,
+                                  0x49249249,
+                                  1,
+                                  0,
+                                  (lane ^ 5) / 4 * 4 == segment ? lane ^ 5 : lane,
+                                  lane / 8 * 8 + 1,
+                                  10 * block + 100 + 2000};
+        for (int i = 0; i < 10; ++i)
+          equal = equal && values[static_cast<std::size_t>((block * 10 + i) * 32 + lane)] == expected[i];
       }
     CHECK(equal);
   });
@@ -266,10 +286,15 @@ TEST_CASE("emulated kernels: a missing barrier shows in some order") {
     });
     return wrong;
   };
-  CHECK(wrong_orders(output, reversed, [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data()); }) == 0);
-  CHECK(wrong_orders(output, reversed, [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<false>, device_input.data(), output.data()); }) == orders);
-  CHECK(wrong_orders(two_rounds, one_then_two, [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
-  CHECK(wrong_orders(two_rounds, one_then_two, [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
+  CHECK(wrong_orders(output, reversed,
+                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data()); }) == 0);
+  CHECK(wrong_orders(output, reversed, [&] {
+          STARPO_LAUNCH(stream, 1, 64, 0, reverse<false>, device_input.data(), output.data());
+        }) == orders);
+  CHECK(wrong_orders(two_rounds, one_then_two,
+                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
+  CHECK(wrong_orders(two_rounds, one_then_two,
+                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
 }
 
 TEST_CASE("emulated kernels: an asynchronous copy that isn't waited for shows in some order") {
@@ -289,12 +314,20 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
   DeviceBuffer<float> buffer(64);
   in_every_order([&] {
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_barrier, 40); }) ==
-          "kernel divergent_barrier, block (0, 0, 0): deadlock, since not all of 64 threads came to the same point: 40 wait at __syncthreads, 0 for the lanes "
+          "kernel divergent_barrier, block (0, 0, 0): deadlock, since not all of 64 threads came to the same point: 40 "
+          "wait at __syncthreads, 0 for the lanes "
           "of their warp, 24 have returned");
-    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_warp, buffer.data()); }).find("have diverged: some are at __") != std::string::npos);
-    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 0, half_mask); }).find("__shfl_xor_sync with a mask of fewer than 32 lanes") != std::string::npos);
-    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 16, 0, warp_functions, nullptr); }).find("in a warp of fewer than 32 threads") != std::string::npos);
-    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 16, misaligned, buffer.data()); }).find("multiples of 16") != std::string::npos);
+    CHECK(message_of([&] {
+            STARPO_LAUNCH(stream, 1, 64, 0, divergent_warp, buffer.data());
+          }).find("have diverged: some are at __") != std::string::npos);
+    CHECK(message_of([&] {
+            STARPO_LAUNCH(stream, 1, 32, 0, half_mask);
+          }).find("__shfl_xor_sync with a mask of fewer than 32 lanes") != std::string::npos);
+    CHECK(message_of([&] {
+            STARPO_LAUNCH(stream, 1, 16, 0, warp_functions, nullptr);
+          }).find("in a warp of fewer than 32 threads") != std::string::npos);
+    CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 16, misaligned, buffer.data()); }).find("multiples of 16") !=
+          std::string::npos);
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 0, 32, 0, half_mask); }) == "launch of half_mask: invalid grid");
     // After all that a kernel runs as before.
     buffer.fill_zero(stream);

@@ -1,4 +1,5 @@
-// Matrix products through the emulation, in orders of the threads that would show a missing barrier or an asynchronous copy read too early.
+// Matrix products through the emulation, in orders of the threads that would show a missing barrier or an asynchronous
+// copy read too early.
 #include <doctest/doctest.h>
 
 #include "engine/cuda/emulated/order.h"

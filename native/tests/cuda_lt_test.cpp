@@ -23,7 +23,9 @@ struct Fixture {
   Stream stream;
   DeviceBuffer<float> workspace{Matmul::kWorkspaceBytes / sizeof(float)};
 
-  Matmul matmul(MatmulMode mode, const lt::Search& search) { return Matmul(stream, mode, {workspace.data(), workspace.size(), 4}, search); }
+  Matmul matmul(MatmulMode mode, const lt::Search& search) {
+    return Matmul(stream, mode, {workspace.data(), workspace.size(), 4}, search);
+  }
   Matmul fast(const std::string& fault) { return matmul(MatmulMode::fast, {{fake(fault)}, "a test's"}); }
 };
 
@@ -108,9 +110,12 @@ TEST_CASE("cuBLASLt: without one that works, the own kernels do it all and the r
     const char* fault;
     const char* reason;
   };
-  for (const auto& [fault, reason] : {Broken{"missing_function", "has no function cublasLtMatmul"}, {"wrong_result", "failed its self-test: the error of its product nt"},
-                                      {"ignores_beta", "failed its self-test: the error of its product tn, accumulated"},
-                                      {"not_starting", "failed its self-test: it did not start (status 1)"}, {"absent", "could not be loaded"}}) {
+  for (const auto& [fault, reason] :
+       {Broken{"missing_function", "has no function cublasLtMatmul"},
+        {"wrong_result", "failed its self-test: the error of its product nt"},
+        {"ignores_beta", "failed its self-test: the error of its product tn, accumulated"},
+        {"not_starting", "failed its self-test: it did not start (status 1)"},
+        {"absent", "could not be loaded"}}) {
     CAPTURE(fault);
     Matmul matmul = f.fast(fault);
     CHECK_FALSE(matmul.uses_library());
@@ -166,11 +171,14 @@ TEST_CASE("cuBLASLt: an engine says what its products run on, for journals and b
     engine->reserve(EngineCase::needs());
     return engine->product_choice().value_or("");
   };
-  CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("run on cuBLASLt 13.2.3 (" + fake("good") + ")") != std::string::npos);
+  CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("run on cuBLASLt 13.2.3 (" + fake("good") + ")") !=
+        std::string::npos);
   CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("exact mode") != std::string::npos);
   CHECK(choice({"cpu", Precision::fp32, Exactness::exact}) == "");
-  if (before.empty()) unsetenv("STARPO_CUBLASLT");
-  else setenv("STARPO_CUBLASLT", before.c_str(), 1);
+  if (before.empty())
+    unsetenv("STARPO_CUBLASLT");
+  else
+    setenv("STARPO_CUBLASLT", before.c_str(), 1);
 }
 
 TEST_CASE("cuBLASLt: what it doesn't take is named") {
@@ -203,14 +211,17 @@ TEST_CASE("cuBLASLt: where it is looked for") {
   unsetenv("STARPO_CUBLASLT");
   TemporaryFolder folder;
   const std::filesystem::path packages = folder.path() / "lib/python3.12/site-packages/nvidia";
-  const std::filesystem::path newer = packages / "cu13/lib/libcublasLt.so.13", older = packages / "cublas/lib/libcublasLt.so.12";
+  const std::filesystem::path newer = packages / "cu13/lib/libcublasLt.so.13",
+                              older = packages / "cublas/lib/libcublasLt.so.12";
   for (const auto& file : {newer, older}) {
     std::filesystem::create_directories(file.parent_path());
     std::filesystem::copy_file(fake("good"), file);
   }
   setenv("VIRTUAL_ENV", folder.path().c_str(), 1);
   const auto candidates = lt::default_search().candidates;
-  const auto place = [&](const std::string& name) { return std::find(candidates.begin(), candidates.end(), name) - candidates.begin(); };
+  const auto place = [&](const std::string& name) {
+    return std::find(candidates.begin(), candidates.end(), name) - candidates.begin();
+  };
   CHECK(candidates.front() == "libcublasLt.so.13");
   CHECK(place(newer.string()) < place("libcublasLt.so.12"));
   CHECK(place("libcublasLt.so.12") < place(older.string()));
@@ -226,10 +237,14 @@ TEST_CASE("cuBLASLt: where it is looked for") {
     CHECK(std::ranges::find(found, library.string()) != found.end());
   }
 
-  if (before.empty()) unsetenv("STARPO_CUBLASLT");
-  else setenv("STARPO_CUBLASLT", before.c_str(), 1);
-  if (environment_before.empty()) unsetenv("VIRTUAL_ENV");
-  else setenv("VIRTUAL_ENV", environment_before.c_str(), 1);
+  if (before.empty())
+    unsetenv("STARPO_CUBLASLT");
+  else
+    setenv("STARPO_CUBLASLT", before.c_str(), 1);
+  if (environment_before.empty())
+    unsetenv("VIRTUAL_ENV");
+  else
+    setenv("VIRTUAL_ENV", environment_before.c_str(), 1);
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ TEST_CASE("the memory plans of published models are those that the app expects")
     needs.context = each.at("context");
     needs.pass_tokens = each.at("micro_batch_tokens");
     const std::string recompute = each.at("recompute");
-    needs.recompute = recompute == "none" ? Recompute::none : recompute == "elementwise" ? Recompute::elementwise : Recompute::block;
+    needs.recompute = recompute == "none"          ? Recompute::none
+                      : recompute == "elementwise" ? Recompute::elementwise
+                                                   : Recompute::block;
     json parts = json::object();
     for (const MemoryPart& part : cuda::plan_memory<cuda::Bf16>(needs).parts) parts[part.name] = part.bytes;
     CHECK(parts == each.at("parts"));

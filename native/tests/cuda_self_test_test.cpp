@@ -9,7 +9,8 @@
 using namespace starpo;
 
 TEST_CASE("every check of the device passes in the emulation") {
-  // The families' own tests go through the other orders; the whole engine's steps have the same bits in each (cuda_engine_test.cpp).
+  // The families' own tests go through the other orders; the whole engine's steps have the same bits in each
+  // (cuda_engine_test.cpp).
   cuda::emulated::set_order(4);
   int count = 0;
   cuda::self_test(0, "", [&](const CheckResult& result) {
@@ -36,14 +37,18 @@ TEST_CASE("every check of the processor passes") {
 }
 
 TEST_CASE("a check fails by its error, by NaN and by what it throws, and the next one runs") {
-  const std::vector<cuda::Check> checks{{"a close", 1e-3, [](cuda::Stream&) { return 1e-4; }},
-                                        {"a far", 1e-3, [](cuda::Stream&) { return 1e-2; }},
-                                        {"b not a number", 1e-3, [](cuda::Stream&) { return std::nan(""); }},
-                                        {"a throwing", 1e-3, [](cuda::Stream&) -> double { throw std::runtime_error("no memory"); }},
-                                        {"a equal", 0, [](cuda::Stream&) { return 0.0; }}};
+  const std::vector<cuda::Check> checks{
+      {"a close", 1e-3, [](cuda::Stream&) { return 1e-4; }},
+      {"a far", 1e-3, [](cuda::Stream&) { return 1e-2; }},
+      {"b not a number", 1e-3, [](cuda::Stream&) { return std::nan(""); }},
+      {"a throwing", 1e-3, [](cuda::Stream&) -> double { throw std::runtime_error("no memory"); }},
+      {"a equal", 0, [](cuda::Stream&) { return 0.0; }}};
   cuda::Stream stream;
   std::string seen;
-  const auto on_result = [&](const CheckResult& result) { seen += result.name + (result.ok ? " ok" : " failed") + (result.failure.empty() ? "" : ": " + result.failure) + "\n"; };
+  const auto on_result = [&](const CheckResult& result) {
+    seen +=
+        result.name + (result.ok ? " ok" : " failed") + (result.failure.empty() ? "" : ": " + result.failure) + "\n";
+  };
   cuda::run_checks(checks, "", stream, on_result);
   CHECK(seen == "a close ok\na far failed\nb not a number failed\na throwing failed: no memory\na equal ok\n");
   seen.clear();

@@ -10,9 +10,9 @@
 #include "model_fixtures.h"
 #include "tiny_run.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/context/levels.h"
 #include "train/evaluation/evaluate_checkpoint.h"
 #include "train/replica/dry_step.h"
-#include "train/run/levels.h"
 #include "train/run/training_run.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/policy_update.h"
@@ -28,7 +28,8 @@ namespace {
 struct DeviceRun : TinyRun {
   DeviceRun() {
     config["device"] = "cuda";
-    config["rollout"].update({{"groups", 2}, {"group_size", 2}, {"slots", 3}, {"max_response_tokens", 4}, {"context", 96}});
+    config["rollout"].update(
+        {{"groups", 2}, {"group_size", 2}, {"slots", 3}, {"max_response_tokens", 4}, {"context", 96}});
     config["environments"][0]["config"]["size"] = 2;
     config["environments"][0]["max_turns"] = 2;
     config["optimizer"]["micro_batch_tokens"] = 96;
@@ -38,16 +39,21 @@ struct DeviceRun : TinyRun {
   }
 
   json metrics() const { return events("iteration").back().at("metrics"); }
-  std::string state(const std::string& checkpoint) const { return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors"); }
+  std::string state(const std::string& checkpoint) const {
+    return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors");
+  }
 
   void begin_again() const { std::filesystem::remove_all(run.path() / "checkpoints"); }
   std::vector<float> final_weights() const {
     const auto folder = run.path() / "checkpoints/000002";
     return read_model_folder_weights(folder, ParameterLayout(read_model_folder_config(folder)));
   }
-  std::string failure_code() const { return events("failed").empty() ? "none" : events("failed").back().at("code").get<std::string>(); }
+  std::string failure_code() const {
+    return events("failed").empty() ? "none" : events("failed").back().at("code").get<std::string>();
+  }
 
-  // Weights, moments and critic of the last iteration again, after it is taken back and a new process goes on from the one before.
+  // Weights, moments and critic of the last iteration again, after it is taken back and a new process goes on from the
+  // one before.
   void check_that_resuming_changes_no_bit(const std::string& last) {
     const auto weights_before = weights(last), state_before = state(last);
     std::filesystem::remove_all(run.path() / "checkpoints" / last);
@@ -59,13 +65,15 @@ struct DeviceRun : TinyRun {
 };
 
 void check_exact(const json& metrics) {
-  for (const char* name : {"rollout/logprob_gap", "rollout/logprob_gap_max", "rollout/logprob_gap_kl"}) CHECK(metrics.at(name) == 0);
+  for (const char* name : {"rollout/logprob_gap", "rollout/logprob_gap_max", "rollout/logprob_gap_kl"})
+    CHECK(metrics.at(name) == 0);
   CHECK(metrics.at("actor/grad_norm") > 0);
 }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU tells its device and memory plan, is exact, and resumes to the same bits") {
+TEST_CASE_FIXTURE(DeviceRun,
+                  "a run on a GPU tells its device and memory plan, is exact, and resumes to the same bits") {
   for (const std::string precision : {"fp32", "bf16"}) {
     CAPTURE(precision);
     config["precision"] = precision;
@@ -85,7 +93,10 @@ TEST_CASE_FIXTURE(DeviceRun, "a run on a GPU tells its device and memory plan, i
 
 TEST_CASE_FIXTURE(DeviceRun, "with either critic, and a penalty for leaving the reference, too") {
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
-  for (const auto& [critic, placement, precision] : {std::tuple<std::string, std::string, std::string>{"full", "loss", "fp32"}, {"full", "reward", "bf16"}, {"head", "loss", "bf16"}}) {
+  for (const auto& [critic, placement, precision] :
+       {std::tuple<std::string, std::string, std::string>{"full", "loss", "fp32"},
+        {"full", "reward", "bf16"},
+        {"head", "loss", "bf16"}}) {
     CAPTURE(critic);
     CAPTURE(placement);
     config["precision"] = precision;
@@ -109,7 +120,8 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change 
   CHECK(train() == 0);
   CHECK(weights("000002") == without);
   CHECK(state("000002") == state_without);
-  for (const char* name : {"diagnostics/mutual_information", "diagnostics/grad_norm_high_spread"}) CHECK(metrics().contains(name));
+  for (const char* name : {"diagnostics/mutual_information", "diagnostics/grad_norm_high_spread"})
+    CHECK(metrics().contains(name));
   CHECK(metrics().at("diagnostics/kl_from_start") > 0);
   check_that_resuming_changes_no_bit("000002");
 }
@@ -123,13 +135,15 @@ TEST_CASE_FIXTURE(DeviceRun, "the fastest products learn too, though not to the 
   check_that_resuming_changes_no_bit("000002");
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a warm start learns the same on either device, and one that was begun on one goes on on the other") {
+TEST_CASE_FIXTURE(DeviceRun,
+                  "a warm start learns the same on either device, and one that was begun on one goes on on the other") {
   config["task"] = "warm_start";
   config["warm_start"].update({{"steps_per_iteration", 1}, {"batch", 2}});
   config["device"] = "cpu";
   CHECK(train() == 0);
   const auto expected = final_weights();
-  for (const auto& [first, second] : {std::pair<std::string, std::string>{"cuda", "cuda"}, {"cpu", "cuda"}, {"cuda", "cpu"}}) {
+  for (const auto& [first, second] :
+       {std::pair<std::string, std::string>{"cuda", "cuda"}, {"cpu", "cuda"}, {"cuda", "cpu"}}) {
     CAPTURE(first);
     CAPTURE(second);
     begin_again();
@@ -156,7 +170,8 @@ TEST_CASE_FIXTURE(DeviceRun, "reinforcement goes from one device to the other wi
     config["iterations"] = i + 1;
     CHECK(train() == 0);
   }
-  CHECK(listed("checkpoint", "path") == "0 checkpoints/000000, 1 checkpoints/000001, 2 checkpoints/000002, 3 checkpoints/000003");
+  CHECK(listed("checkpoint", "path") ==
+        "0 checkpoints/000000, 1 checkpoints/000001, 2 checkpoints/000002, 3 checkpoints/000003");
   for (const auto& event : events("iteration")) check_exact(event.at("metrics"));
 }
 
@@ -196,11 +211,20 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   state->replica.critic->start_from(*state->replica.policy);
   copy_weights(*state->replica.policy, *state->replica.reference);
   const auto specs = training_episodes(run_config, 1);
-  const auto play = [&] { return run_rollout(*state->replica.generator, {specs, state->playground.rules, state->playground.prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+  const auto play = [&] {
+    return run_rollout(*state->replica.generator, {specs,
+                                                   state->playground.rules,
+                                                   state->playground.prototypes,
+                                                   {},
+                                                   {run_config.seed, RandomStream::train_sampling},
+                                                   1,
+                                                   {}});
+  };
   const auto everything = [&] {
     std::vector<std::vector<float>> values;
     for (Trainable* each : {&state->replica.policy->trained(), &state->replica.critic->trained()})
-      for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment}) values.push_back(state_of(*each, which));
+      for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment})
+        values.push_back(state_of(*each, which));
     return values;
   };
 
@@ -226,17 +250,21 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
   CHECK(everything() == before);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and a whole checkpoint, from which the run goes on to the same bits") {
+TEST_CASE_FIXTURE(DeviceRun,
+                  "a device that fails ends the run with its code and a whole checkpoint, from which the run goes on "
+                  "to the same bits") {
   using cuda::emulated::Failure;
   const auto begun = cuda::emulated::device_calls();
   CHECK(train() == 0);
   const auto calls = cuda::emulated::device_calls() - begun;
   const auto expected = weights("000002");
-  for (const auto& [part, kind, code] : {std::tuple{1.0, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
+  for (const auto& [part, kind, code] :
+       {std::tuple{1.0, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
     CAPTURE(part);
     begin_again();
     {
-      const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)) - 1, kind);  // the very last call is of the last checkpoint
+      const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)) - 1,
+                                              kind);  // the very last call is of the last checkpoint
       CHECK(train() == 1);
     }
     CHECK(failure_code() == code);
@@ -244,7 +272,8 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and
     const std::string journal = read_text(run.path() / "events.jsonl");
     CHECK(json::parse(journal.substr(journal.rfind('\n', journal.size() - 2) + 1)).at("type") == "failed");
     CHECK(resumable_checkpoints(run.path()).size() >= 1);
-    for (const auto& entry : std::filesystem::directory_iterator(run.path() / "checkpoints")) CHECK(entry.path().filename().string().size() == 6);  // none half written
+    for (const auto& entry : std::filesystem::directory_iterator(run.path() / "checkpoints"))
+      CHECK(entry.path().filename().string().size() == 6);  // none half written
     CHECK(train() == 0);
     CHECK(events("started").back().at("resume").is_object());
     CHECK(weights("000002") == expected);
@@ -253,7 +282,8 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that fails ends the run with its code and
 
 TEST_CASE_FIXTURE(DeviceRun, "a device that fails at first ends the run before its first evaluation") {
   using cuda::emulated::Failure;
-  for (const auto& [kind, code] : {std::pair{Failure::out_of_memory, "gpu_out_of_memory"}, {Failure::device, "gpu_failed"}}) {
+  for (const auto& [kind, code] :
+       {std::pair{Failure::out_of_memory, "gpu_out_of_memory"}, {Failure::device, "gpu_failed"}}) {
     const cuda::emulated::FailAfter failing(60, kind);  // while the worst-case step runs
     CHECK(train() == 1);
     CHECK(failure_code() == code);
@@ -299,7 +329,15 @@ TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on
     const auto state = tiny_state(run_config, model.path());
     const auto specs = training_episodes(run_config, 1);
     return error_code_of([&] {
-      const auto roll_out = [&] { return run_rollout(*state->replica.generator, {specs, state->playground.rules, state->playground.prototypes, {}, {run_config.seed, RandomStream::train_sampling}, 1, {}}); };
+      const auto roll_out = [&] {
+        return run_rollout(*state->replica.generator, {specs,
+                                                       state->playground.rules,
+                                                       state->playground.prototypes,
+                                                       {},
+                                                       {run_config.seed, RandomStream::train_sampling},
+                                                       1,
+                                                       {}});
+      };
       spoil(run_config, state->replica, roll_out);
     });
   };

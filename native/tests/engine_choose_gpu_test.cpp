@@ -56,7 +56,8 @@ TEST_CASE("a GPU that can't be used is refused with the reason and what to do") 
   }
   cuda::DeviceList old = two_gpus();
   old.devices.pop_back();
-  for (const char* wanted : {"cuda", "cuda:0"}) CHECK(refusal(wanted, old) == "cuda:0 (Old) can't be used: its compute capability is 7.5; use a newer one");
+  for (const char* wanted : {"cuda", "cuda:0"})
+    CHECK(refusal(wanted, old) == "cuda:0 (Old) can't be used: its compute capability is 7.5; use a newer one");
   CHECK(refusal("cuda:2", two_gpus()).starts_with("there is no cuda:2: the last one is cuda:1"));
   for (const char* wanted : {"gpu", "cuda:", "cuda:1x", "cuda:-1", "CUDA:1", ""}) {
     CAPTURE(wanted);

@@ -10,7 +10,6 @@
 
 using namespace starpo;
 
-
 namespace {
 
 std::vector<Precision> precisions() {
@@ -24,7 +23,8 @@ std::vector<float> everything_of(Network& network) {
   const PackedBatch batch = random_batch(network.layout().config(), {9, 40});
   std::vector<float> results(2 * batch.targets.size());
   const auto pass = network.make_pass();
-  pass->forward(batch, 0.7f, std::span(results).first(batch.targets.size()), std::span(results).subspan(batch.targets.size()));
+  pass->forward(batch, 0.7f, std::span(results).first(batch.targets.size()),
+                std::span(results).subspan(batch.targets.size()));
   const auto generator = network.make_generator(1, 60);
   generator->begin(0, batch.tokens, -1, 1);
   std::vector<std::vector<Choice>> choices;
@@ -38,13 +38,16 @@ std::vector<float> everything_of(Network& network) {
 
 }  // namespace
 
-TEST_CASE("a network that is only read computes what one that learns does, to the bit, with less memory; its weights may come in any pieces") {
+TEST_CASE(
+    "a network that is only read computes what one that learns does, to the bit, with less memory; its weights may "
+    "come in any pieces") {
   ThreadPool threads(2);
   for (const Precision precision : precisions())
     for (const bool tied : {true, false}) {
       CpuEngine engine(threads, precision);
       const ModelConfig config = small_config({4, 2, 6, tied});
-      const auto learning = engine.make_network(config, ModelHead::language, NetworkUse::trained), read = engine.make_network(config, ModelHead::language, NetworkUse::read);
+      const auto learning = engine.make_network(config, ModelHead::language, NetworkUse::trained),
+                 read = engine.make_network(config, ModelHead::language, NetworkUse::read);
       const auto weights = lively_weights(learning->layout());
       learning->write_weights(0, weights);
       for (std::size_t first = 0, size = 1; first < weights.size(); first += size, size = size * 3 % 1009 + 1)
@@ -61,7 +64,8 @@ TEST_CASE("a network that is only read computes what one that learns does, to th
 
 TEST_CASE("a network that is only read refuses to learn, and to give back what it doesn't keep") {
   ThreadPool threads(1);
-  const auto network = CpuEngine(threads, Precision::fp32).make_network(small_config({2, 1, 8, true}), ModelHead::language, NetworkUse::read);
+  const auto network = CpuEngine(threads, Precision::fp32)
+                           .make_network(small_config({2, 1, 8, true}), ModelHead::language, NetworkUse::read);
   const PackedBatch batch = random_batch(network->layout().config(), {9});
   std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size()), number(1);
   PolicyLossSums sums;
@@ -73,7 +77,8 @@ TEST_CASE("a network that is only read refuses to learn, and to give back what i
 
 TEST_CASE("what is trained is named: the tensors cover the flat vector in order, and a head's are its own") {
   ThreadPool threads(1);
-  const auto network = CpuEngine(threads, Precision::fp32).make_network(small_config({2, 1, 8, true}), ModelHead::value, NetworkUse::trained);
+  const auto network = CpuEngine(threads, Precision::fp32)
+                           .make_network(small_config({2, 1, 8, true}), ModelHead::value, NetworkUse::trained);
   const auto head = make_value_head(20, threads);
   for (const Trainable* each : {&network->trained(), &head->trained()}) {
     std::size_t end = 0;
@@ -87,7 +92,8 @@ TEST_CASE("what is trained is named: the tensors cover the flat vector in order,
   CHECK(head->trained().size() == 21);
 }
 
-TEST_CASE("the parts of a run on the processor are planned, and one that can't fit is refused with a setting that does") {
+TEST_CASE(
+    "the parts of a run on the processor are planned, and one that can't fit is refused with a setting that does") {
   ThreadPool threads(1);
   CpuEngine engine(threads, Precision::fp32);
   EngineNeeds needs{.model = small_config({2, 1, 8, true})};
@@ -103,7 +109,8 @@ TEST_CASE("the parts of a run on the processor are planned, and one that can't f
     CHECK(part.lifetime == MemoryLifetime::run);
     CHECK(part.bytes > 0);
   }
-  CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "start", "kv_cache", "rollout_buffers", "activations", "logits"});
+  CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "start", "kv_cache", "rollout_buffers",
+                                          "activations", "logits"});
   CHECK(plan.parts[2].bytes * 3 < plan.parts[0].bytes);  // no masters, gradients, moments
   CHECK(plan.parts[3].bytes == plan.parts[2].bytes);
 

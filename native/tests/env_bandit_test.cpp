@@ -9,7 +9,12 @@ using namespace starpo;
 namespace {
 
 BanditConfig config_of(const std::string& low, const std::string& high) {
-  return {.lo_arm_name = low, .hi_arm_name = high, .lo_arm_score = 0.1, .hi_arm_loscore = 0, .hi_arm_hiscore = 1, .hi_arm_hiscore_prob = 0.25};
+  return {.lo_arm_name = low,
+          .hi_arm_name = high,
+          .lo_arm_score = 0.1,
+          .hi_arm_loscore = 0,
+          .hi_arm_hiscore = 1,
+          .hi_arm_hiscore_prob = 0.25};
 }
 
 }  // namespace
@@ -75,7 +80,8 @@ TEST_CASE("noise changes the payouts and not the order of the arms") {
 }
 
 TEST_CASE("environments are made by name from all of their keys") {
-  const std::string keys = R"({"lo_arm_name":"A","hi_arm_name":"B","lo_arm_score":0.1,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0.25})";
+  const std::string keys =
+      R"({"lo_arm_name":"A","hi_arm_name":"B","lo_arm_score":0.1,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0.25})";
   CHECK(make_environment("bandit", keys)->actions().size() == 2);
   const auto code_of = [](const std::string& type, const std::string& config) {
     try {
@@ -90,6 +96,12 @@ TEST_CASE("environments are made by name from all of their keys") {
   CHECK(code_of("bandit", "not json").starts_with("config_invalid"));
   CHECK(code_of("bandit", "[]").starts_with("config_invalid"));
   CHECK(code_of("bandit", "{}") == "config_invalid lo_arm_name:");
-  CHECK(code_of("bandit", R"({"lo_arm_name":"A","hi_arm_name":"a","lo_arm_score":0,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0})") == "config_invalid hi_arm_name:");
-  CHECK(code_of("frozen-lake", R"({"size":4,"p":2,"is_slippery":false,"success_rate":1,"observation_format":"grid"})") == "config_invalid p: 2 isn't a");
+  CHECK(
+      code_of(
+          "bandit",
+          R"({"lo_arm_name":"A","hi_arm_name":"a","lo_arm_score":0,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0})") ==
+      "config_invalid hi_arm_name:");
+  CHECK(
+      code_of("frozen-lake", R"({"size":4,"p":2,"is_slippery":false,"success_rate":1,"observation_format":"grid"})") ==
+      "config_invalid p: 2 isn't a");
 }

@@ -6,17 +6,21 @@
 
 #include "env/frozen_lake/frozen_lake.h"
 
-// What can be reached on slippery ice, exactly: by a policy that doesn't know which moves will slip, and by one that has read it off the level.
+// What can be reached on slippery ice, exactly: by a policy that doesn't know which moves will slip, and by one that
+// has read it off the level.
 using namespace starpo;
 
 namespace {
 
-constexpr FrozenLakeConfig slippery{.size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3, .observation_format = LakeObservation::grid};
+constexpr FrozenLakeConfig slippery{
+    .size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3, .observation_format = LakeObservation::grid};
 constexpr int levels = 256, first_level = 123, actions = 10;
 
 FrozenLakeLevel level_of(int i) { return generate_frozen_lake(slippery.size, slippery.p, first_level + i); }
 
-Outcomes outcomes_of(const FrozenLakeLevel& level, int cell, int direction) { return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, slippery.success_rate); }
+Outcomes outcomes_of(const FrozenLakeLevel& level, int cell, int direction) {
+  return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, slippery.success_rate);
+}
 
 // The chance to reach the goal in ten actions, each chosen when the one before has been seen: value iteration.
 double best_without_knowledge(const FrozenLakeLevel& level) {

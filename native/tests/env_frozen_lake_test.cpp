@@ -11,7 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr FrozenLakeConfig plain{.size = 4, .p = 0.8, .is_slippery = false, .success_rate = 0.8, .observation_format = LakeObservation::grid};
+constexpr FrozenLakeConfig plain{
+    .size = 4, .p = 0.8, .is_slippery = false, .success_rate = 0.8, .observation_format = LakeObservation::grid};
 
 // A level from Gymnasium's map of S, F, H and G.
 FrozenLakeLevel level_of(const json& rows) {
@@ -37,7 +38,8 @@ FrozenLakeConfig config_of(const json& vector, const FrozenLakeConfig& defaults)
   config.p = vector.value("p", config.p);
   config.success_rate = vector.value("success_rate", config.success_rate);
   config.is_slippery = vector.value("is_slippery", config.is_slippery);
-  if (vector.value("observation_format", "grid") == "grid_coord") config.observation_format = LakeObservation::grid_coord;
+  if (vector.value("observation_format", "grid") == "grid_coord")
+    config.observation_format = LakeObservation::grid_coord;
   return config;
 }
 
@@ -95,11 +97,15 @@ TEST_CASE("transition tables equal Gymnasium's") {
     const auto& schedule = vector.at("reward_schedule");
     for (int cell = 0; cell < level.size * level.size; ++cell)
       for (int action = 0; action < 4; ++action) {
-        const auto outcomes = frozen_lake_outcomes(level, cell, static_cast<Direction>(action), vector.at("is_slippery"), vector.at("success_rate"));
+        const auto outcomes = frozen_lake_outcomes(level, cell, static_cast<Direction>(action),
+                                                   vector.at("is_slippery"), vector.at("success_rate"));
         json found = json::array();
         for (int i = 0; i < outcomes.count; ++i) {
           const int next = outcomes.items[i].cell;
-          const json reward = ends_episode(level, cell) ? json(0) : schedule[next == level.goal ? 0 : level.holes[next] ? 1 : 2];
+          const json reward = ends_episode(level, cell) ? json(0)
+                                                        : schedule[next == level.goal  ? 0
+                                                                   : level.holes[next] ? 1
+                                                                                       : 2];
           found.push_back({outcomes.items[i].probability, next, reward, ends_episode(level, next)});
         }
         CHECK(found == vector.at("P")[cell][action]);
@@ -117,7 +123,9 @@ TEST_CASE("Gymnasium's rollouts come out of the same draws") {
     int cell = states[0];
     CHECK(cell == level.start);
     for (std::size_t i = 0; i < vector.at("actions").size(); ++i) {
-      const auto outcomes = frozen_lake_outcomes(level, cell, static_cast<Direction>(vector.at("actions")[i].get<int>()), vector.at("is_slippery"), vector.at("success_rate"));
+      const auto outcomes =
+          frozen_lake_outcomes(level, cell, static_cast<Direction>(vector.at("actions")[i].get<int>()),
+                               vector.at("is_slippery"), vector.at("success_rate"));
       cell = outcomes.items[sample_outcome(outcomes, random.random())].cell;
       CHECK(cell == states[i + 1].get<int>());
       CHECK((cell == level.goal ? 1 : 0) == vector.at("rewards")[i].get<int>());
@@ -127,13 +135,17 @@ TEST_CASE("Gymnasium's rollouts come out of the same draws") {
 }
 
 TEST_CASE("RAGEN's rollouts: levels, texts, rewards, slips") {
-  const FrozenLakeConfig first{.size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3.0, .observation_format = LakeObservation::grid};
-  for (const auto& vector : read_vectors("frozenlake.json", "ragen_rollouts")) check_rollout(vector, config_of(vector.at("config"), first));
+  const FrozenLakeConfig first{
+      .size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3.0, .observation_format = LakeObservation::grid};
+  for (const auto& vector : read_vectors("frozenlake.json", "ragen_rollouts"))
+    check_rollout(vector, config_of(vector.at("config"), first));
 }
 
 TEST_CASE("RAGEN's second generation: rollouts and coordinate texts") {
-  const FrozenLakeConfig second{.size = 4, .p = 0.9, .is_slippery = true, .success_rate = 0.8, .observation_format = LakeObservation::grid};
-  for (const auto& vector : read_vectors("frozenlake.json", "ragen_v2_rollouts")) check_rollout(vector, config_of(vector.at("config"), second));
+  const FrozenLakeConfig second{
+      .size = 4, .p = 0.9, .is_slippery = true, .success_rate = 0.8, .observation_format = LakeObservation::grid};
+  for (const auto& vector : read_vectors("frozenlake.json", "ragen_v2_rollouts"))
+    check_rollout(vector, config_of(vector.at("config"), second));
 }
 
 TEST_CASE("the coord text is the grid_coord text's first block, and names no holes where there are none") {
@@ -144,11 +156,13 @@ TEST_CASE("the coord text is the grid_coord text's first block, and names no hol
   lake.reset(2, 0);
   const auto& level = lake.level();
   const auto place = [&](int cell) { return "(" + std::to_string(cell / 4) + ", " + std::to_string(cell % 4) + ")"; };
-  CHECK(lake.observation() == "Board size: 4 rows x 4 cols (zero-indexed).\nStart: " + place(level.start) + "\nGoal: " + place(level.goal) + "\nPlayer: " + place(level.start));
+  CHECK(lake.observation() == "Board size: 4 rows x 4 cols (zero-indexed).\nStart: " + place(level.start) +
+                                  "\nGoal: " + place(level.goal) + "\nPlayer: " + place(level.start));
 }
 
 TEST_CASE("actions are compared without case and unknown ones change nothing") {
-  const FrozenLakeConfig slippery{.size = 8, .p = 1, .is_slippery = true, .success_rate = 0.4, .observation_format = LakeObservation::grid};
+  const FrozenLakeConfig slippery{
+      .size = 8, .p = 1, .is_slippery = true, .success_rate = 0.4, .observation_format = LakeObservation::grid};
   FrozenLake lake(slippery), undisturbed(slippery);
   lake.reset(5, 0);
   undisturbed.reset(5, 0);
@@ -177,7 +191,8 @@ TEST_CASE("no step before a reset or after the end") {
 }
 
 TEST_CASE("a clone goes its own way from where it was made") {
-  FrozenLake lake({.size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid});
+  FrozenLake lake(
+      {.size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid});
   lake.reset(11, 0);
   lake.step("Right");
   const auto clone = lake.clone();
@@ -189,7 +204,8 @@ TEST_CASE("a clone goes its own way from where it was made") {
 }
 
 TEST_CASE("noise changes the slips and nothing of the level") {
-  const FrozenLakeConfig slippery{.size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid};
+  const FrozenLakeConfig slippery{
+      .size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid};
   FrozenLake shared(slippery), again(slippery), noisy(slippery), same_noise(slippery);
   int different = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -215,7 +231,8 @@ TEST_CASE("shortest safe paths solve every level, greedy ones have the straight 
     const auto greedy = greedy_path(lake);
     const auto safe = shortest_safe_path(lake);
     const auto& level = lake.level();
-    CHECK(greedy.size() == static_cast<std::size_t>(std::abs(level.goal / 4 - level.start / 4) + std::abs(level.goal % 4 - level.start % 4)));
+    CHECK(greedy.size() == static_cast<std::size_t>(std::abs(level.goal / 4 - level.start / 4) +
+                                                    std::abs(level.goal % 4 - level.start % 4)));
     CHECK(safe.size() >= greedy.size());
     const auto walk = [&](const std::vector<std::string>& path) {
       const auto walker = lake.clone();

@@ -6,7 +6,7 @@
 #include "env/frozen_lake/frozen_lake.h"
 #include "env/level_ease.h"
 #include "sokoban_fixtures.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 
 using namespace starpo;
 
@@ -20,13 +20,20 @@ double share_of_sequences(const Environment& start, int actions) {
   for (int sequence = 0; sequence < count; ++sequence) {
     const auto player = start.clone();
     bool done = false;
-    for (int i = 0, rest = sequence; i < actions && !done; ++i, rest /= static_cast<int>(names.size())) done = player->step(names[rest % names.size()]).done;
+    for (int i = 0, rest = sequence; i < actions && !done; ++i, rest /= static_cast<int>(names.size()))
+      done = player->step(names[rest % names.size()]).done;
     successes += player->success();
   }
   return static_cast<double>(successes) / count;
 }
 
-FrozenLakeConfig lake(bool is_slippery) { return {.size = 4, .p = 0.8, .is_slippery = is_slippery, .success_rate = 0.8, .observation_format = LakeObservation::coord}; }
+FrozenLakeConfig lake(bool is_slippery) {
+  return {.size = 4,
+          .p = 0.8,
+          .is_slippery = is_slippery,
+          .success_rate = 0.8,
+          .observation_format = LakeObservation::coord};
+}
 
 }  // namespace
 
@@ -49,7 +56,9 @@ TEST_CASE("an environment that leaves something to chance has no ease, nor has a
   FrozenLake slippery(lake(true));
   slippery.reset(1, nullptr);
   CHECK_FALSE(level_ease(slippery, 10));
-  const auto bandit = make_environment("bandit", R"({"lo_arm_name": "phoenix", "hi_arm_name": "dragon", "lo_arm_score": 0.1, "hi_arm_loscore": 0.0, "hi_arm_hiscore": 1.0, "hi_arm_hiscore_prob": 0.25})");
+  const auto bandit = make_environment(
+      "bandit",
+      R"({"lo_arm_name": "phoenix", "hi_arm_name": "dragon", "lo_arm_score": 0.1, "hi_arm_loscore": 0.0, "hi_arm_hiscore": 1.0, "hi_arm_hiscore_prob": 0.25})");
   bandit->reset(1, nullptr);
   CHECK_FALSE(level_ease(*bandit, 1));
   auto large = simple_sokoban();

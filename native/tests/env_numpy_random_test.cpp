@@ -29,7 +29,9 @@ TEST_CASE("NumpyRandom spends no draw on the only integer below 1") {
 TEST_CASE("NumpyRandom draws again where Lemire's method rejects") {
   // numpy.random.default_rng(3).integers(3 * 2**30, size=8, dtype=numpy.uint32): a quarter of the draws is rejected
   NumpyRandom random(3);
-  for (const std::uint32_t expected : {275895278u, 578019063u, 762820035u, 584216872u, 2581085717u, 1875275178u, 126913354u, 1070096069u}) CHECK(random.integers(3u << 30) == expected);
+  for (const std::uint32_t expected :
+       {275895278u, 578019063u, 762820035u, 584216872u, 2581085717u, 1875275178u, 126913354u, 1070096069u})
+    CHECK(random.integers(3u << 30) == expected);
 }
 
 TEST_CASE("a noise stream is uniform, goes on in its copies, and differs by key and place") {
@@ -47,7 +49,8 @@ TEST_CASE("a noise stream is uniform, goes on in its copies, and differs by key 
   CHECK(copy.draw() == stream.draw());
   const double first = NoiseStream(random, {2, 3, 0}).draw();
   CHECK(first == NoiseStream(random, {2, 3, 0}).draw());
-  for (NoiseStream other : {NoiseStream({2, RandomStream::environment_noise}, {2, 3, 0}), NoiseStream({1, RandomStream::evaluation_noise}, {2, 3, 0}), NoiseStream(random, {1, 3, 0}),
+  for (NoiseStream other : {NoiseStream({2, RandomStream::environment_noise}, {2, 3, 0}),
+                            NoiseStream({1, RandomStream::evaluation_noise}, {2, 3, 0}), NoiseStream(random, {1, 3, 0}),
                             NoiseStream(random, {2, 4, 0}), NoiseStream(random, {2, 3, 1})})
     CHECK(other.draw() != first);
 }

@@ -16,7 +16,8 @@ TEST_CASE("MersenneTwister is the standard's mt19937 where it is seeded by one w
 
 TEST_CASE("MersenneTwister seeded by words gives its authors' first output") {
   MersenneTwister random(std::array<std::uint32_t, 4>{0x123, 0x234, 0x345, 0x456});
-  for (const std::uint32_t expected : {1067595299u, 955945823u, 477289528u, 4107218783u, 4228976476u}) CHECK(random() == expected);
+  for (const std::uint32_t expected : {1067595299u, 955945823u, 477289528u, 4107218783u, 4228976476u})
+    CHECK(random() == expected);
 }
 
 TEST_CASE("PythonRandom and NumpyLegacyRandom draw what Python and numpy draw") {

@@ -55,7 +55,9 @@ TEST_CASE("RAGEN's Sokoban: levels, texts, rewards and ends") {
     CAPTURE(vector.at("seed"));
     const auto config = config_of(vector.at("config"));
     const auto seed = vector.at("seed").get<std::uint64_t>();
-    const auto room = generate_sokoban({.rows = config.dim_x, .columns = config.dim_y, .boxes = config.num_boxes, .search_depth = config.search_depth}, seed);
+    const auto room = generate_sokoban(
+        {.rows = config.dim_x, .columns = config.dim_y, .boxes = config.num_boxes, .search_depth = config.search_depth},
+        seed);
     check_mapping(room, vector.at("box_mapping"));
 
     Sokoban sokoban(config);
@@ -86,7 +88,10 @@ TEST_CASE("RAGEN's Sokoban: levels, texts, rewards and ends") {
 TEST_CASE("gym-sokoban's own generator and all of its nine actions") {
   for (const auto& vector : read_vectors("sokoban.json", "gym_original")) {
     CAPTURE(vector.at("seed"));
-    const SokobanSize size{.rows = vector.at("dim")[0], .columns = vector.at("dim")[1], .boxes = vector.at("num_boxes"), .search_depth = 300};
+    const SokobanSize size{.rows = vector.at("dim")[0],
+                           .columns = vector.at("dim")[1],
+                           .boxes = vector.at("num_boxes"),
+                           .search_depth = 300};
     SokobanRandom random(vector.at("seed").get<std::uint64_t>());
     auto room = try_sokoban_room(size, SokobanGenerator::gym, random);
     while (!room) room = try_sokoban_room(size, SokobanGenerator::gym, random);
@@ -109,7 +114,8 @@ TEST_CASE("a seed without a level goes on with its hash, the same one everywhere
   for (const auto& vector : read_vectors("sokoban.json", "reseed_hash_PYTHONHASHSEED0")) {
     if (vector.at("siphash") != "1-3") continue;
     for (std::size_t i = 0; i < vector.at("seeds").size(); ++i)
-      CHECK(next_sokoban_seed(vector.at("seeds")[i].get<std::uint64_t>()) == vector.at("next_seed")[i].get<std::uint64_t>());
+      CHECK(next_sokoban_seed(vector.at("seeds")[i].get<std::uint64_t>()) ==
+            vector.at("next_seed")[i].get<std::uint64_t>());
   }
   for (const auto& vector : read_vectors("sokoban.json", "fallback_chain_py311_hashseed0")) {
     const auto chain = vector.at("seed_chain").get<std::vector<std::uint64_t>>();

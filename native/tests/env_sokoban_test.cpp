@@ -123,14 +123,21 @@ TEST_CASE("noise changes nothing in Sokoban, and a clone goes its own way") {
 
 TEST_CASE("Sokoban's configuration") {
   const auto code_of = [](const char* change) {
-    json config{{"dim_x", 6}, {"dim_y", 6}, {"num_boxes", 1}, {"max_steps", 100}, {"search_depth", 300}, {"grid_lookup", {{"0", "#"}, {"1", "_"}, {"2", "O"}, {"3", "√"}, {"4", "X"}, {"5", "P"}, {"6", "S"}}}};
+    json config{{"dim_x", 6},
+                {"dim_y", 6},
+                {"num_boxes", 1},
+                {"max_steps", 100},
+                {"search_depth", 300},
+                {"grid_lookup", {{"0", "#"}, {"1", "_"}, {"2", "O"}, {"3", "√"}, {"4", "X"}, {"5", "P"}, {"6", "S"}}}};
     config.merge_patch(json::parse(change));
     return error_code_of([&] { make_environment("sokoban", config.dump()); });
   };
   CHECK(code_of("{}") == "none");
   CHECK(code_of(R"({"num_boxes": 14})") == "none");
-  for (const char* wrong : {R"({"dim_x": 4})", R"({"dim_y": null})", R"({"num_boxes": 15})", R"({"num_boxes": 0})", R"({"grid_lookup": {"6": null}})", R"({"grid_lookup": {"7": "Z"}})",
-                            R"({"grid_lookup": {"6": "P"}})", R"({"grid_lookup": {"1": " "}})", R"({"grid_lookup": {"1": ""}})", R"({"grid_lookup": "RAGEN"})"}) {
+  for (const char* wrong :
+       {R"({"dim_x": 4})", R"({"dim_y": null})", R"({"num_boxes": 15})", R"({"num_boxes": 0})",
+        R"({"grid_lookup": {"6": null}})", R"({"grid_lookup": {"7": "Z"}})", R"({"grid_lookup": {"6": "P"}})",
+        R"({"grid_lookup": {"1": " "}})", R"({"grid_lookup": {"1": ""}})", R"({"grid_lookup": "RAGEN"})"}) {
     CAPTURE(wrong);
     CHECK(code_of(wrong) == "config_invalid");
   }

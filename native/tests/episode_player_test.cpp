@@ -20,7 +20,10 @@ struct Game {
     state = tiny_state(config, folder.path());
   }
 
-  EpisodePlayer player(std::uint64_t seed) const { return EpisodePlayer(state->playground.rules[0], state->playground.prototypes[0]->clone(), {0, 0, 0, seed, std::nullopt}); }
+  EpisodePlayer player(std::uint64_t seed) const {
+    return EpisodePlayer(state->playground.rules[0], state->playground.prototypes[0]->clone(),
+                         {0, 0, 0, seed, std::nullopt});
+  }
 
   // Lets the player hear a whole reply.
   void reply(EpisodePlayer& player, const std::string& text) const {
@@ -51,7 +54,8 @@ TEST_CASE("an action that reaches the goal ends the episode with its reward") {
   CHECK(episode.score == 1);
   CHECK(episode.turns[0].response == "<think>left it is</think><answer>Left</answer>");
   CHECK(episode.turns[0].think == "left it is");
-  CHECK(episode.turns[0].think_tokens == static_cast<int>(game.state->playground.tokenizer.encode("left it is").size()));
+  CHECK(episode.turns[0].think_tokens ==
+        static_cast<int>(game.state->playground.tokenizer.encode("left it is").size()));
   CHECK(episode.turns[0].executed.size() == 1);
   CHECK(episode.initial == "__GP\nOO__\n_OO_\nO___");
 }
@@ -81,7 +85,9 @@ class Echo final : public Environment {
 
 }  // namespace
 
-TEST_CASE("where an environment names no actions an answer is one action, as it stands; its reward's terms and facts are its own") {
+TEST_CASE(
+    "where an environment names no actions an answer is one action, as it stands; its reward's terms and facts are its "
+    "own") {
   const Game game(talkative());
   EpisodePlayer player(game.state->playground.rules[0], std::make_unique<Echo>(), {0, 0, 0, 0, std::nullopt});
   game.reply(player, "</think><answer> one || two </answer>");
@@ -91,7 +97,8 @@ TEST_CASE("where an environment names no actions an answer is one action, as it 
   CHECK(episode.score == 1.75);
   REQUIRE(episode.turns[0].executed.size() == 1);
   CHECK(episode.turns[0].executed[0].action == "one || two");
-  const auto line = nlohmann::json::parse(episode_json(episode, {"id", 1, "train", true, {}, {}}, game.state->config.environments[0], game.state->playground.tokenizer));
+  const auto line = nlohmann::json::parse(episode_json(
+      episode, {"id", 1, "train", true, {}, {}}, game.state->config.environments[0], game.state->playground.tokenizer));
   CHECK(line.at("reward_terms") == nlohmann::json{{"words", 2}, {"length", -0.25}});
   CHECK(line.at("steps")[0].at("executed")[0].at("polite") == true);
   CHECK(line.at("steps")[0].at("executed")[0].at("slipped") == false);
@@ -111,7 +118,9 @@ TEST_CASE("an episode's terms add up to its score, penalties among them") {
   CHECK(episode.terms[0].value + episode.terms[1].value == doctest::Approx(episode.score));
 }
 
-TEST_CASE("unknown names are dropped at the cost of one penalty, case doesn't matter, and what stands beyond the limit is ignored") {
+TEST_CASE(
+    "unknown names are dropped at the cost of one penalty, case doesn't matter, and what stands beyond the limit is "
+    "ignored") {
   RunConfig config = talkative();
   config.environments[0].max_actions_per_turn = 2;
   const Game game(config);
@@ -154,7 +163,8 @@ TEST_CASE("the budget of actions and of turns end an episode") {
 TEST_CASE("the conversation is ChatML with the forced prefix, and a board can't forge a turn") {
   const Game game(talkative());
   auto player = game.player(0);
-  CHECK(game.state->playground.tokenizer.decode(player.prompt()) == "<|im_start|>user\n__GP\nOO__\n_OO_\nO___<|im_end|>\n<|im_start|>assistant\n<think>");
+  CHECK(game.state->playground.tokenizer.decode(player.prompt()) ==
+        "<|im_start|>user\n__GP\nOO__\n_OO_\nO___<|im_end|>\n<|im_start|>assistant\n<think>");
 
   RunConfig config = talkative();
   config.environments[0].prompt.first = "<|im_end|>";
@@ -168,7 +178,8 @@ TEST_CASE("another stop id of the model ends a reply, and the next turn begins w
   const auto& tokenizer = game.state->playground.tokenizer;
   const std::int32_t end_of_text = tokenizer.token_id("<|endoftext|>");
   const ChatFormat chat(tokenizer, true, {end_of_text});
-  const EpisodeRules rules{game.state->config.environments[0], game.state->config.rollout, game.state->config.reward, tokenizer, chat};
+  const EpisodeRules rules{game.state->config.environments[0], game.state->config.rollout, game.state->config.reward,
+                           tokenizer, chat};
   EpisodePlayer player(rules, game.state->playground.prototypes[0]->clone(), {0, 0, 0, 0, std::nullopt});
   for (const auto id : tokenizer.encode("</think><answer>Right</answer>")) player.accept(id, -1, 1);
   const auto context = player.accept(end_of_text, -1, 1);

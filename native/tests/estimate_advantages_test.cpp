@@ -8,7 +8,7 @@
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 #include "train/update/estimate_advantages.h"
 
 using namespace starpo;
@@ -36,7 +36,13 @@ struct AdvantageFixture {
     if (state->replica.reference) load_weights(other.path(), *state->replica.reference);
     const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
-    episodes = run_rollout(*generator, {specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    episodes = run_rollout(*generator, {specs,
+                                        state->playground.rules,
+                                        state->playground.prototypes,
+                                        {},
+                                        {config.seed, RandomStream::train_sampling},
+                                        1,
+                                        {}});
     for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i].score = score(i);
     metrics.clear();
     return estimate_advantages(config, state->replica, episodes, kept, metrics, [] {});
@@ -47,7 +53,9 @@ struct AdvantageFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(AdvantageFixture, "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
+TEST_CASE_FIXTURE(
+    AdvantageFixture,
+    "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
   config.advantage = {AdvantageEstimator::gae, 1, 1, false};
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -71,7 +79,8 @@ TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is taken from every token on, 
   std::vector<double> group_relative;
   for (const auto group : groups_of(episodes)) {
     CHECK(group.size() == 4);
-    for (const double advantage : group_advantages(scores_of(group), AdvantageEstimator::grpo)) group_relative.push_back(advantage);
+    for (const double advantage : group_advantages(scores_of(group), AdvantageEstimator::grpo))
+      group_relative.push_back(advantage);
   }
   double sum = 0, tokens = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -109,7 +118,8 @@ TEST_CASE_FIXTURE(AdvantageFixture, "advantages are whitened over the kept traje
   CHECK(metric_of(metric::advantage_std) != doctest::Approx(1));  // as it was before
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "a group without spread has no active token under advantages relative to it, but may have others") {
+TEST_CASE_FIXTURE(AdvantageFixture,
+                  "a group without spread has no active token under advantages relative to it, but may have others") {
   score = [](std::size_t i) { return i < 4 ? 1.0 : i < 8 ? static_cast<double>(i % 2) : i == 8 ? 3.0 : 0.0; };
   config.advantage = {AdvantageEstimator::rloo, 1, 1, false};
   const auto plain = estimate({true, true, true});
@@ -126,7 +136,8 @@ TEST_CASE_FIXTURE(AdvantageFixture, "a group without spread has no active token 
   double without = 0, all = 0;
   const auto whitened = estimate({true, true, true});
   for (std::size_t i = 0; i < whitened.size(); ++i)
-    for (const double advantage : whitened[i].advantages) all += std::abs(advantage), without += i < 4 ? std::abs(advantage) : 0;
+    for (const double advantage : whitened[i].advantages)
+      all += std::abs(advantage), without += i < 4 ? std::abs(advantage) : 0;
   CHECK(without > 0);
   CHECK(metric_of(metric::advantage_zero_spread_share) == doctest::Approx(without / all));
 

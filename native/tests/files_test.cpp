@@ -25,7 +25,9 @@ using nlohmann::json;
 
 namespace {
 
-std::string base64(std::string_view text) { return base64_encode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}); }
+std::string base64(std::string_view text) {
+  return base64_encode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
 
 std::string decompressed(const std::string& frame) {
   std::string text(ZSTD_getFrameContentSize(frame.data(), frame.size()), '\0');
@@ -34,10 +36,13 @@ std::string decompressed(const std::string& frame) {
 }
 
 int entries(const std::filesystem::path& folder) {
-  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+  return static_cast<int>(
+      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 
-bool says_rollout(const TemporaryFolder& run) { return read_text(run.path() / "events.jsonl").find("\"rollout\"") != std::string::npos; }
+bool says_rollout(const TemporaryFolder& run) {
+  return read_text(run.path() / "events.jsonl").find("\"rollout\"") != std::string::npos;
+}
 
 }  // namespace
 
@@ -75,7 +80,8 @@ TEST_CASE("half precision: exact values, ties to even, ends of the range") {
 TEST_CASE("SHA-256 of FIPS 180's examples") {
   CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(sha256(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   TemporaryFolder folder;
   write_text(folder.path() / "a", std::string(1000000, 'a'));

@@ -11,7 +11,7 @@
 #include "rollout/rollout_writer.h"
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 
 using namespace starpo;
 using namespace starpo::test;
@@ -36,14 +36,19 @@ TEST_CASE("the example of a checkpoint's state has the keys that the trainer wri
   const auto state = tiny_state(small_run_config(), model.path());
   Journal journal(run.path());
   write_checkpoint(run.path(), parts_of(*state), 1, journal);
-  CHECK(key_set(example("trainer-state.json")) == key_set(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
+  CHECK(key_set(example("trainer-state.json")) ==
+        key_set(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
 }
 
 TEST_CASE("the example of metrics names known ones only") {
   for (const auto& name : key_set(example("metrics.json"))) {
     CAPTURE(name);
-    const bool evaluation = name.starts_with("evaluation/") && std::ranges::find(metric::evaluation_metrics, std::string_view(name).substr(name.rfind('/') + 1), &metric::Description::name) != metric::evaluation_metrics.end();
-    CHECK((evaluation || std::ranges::any_of(metric::iteration_metrics, [&](const auto& each) { return metric::is_named(name, each.name); })));
+    const bool evaluation =
+        name.starts_with("evaluation/") &&
+        std::ranges::find(metric::evaluation_metrics, std::string_view(name).substr(name.rfind('/') + 1),
+                          &metric::Description::name) != metric::evaluation_metrics.end();
+    CHECK((evaluation || std::ranges::any_of(metric::iteration_metrics,
+                                             [&](const auto& each) { return metric::is_named(name, each.name); })));
   }
 }
 
@@ -55,13 +60,16 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   const auto state = tiny_state(config, model.path());
   const auto generator = state->replica.policy->make_generator(4, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  const RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const RolloutRequest request{
+      specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1,
+      {}};
   const auto episodes = run_rollout(*generator, request);
 
   const std::vector<double> advantages(episodes[0].sampled_tokens(), 0.5);
   const std::vector<float> values(advantages.size(), 0.25f);
   const EpisodeRecord record{episode_id(1, "train", 0), 1, "train", true, advantages, values};
-  const auto written = json::parse(episode_json(episodes[0], record, config.environments[0], state->playground.tokenizer));
+  const auto written =
+      json::parse(episode_json(episodes[0], record, config.environments[0], state->playground.tokenizer));
   const json shown = example("episode.json");
   CHECK(key_set(shown) == key_set(written));
   CHECK(key_set(shown["steps"][0]) == key_set(written["steps"][0]));

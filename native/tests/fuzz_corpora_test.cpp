@@ -8,7 +8,8 @@ TEST_CASE("what fuzzing has found and covered is read without harm") {
   for (const auto& target : starpo::fuzz::targets()) {
     CAPTURE(target.name);
     int inputs = 0;
-    for (const auto& file : std::filesystem::directory_iterator(starpo::test::repository() / "native/fuzz/corpora" / target.name)) {
+    for (const auto& file :
+         std::filesystem::directory_iterator(starpo::test::repository() / "native/fuzz/corpora" / target.name)) {
       CAPTURE(file.path());
       CHECK_NOTHROW(target.run(read_text(file.path())));
       ++inputs;

@@ -64,7 +64,9 @@ TEST_CASE_FIXTURE(ControlFile, "malformed lines are answered and the good ones b
   ControlReader reader(run.path());
   send("garbage\n[]\n{\"v\":1,\"command\":\"stop\"}\n\n");
   send(line("bad id!", "stop") + line("x1", "explode"));
-  send("{\"v\":2,\"id\":\"x2\",\"command\":\"stop\"}\n{\"v\":1,\"id\":\"x3\"}\n{\"v\":1,\"id\":7,\"command\":\"stop\"}\n");
+  send(
+      "{\"v\":2,\"id\":\"x2\",\"command\":\"stop\"}\n{\"v\":1,\"id\":\"x3\"}\n{\"v\":1,\"id\":7,\"command\":\"stop\"}"
+      "\n");
   send(line("good", "stop"));
   const auto commands = reader.poll(journal);
   REQUIRE(commands.size() == 1);
@@ -72,8 +74,10 @@ TEST_CASE_FIXTURE(ControlFile, "malformed lines are answered and the good ones b
   std::vector<std::string> refused;
   int warnings = 0;
   for (const auto& event : events()) {
-    if (event.at("type") == "log") warnings += event.at("level") == "warning";
-    else if (event.at("type") == "acknowledged" && event.at("accepted") == false) refused.push_back(event.at("command_id"));
+    if (event.at("type") == "log")
+      warnings += event.at("level") == "warning";
+    else if (event.at("type") == "acknowledged" && event.at("accepted") == false)
+      refused.push_back(event.at("command_id"));
   }
   CHECK(refused == std::vector<std::string>{"x1", "x2", "x3"});
   CHECK(warnings == 5);

@@ -37,7 +37,15 @@ std::set<std::string> key_names(const json& event) {
   return names;
 }
 
-StartedEvent start() { return {.resume = std::nullopt, .isa = "avx2", .device = "cpu", .device_name = "a processor", .threads = 2, .iterations = 3, .parameters = 999680}; }
+StartedEvent start() {
+  return {.resume = std::nullopt,
+          .isa = "avx2",
+          .device = "cpu",
+          .device_name = "a processor",
+          .threads = 2,
+          .iterations = 3,
+          .parameters = 999680};
+}
 
 // One of every type at least, with every field that it can have.
 void write_every_event(Journal& journal) {
@@ -45,9 +53,17 @@ void write_every_event(Journal& journal) {
   started.resume = ResumedFrom{"checkpoints/000002", 2};
   started.iteration = 2;
   journal.started(started);
-  journal.memory_plan(memory_plan_json({"cuda:0", 80, 70, {{"policy", MemoryLifetime::run, 30}, {"kv_cache", MemoryLifetime::rollout, 9}, {"activations", MemoryLifetime::update, 8}, {"logits", MemoryLifetime::update, 2}}}));
+  journal.memory_plan(memory_plan_json({"cuda:0",
+                                        80,
+                                        70,
+                                        {{"policy", MemoryLifetime::run, 30},
+                                         {"kv_cache", MemoryLifetime::rollout, 9},
+                                         {"activations", MemoryLifetime::update, 8},
+                                         {"logits", MemoryLifetime::update, 2}}}));
   journal.phase("rollout", 3, 4, 128);
-  journal.iteration(3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}}, {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
+  journal.iteration(
+      3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}},
+      {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
   journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
   journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
   journal.rollout_removed(1, "train");
@@ -74,14 +90,41 @@ TEST_CASE("every event has its fields, and seq without a gap") {
   const auto events = events_of(run);
   REQUIRE(events.size() == 16);
   const std::vector<json> expected{
-      {{"type", "started"}, {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}}, {"iteration", 2}, {"isa", "avx2"}, {"device", "cpu"}, {"device_name", "a processor"}, {"threads", 2}, {"iterations", 3}, {"parameters", 999680}},
-      {{"type", "memory_plan"}, {"device", "cuda:0"}, {"device_bytes", 80}, {"free_bytes", 70}, {"total_bytes", 40}, {"parts", {
-          {{"name", "policy"}, {"lifetime", "run"}, {"bytes", 30}}, {{"name", "kv_cache"}, {"lifetime", "rollout"}, {"bytes", 9}},
-          {{"name", "activations"}, {"lifetime", "update"}, {"bytes", 8}}, {{"name", "logits"}, {"lifetime", "update"}, {"bytes", 2}}}}},
+      {{"type", "started"},
+       {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}},
+       {"iteration", 2},
+       {"isa", "avx2"},
+       {"device", "cpu"},
+       {"device_name", "a processor"},
+       {"threads", 2},
+       {"iterations", 3},
+       {"parameters", 999680}},
+      {{"type", "memory_plan"},
+       {"device", "cuda:0"},
+       {"device_bytes", 80},
+       {"free_bytes", 70},
+       {"total_bytes", 40},
+       {"parts",
+        {{{"name", "policy"}, {"lifetime", "run"}, {"bytes", 30}},
+         {{"name", "kv_cache"}, {"lifetime", "rollout"}, {"bytes", 9}},
+         {{"name", "activations"}, {"lifetime", "update"}, {"bytes", 8}},
+         {{"name", "logits"}, {"lifetime", "update"}, {"bytes", 2}}}}},
       {{"type", "phase"}, {"name", "rollout"}, {"iteration", 3}, {"done", 4}, {"total", 128}},
-      {{"type", "iteration"}, {"iteration", 3}, {"metrics", {{"actor/loss", 0.1}}}, {"updates", {{"actor/grad_norm", {1.5, 2}}}}, {"template", {{"text", "I go"}, {"share", 0.75}}}},
-      {{"type", "evaluation"}, {"iteration", 3}, {"label", "frozen-lake"}, {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
-      {{"type", "rollout"}, {"iteration", 3}, {"split", "train"}, {"file", "rollouts/000003-train.jsonl.zst"}, {"index", "rollouts/000003-train.index.json"}, {"episodes", 128}},
+      {{"type", "iteration"},
+       {"iteration", 3},
+       {"metrics", {{"actor/loss", 0.1}}},
+       {"updates", {{"actor/grad_norm", {1.5, 2}}}},
+       {"template", {{"text", "I go"}, {"share", 0.75}}}},
+      {{"type", "evaluation"},
+       {"iteration", 3},
+       {"label", "frozen-lake"},
+       {"metrics", {{"evaluation/frozen-lake/success_rate", 0.5}}}},
+      {{"type", "rollout"},
+       {"iteration", 3},
+       {"split", "train"},
+       {"file", "rollouts/000003-train.jsonl.zst"},
+       {"index", "rollouts/000003-train.index.json"},
+       {"episodes", 128}},
       {{"type", "rollout_removed"}, {"iteration", 1}, {"split", "train"}},
       {{"type", "checkpoint"}, {"iteration", 3}, {"path", "checkpoints/000003"}},
       {{"type", "checkpoint_state_removed"}, {"iteration", 1}},
@@ -91,7 +134,11 @@ TEST_CASE("every event has its fields, and seq without a gap") {
       {{"type", "log"}, {"level", "info"}, {"message", "half a rune: \xEF\xBF\xBD"}},
       {{"type", "log"}, {"level", "warning"}, {"message", "careful"}},
       {{"type", "stopped"}, {"reason", "completed"}, {"iteration", 3}},
-      {{"type", "failed"}, {"code", "non_finite_loss"}, {"message", "the loss is NaN"}, {"hint", "lower the learning rate"}, {"iteration", 3}},
+      {{"type", "failed"},
+       {"code", "non_finite_loss"},
+       {"message", "the loss is NaN"},
+       {"hint", "lower the learning rate"},
+       {"iteration", 3}},
   };
   for (std::size_t i = 0; i < events.size(); ++i) {
     auto event = events[i];
@@ -147,7 +194,8 @@ TEST_CASE("a journal goes on after its last whole event, and says what it repair
     journal.started(start());
   }
   const auto text = read_text(run.path() / "events.jsonl");
-  CHECK(text.find("not json\n[1]\n{\"seq\": \"x\"}\n{\"v\":1,\"seq\":2,\"time\"") != std::string::npos);  // the cut line is gone
+  CHECK(text.find("not json\n[1]\n{\"seq\": \"x\"}\n{\"v\":1,\"seq\":2,\"time\"") !=
+        std::string::npos);  // the cut line is gone
   const auto events = events_of(run);
   REQUIRE(events.size() == 8);
   CHECK(events[5].at("type") == "started");
@@ -159,7 +207,8 @@ TEST_CASE("a journal goes on after its last whole event, and says what it repair
 TEST_CASE("the last event is found in journals of any length") {
   TemporaryFolder run;
   const auto path = run.path() / "events.jsonl";
-  for (const std::string& text : {std::string(), std::string("cut"), std::string("\n\n"), std::string("garbage\ncut")}) {
+  for (const std::string& text :
+       {std::string(), std::string("cut"), std::string("\n\n"), std::string("garbage\ncut")}) {
     write_text(path, text);
     CHECK(read_journal_tail(path).last_seq == -1);
   }
@@ -176,13 +225,22 @@ TEST_CASE("the last complete iteration is that of the newest process") {
   const auto path = run.path() / "events.jsonl";
   const auto iteration = [&] { return last_complete_iteration(path); };
   CHECK(iteration() == 0);
-  append_text(path, R"({"seq":0,"type":"started","resume":null})" "\n");
+  append_text(path, R"({"seq":0,"type":"started","resume":null})"
+                    "\n");
   CHECK(iteration() == 0);
-  append_text(path, R"({"seq":1,"type":"iteration","iteration":4})" "\n" R"({"seq":2,"type":"checkpoint","iteration":9})" "\ngarbage\n" R"({"seq":3,"type":"iterat)");
+  append_text(path, R"({"seq":1,"type":"iteration","iteration":4})"
+                    "\n"
+                    R"({"seq":2,"type":"checkpoint","iteration":9})"
+                    "\ngarbage\n"
+                    R"({"seq":3,"type":"iterat)");
   CHECK(iteration() == 4);
-  append_text(path, "\n" R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2}})" "\n");
+  append_text(path,
+              "\n"
+              R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2}})"
+              "\n");
   CHECK(iteration() == 2);
-  append_text(path, R"({"seq":4,"type":"started","resume":null,"iteration":50})" "\n");  // from another run's checkpoint
+  append_text(path, R"({"seq":4,"type":"started","resume":null,"iteration":50})"
+                    "\n");  // from another run's checkpoint
   CHECK(iteration() == 50);
 }
 
@@ -210,7 +268,9 @@ TEST_CASE("a run directory that isn't there") {
   CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
 }
 
-TEST_CASE("the journal writes every type of event with the fields that are described, and the example of events.jsonl shows them") {
+TEST_CASE(
+    "the journal writes every type of event with the fields that are described, and the example of events.jsonl shows "
+    "them") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
@@ -268,5 +328,6 @@ TEST_CASE("where a file system has no locks nothing goes on without one, and nob
   const test::NoLocks none;
   CHECK(error_code_of([&] { RunLock lock(run.path()); }) == "lock_unavailable");
   CHECK(error_code_of([&] { find_lock_holder(run.path()); }) == "lock_unavailable");
-  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "mine", "{}", 0, "lake", [](RolloutWriter&) {}); }) == "lock_unavailable");
+  CHECK(error_code_of([&] { write_evaluation_files(run.path(), "mine", "{}", 0, "lake", [](RolloutWriter&) {}); }) ==
+        "lock_unavailable");
 }

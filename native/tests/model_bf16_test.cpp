@@ -54,9 +54,10 @@ std::vector<float> moderate_weights(const ParameterLayout& layout) {
 }  // namespace
 
 TEST_CASE("bfloat16: exact values, ties to even, ends of the range") {
-  for (const float exact : {0.0f, -0.0f, 1.0f, -2.5f, 0x1p-133f, std::numeric_limits<float>::infinity()}) CHECK(from_bf16(to_bf16(exact)) == exact);
-  CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f)) == 1.0f);                  // a tie, down to the even one
-  CHECK(from_bf16(to_bf16(1.0f + 0x3p-8f)) == 1.0f + 0x1p-6f);         // a tie, up to the even one
+  for (const float exact : {0.0f, -0.0f, 1.0f, -2.5f, 0x1p-133f, std::numeric_limits<float>::infinity()})
+    CHECK(from_bf16(to_bf16(exact)) == exact);
+  CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f)) == 1.0f);            // a tie, down to the even one
+  CHECK(from_bf16(to_bf16(1.0f + 0x3p-8f)) == 1.0f + 0x1p-6f);  // a tie, up to the even one
   CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f + 0x1p-20f)) == 1.0f + 0x1p-7f);
   CHECK(from_bf16(to_bf16(std::numeric_limits<float>::max())) == std::numeric_limits<float>::infinity());
   CHECK(std::isnan(from_bf16(to_bf16(std::nanf("1")))));
@@ -71,22 +72,25 @@ TEST_CASE("bfloat16 products are those of the rounded numbers, at every odd shap
           CAPTURE(rows);
           CAPTURE(columns);
           CAPTURE(depth);
-          const auto x = random_values(1, static_cast<std::size_t>(rows) * depth), w = random_values(2, static_cast<std::size_t>(depth) * columns);
-          const auto start = random_values(3, static_cast<std::size_t>(rows) * columns), bias = random_values(4, columns);
+          const auto x = random_values(1, static_cast<std::size_t>(rows) * depth),
+                     w = random_values(2, static_cast<std::size_t>(depth) * columns);
+          const auto start = random_values(3, static_cast<std::size_t>(rows) * columns),
+                     bias = random_values(4, columns);
           AlignedBuffer a_memory(bf16_rows_size(rows, depth) / 2), b_memory(packed_bf16_size(depth, columns) / 2);
           Bf16 *const a = reinterpret_cast<Bf16*>(a_memory.data()), *const b = reinterpret_cast<Bf16*>(b_memory.data());
           k->round_rows(rows, depth, x.data(), depth, a);
           for (int d = 0; d < depth; ++d)
             for (int c = 0; c < columns; ++c)
-              b[static_cast<std::size_t>(c / kPanel) * padded_depth(depth) * kPanel + (d / 2) * 2 * kPanel + (c % kPanel) * 2 + d % 2] =
-                  to_bf16(w[static_cast<std::size_t>(d) * columns + c]);
+              b[static_cast<std::size_t>(c / kPanel) * padded_depth(depth) * kPanel + (d / 2) * 2 * kPanel +
+                (c % kPanel) * 2 + d % 2] = to_bf16(w[static_cast<std::size_t>(d) * columns + c]);
           const auto worst = [&](const std::vector<float>& c, auto first) {
             double error = 0;
             for (int r = 0; r < rows; ++r)
               for (int j = 0; j < columns; ++j) {
                 double sum = first(r, j);
                 for (int d = 0; d < depth; ++d)
-                  sum += static_cast<double>(from_bf16(to_bf16(x[r * depth + d]))) * from_bf16(to_bf16(w[d * columns + j]));
+                  sum += static_cast<double>(from_bf16(to_bf16(x[r * depth + d]))) *
+                         from_bf16(to_bf16(w[d * columns + j]));
                 error = std::max(error, std::abs(sum - c[r * columns + j]));
               }
             return error;
@@ -113,7 +117,8 @@ TEST_CASE("bf16 stays close to fp32: log-probabilities within 0.03 nats, gradien
     const PackedBatch batch = random_batch(config, {30, 1, 130, 13});
     const TrainingResult expected = train(exact, {batch}, 1), result = train(rounded, {batch}, 1);
     float worst = 0;
-    for (std::size_t i = 0; i < expected.logprobs.size(); ++i) worst = std::max(worst, std::abs(expected.logprobs[i] - result.logprobs[i]));
+    for (std::size_t i = 0; i < expected.logprobs.size(); ++i)
+      worst = std::max(worst, std::abs(expected.logprobs[i] - result.logprobs[i]));
     CHECK(worst > 0);  // it is not the fp32 path
     CHECK(worst < 0.03f);
     CHECK(relative_error(result.gradients, expected.gradients) < 0.03);
@@ -146,7 +151,8 @@ TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-
         const int next = position == 0 ? 10 : position + 1;
         while (target < batch.targets.size() && batch.targets[target] < next) ++target;
         if (batch.targets[target] != next) continue;
-        logprob_and_entropy(logits, config.vocab_size, std::span(batch.tokens).subspan(next, 1), 1, logprob, entropy, threads);
+        logprob_and_entropy(logits, config.vocab_size, std::span(batch.tokens).subspan(next, 1), 1, logprob, entropy,
+                            threads);
         CHECK(same_bits(logprob, std::span(expected.logprobs).subspan(target, 1)));
       }
     }
@@ -161,12 +167,15 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
   load(model, initial_weights(model.layout(), 1));
   const PackedBatch batch = random_batch(config, {24, 24});
   const std::size_t targets = batch.targets.size();
-  std::vector<float> logprobs(targets), entropies(targets), slopes(targets, -1.0f / static_cast<float>(targets)), none(targets);
+  std::vector<float> logprobs(targets), entropies(targets), slopes(targets, -1.0f / static_cast<float>(targets)),
+      none(targets);
   std::vector<float> gradients(model.layout().size());
   const std::vector<std::uint8_t> decayed(gradients.size());
   AdamW optimizer(gradients.size());
   CpuTrainingPass pass(model);
-  const auto loss = [&] { return -std::accumulate(logprobs.begin(), logprobs.end(), 0.0) / static_cast<double>(targets); };
+  const auto loss = [&] {
+    return -std::accumulate(logprobs.begin(), logprobs.end(), 0.0) / static_cast<double>(targets);
+  };
   double first = 0;
   for (int step = 0; step < 60; ++step) {
     std::fill(gradients.begin(), gradients.end(), 0.0f);
@@ -174,7 +183,8 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
     if (step == 0) first = loss();
     pass.backward(slopes, none, gradients);
     const double squares = sum_of_squares(gradients, threads);
-    optimizer.step(model.mutable_weights(), gradients, decayed, {0.01f, 0.9f, 0.99f, 1e-8f, 0, 0}, clip_scale(reduced_norm({&squares, 1}), 1), threads);
+    optimizer.step(model.mutable_weights(), gradients, decayed, {0.01f, 0.9f, 0.99f, 1e-8f, 0, 0},
+                   clip_scale(reduced_norm({&squares, 1}), 1), threads);
     model.weights_changed();
   }
   CHECK(first > 3);
@@ -184,7 +194,8 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
 TEST_CASE("bf16 is refused, with what to do, where the instructions are missing") {
   const WithIsa selected(Isa::scalar);
   ThreadPool threads(1);
-  CHECK(error_code_of([&] { CpuModel(small_config({2, 1, 64, true}), threads, Precision::bf16); }) == "precision_unsupported");
+  CHECK(error_code_of([&] { CpuModel(small_config({2, 1, 64, true}), threads, Precision::bf16); }) ==
+        "precision_unsupported");
 }
 
 }  // namespace starpo

@@ -9,7 +9,8 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
 
-// What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction sets, micro-batches.
+// What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction
+// sets, micro-batches.
 namespace starpo {
 
 namespace {
@@ -23,7 +24,8 @@ ModelConfig decode_config() {
 }
 
 struct Setting {
-  explicit Setting(const ModelConfig& config, int thread_count = 2, Precision precision = Precision::fp32) : threads(thread_count), model(config, threads, precision) {
+  explicit Setting(const ModelConfig& config, int thread_count = 2, Precision precision = Precision::fp32)
+      : threads(thread_count), model(config, threads, precision) {
     load(model, lively_weights(model.layout()));
   }
   ThreadPool threads;
@@ -71,11 +73,13 @@ TEST_CASE("a slot's logits don't depend on the number of slots, their order or t
         for (std::size_t step = 0; step < tokens.size(); ++step) {
           std::vector<SlotTokens> entries;
           for (int slot = slots - 1; slot >= 0; --slot)
-            if (step >= static_cast<std::size_t>(slot % 5)) entries.push_back({slot, std::span(tokens).subspan(step - slot % 5, 1)});
+            if (step >= static_cast<std::size_t>(slot % 5))
+              entries.push_back({slot, std::span(tokens).subspan(step - slot % 5, 1)});
           std::vector<float> logits(entries.size() * vocab);
           decoder.extend(entries, logits);
           bool same = true;
-          for (std::size_t i = 0; i < entries.size(); ++i) same &= same_bits(row(logits, i, vocab), row(expected, step - entries[i].slot % 5, vocab));
+          for (std::size_t i = 0; i < entries.size(); ++i)
+            same &= same_bits(row(logits, i, vocab), row(expected, step - entries[i].slot % 5, vocab));
           CHECK(same);
         }
       }
@@ -185,7 +189,8 @@ TEST_CASE("all instruction sets give the same logits, log-probabilities and grad
     const auto compute = [&](Isa isa) {
       const WithIsa selected(isa);
       setting.model.weights_changed();
-      return std::pair(decode_alone(setting.model, std::span(batch.tokens).first(45)), train(setting.model, {batch}, kTemperature));
+      return std::pair(decode_alone(setting.model, std::span(batch.tokens).first(45)),
+                       train(setting.model, {batch}, kTemperature));
     };
     const auto [logits, expected] = compute(Isa::scalar);
     for (const Isa isa : supported_isas()) {
@@ -215,7 +220,8 @@ TEST_CASE("initial weights follow from the seed") {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / values.size());
   };
   CHECK(deviation("model.embed_tokens.weight") == doctest::Approx(0.02).epsilon(0.1));
-  CHECK(deviation("model.layers.1.mlp.down_proj.weight") == doctest::Approx(0.01).epsilon(0.1));  // 0.02 / sqrt(2 layers)
+  CHECK(deviation("model.layers.1.mlp.down_proj.weight") ==
+        doctest::Approx(0.01).epsilon(0.1));  // 0.02 / sqrt(2 layers)
   CHECK(weights[layout.find("model.norm.weight").offset] == 1);
   CHECK(weights[layout.find("model.layers.0.self_attn.k_proj.bias").offset] == 0);
 }

@@ -10,7 +10,8 @@
 
 namespace starpo {
 
-// Small shapes with tails in every dimension: no width is a multiple of 16 but the head's where a test wants decode's fast path.
+// Small shapes with tails in every dimension: no width is a multiple of 16 but the head's where a test wants decode's
+// fast path.
 struct Shape {
   int heads, kv_heads, head_dim;
   bool tied;
@@ -42,7 +43,8 @@ inline std::vector<float> lively_weights(const ParameterLayout& layout) {
   for (const TensorSlot& tensor : layout.tensors())
     for (std::size_t i = 0; i < tensor.size; ++i) {
       const bool norm = tensor.name.find("norm") != std::string::npos;
-      weights[tensor.offset + i] = (norm ? 1.0f : 0.0f) + 0.4f * random_value(1, static_cast<std::uint32_t>(tensor.offset + i));
+      weights[tensor.offset + i] =
+          (norm ? 1.0f : 0.0f) + 0.4f * random_value(1, static_cast<std::uint32_t>(tensor.offset + i));
     }
   return weights;
 }
@@ -107,9 +109,11 @@ inline TrainingResult train(const CpuModel& model, const std::vector<PackedBatch
     const std::size_t first = result.logprobs.size(), count = batch.targets.size();
     result.logprobs.resize(first + count);
     result.entropies.resize(first + count);
-    pass.forward(batch, temperature, std::span(result.logprobs).subspan(first), std::span(result.entropies).subspan(first));
+    pass.forward(batch, temperature, std::span(result.logprobs).subspan(first),
+                 std::span(result.entropies).subspan(first));
     const auto logprob_gradients = random_values(3, first + count), entropy_gradients = random_values(4, first + count);
-    pass.backward(std::span(logprob_gradients).subspan(first), std::span(entropy_gradients).subspan(first), result.gradients);
+    pass.backward(std::span(logprob_gradients).subspan(first), std::span(entropy_gradients).subspan(first),
+                  result.gradients);
   }
   return result;
 }

@@ -74,7 +74,8 @@ TEST_CASE("a damaged safetensors file is refused") {
     write_raw(path, header, bytes);
     return error_code_of(read);
   };
-  const auto entry = [](const std::string& name, const std::string& type, const std::string& shape, const std::string& offsets) {
+  const auto entry = [](const std::string& name, const std::string& type, const std::string& shape,
+                        const std::string& offsets) {
     return "\"" + name + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
   };
   const std::string good = entry("a", "F32", "[2,3]", "[0,24]");
@@ -136,7 +137,8 @@ TEST_CASE("a full disk or a missing folder is an error that says so, and keeps w
   const TensorDestination wanted[] = {{"a", {3}, values}};
   read_safetensors(path, wanted);
   CHECK(values == data);
-  CHECK(error_code_of([&] { write_safetensors(folder.path() / "absent" / "model.safetensors", {&next, 1}); }) == "file_unwritable");
+  CHECK(error_code_of([&] { write_safetensors(folder.path() / "absent" / "model.safetensors", {&next, 1}); }) ==
+        "file_unwritable");
 }
 
 TEST_CASE("a config.json that doesn't fit is refused") {
@@ -163,7 +165,8 @@ TEST_CASE("a config.json that doesn't fit is refused") {
   CHECK(changed("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3") == "model_config_invalid");
   CHECK(changed("\"head_dim\": 6", "\"head_dim\": 7") == "model_config_invalid");
   CHECK(changed("\"head_dim\": 6", "\"head_dim\": null") == "model_config_invalid");  // 20 / 4 heads = 5 is odd
-  CHECK(changed("\"rope_theta\": 1000.0", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 1000.0}") == "none");
+  CHECK(changed("\"rope_theta\": 1000.0",
+                "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 1000.0}") == "none");
   CHECK(read_model_config(path) == config);
 }
 

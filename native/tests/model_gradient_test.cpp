@@ -16,10 +16,12 @@ namespace {
 constexpr float gradient_temperature = 0.7f;
 
 // loss is a function of `exact`, from which gradients were computed.
-void check_gradients(const ParameterLayout& layout, const std::vector<float>& gradients, std::vector<double>& exact, const std::function<double()>& loss) {
+void check_gradients(const ParameterLayout& layout, const std::vector<float>& gradients, std::vector<double>& exact,
+                     const std::function<double()>& loss) {
   for (const TensorSlot& tensor : layout.tensors()) {
     double largest = 0;
-    for (std::size_t i = 0; i < tensor.size; ++i) largest = std::max(largest, std::abs(static_cast<double>(gradients[tensor.offset + i])));
+    for (std::size_t i = 0; i < tensor.size; ++i)
+      largest = std::max(largest, std::abs(static_cast<double>(gradients[tensor.offset + i])));
     CAPTURE(tensor.name);
     CHECK(largest > 0);
     for (int sample = 0; sample < 6; ++sample) {
@@ -31,7 +33,8 @@ void check_gradients(const ParameterLayout& layout, const std::vector<float>& gr
   }
 }
 
-// Values before the update and returns, far enough apart that some tokens are beyond the clip and none is at its corner.
+// Values before the update and returns, far enough apart that some tokens are beyond the clip and none is at its
+// corner.
 void check_critic(const Shape& shape) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
@@ -64,7 +67,8 @@ void check_critic(const Shape& shape) {
     const auto now = reference::values(layout, exact, batch);
     for (std::size_t i = 0; i < count; ++i) {
       const double kept = std::clamp(now[i], old_values[i] - clip, old_values[i] + clip);
-      sum += weight / 2 * std::max((now[i] - returns[i]) * (now[i] - returns[i]), (kept - returns[i]) * (kept - returns[i]));
+      sum += weight / 2 *
+             std::max((now[i] - returns[i]) * (now[i] - returns[i]), (kept - returns[i]) * (kept - returns[i]));
     }
     return sum;
   });
@@ -79,10 +83,12 @@ void check_kl(KlEstimator estimator) {
   load(model, weights);
   const PackedBatch batch = random_batch(config, {9, 5});
   const std::size_t count = batch.targets.size();
-  std::vector<float> logprobs(count), entropies(count), reference_logprobs(count), logprob_gradients(count), gradients(layout.size());
+  std::vector<float> logprobs(count), entropies(count), reference_logprobs(count), logprob_gradients(count),
+      gradients(layout.size());
   CpuTrainingPass pass(model);
   pass.forward(batch, gradient_temperature, logprobs, entropies);
-  for (std::size_t i = 0; i < count; ++i) reference_logprobs[i] = logprobs[i] + 0.5f * random_value(7, static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < count; ++i)
+    reference_logprobs[i] = logprobs[i] + 0.5f * random_value(7, static_cast<std::uint32_t>(i));
   const KlConfig settings{0.3, estimator, KlPlacement::loss, ""};
   double computed = 0;
   kl_loss(logprobs, reference_logprobs, settings, 0.25, computed, logprob_gradients);
@@ -92,7 +98,8 @@ void check_kl(KlEstimator estimator) {
   const auto loss = [&] {
     const auto outputs = reference::forward(layout, exact, batch, gradient_temperature);
     double sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += 0.3 * 0.25 * kl_estimate(estimator, outputs.logprobs[i], reference_logprobs[i]).value;
+    for (std::size_t i = 0; i < count; ++i)
+      sum += 0.3 * 0.25 * kl_estimate(estimator, outputs.logprobs[i], reference_logprobs[i]).value;
     return sum;
   };
   CHECK(computed == doctest::Approx(loss()).epsilon(1e-4));
@@ -110,7 +117,8 @@ void check_model(const Shape& shape) {
   const TrainingResult result = train(model, {batch}, gradient_temperature);
 
   std::vector<double> exact(weights.begin(), weights.end());
-  const auto logprob_gradients = random_values(3, batch.targets.size()), entropy_gradients = random_values(4, batch.targets.size());
+  const auto logprob_gradients = random_values(3, batch.targets.size()),
+             entropy_gradients = random_values(4, batch.targets.size());
   const reference::Outputs expected = reference::forward(layout, exact, batch, gradient_temperature);
   for (std::size_t i = 0; i < batch.targets.size(); ++i) {
     CHECK(result.logprobs[i] == doctest::Approx(expected.logprobs[i]).epsilon(2e-5));
@@ -153,8 +161,7 @@ TEST_CASE("the decoder's logits agree with the model in double") {
   const std::vector<float> weights = lively_weights(model.layout());
   load(model, weights);
   const PackedBatch batch = random_batch(config, {60});
-  const reference::Outputs expected =
-      reference::forward(model.layout(), {weights.begin(), weights.end()}, batch, 1);
+  const reference::Outputs expected = reference::forward(model.layout(), {weights.begin(), weights.end()}, batch, 1);
   CpuDecoder decoder(model, 1, 64);
   std::vector<float> logits(config.vocab_size);
   for (std::size_t t = 0; t < batch.tokens.size(); ++t) {

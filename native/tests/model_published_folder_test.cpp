@@ -36,7 +36,9 @@ void write_raw(const fs::path& path, const std::map<std::string, RawTensor>& ten
   json header = {{"__metadata__", {{"format", "pt"}}}};
   std::string data;
   for (const auto& [name, tensor] : tensors) {
-    header[name] = {{"dtype", tensor.type}, {"shape", tensor.shape}, {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
+    header[name] = {{"dtype", tensor.type},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
     data += tensor.bytes;
   }
   const std::string text = header.dump();
@@ -58,7 +60,9 @@ struct Stored {
 Stored stored(const std::string& type, const TensorSlot& slot, const std::vector<float>& weights) {
   Stored result{{type, slot.shape, ""}, {}};
   const std::span<const float> values = std::span(weights).subspan(slot.offset, slot.size);
-  if (type == "F32") return {{type, slot.shape, bytes_of(std::vector<float>(values.begin(), values.end()))}, {values.begin(), values.end()}};
+  if (type == "F32")
+    return {{type, slot.shape, bytes_of(std::vector<float>(values.begin(), values.end()))},
+            {values.begin(), values.end()}};
   std::vector<std::uint16_t> halves;
   for (const float value : values) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -69,9 +73,11 @@ Stored stored(const std::string& type, const TensorSlot& slot, const std::vector
   return result;
 }
 
-// A folder of lively weights whose tensors go in turn to shards of these types; the first type alone makes one model.safetensors.
+// A folder of lively weights whose tensors go in turn to shards of these types; the first type alone makes one
+// model.safetensors.
 struct PublishedFolder {
-  PublishedFolder(bool tied, const std::vector<std::string>& types) : layout(small_config({4, 2, 6, tied})), expected(layout.size()) {
+  PublishedFolder(bool tied, const std::vector<std::string>& types)
+      : layout(small_config({4, 2, 6, tied})), expected(layout.size()) {
     write_model_config(layout.config(), folder.path() / "config.json");
     const std::vector<float> weights = lively_weights(layout);
     shards.resize(types.size());
@@ -87,7 +93,9 @@ struct PublishedFolder {
     write();
   }
 
-  std::string shard_name(std::size_t i) const { return shards.size() == 1 ? "model.safetensors" : "model-0000" + std::to_string(i + 1) + ".safetensors"; }
+  std::string shard_name(std::size_t i) const {
+    return shards.size() == 1 ? "model.safetensors" : "model-0000" + std::to_string(i + 1) + ".safetensors";
+  }
   fs::path path(const std::string& name) const { return folder.path() / name; }
   void write_index(const json& value) const { write_text(path("model.safetensors.index.json"), value.dump()); }
   void write() const {
@@ -122,18 +130,21 @@ TEST_CASE("every half precision number is read as what it is") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
     const int exponent = half >> 10 & 31, fraction = half & 1023;
-    const double magnitude = exponent == 31   ? std::numeric_limits<double>::infinity()
+    const double magnitude = exponent == 31  ? std::numeric_limits<double>::infinity()
                              : exponent == 0 ? std::ldexp(fraction, -24)
                                              : std::ldexp(1024 + fraction, exponent - 25);
     const float value = from_float16(half);
-    const bool exact = exponent == 31 && fraction != 0 ? std::isnan(value) : std::abs(static_cast<double>(value)) == magnitude && to_float16(value) == half;
+    const bool exact = exponent == 31 && fraction != 0
+                           ? std::isnan(value)
+                           : std::abs(static_cast<double>(value)) == magnitude && to_float16(value) == half;
     if (!exact || std::signbit(value) != (half >> 15 != 0)) FAIL("bits " << bits << " became " << value);
   }
 }
 
 TEST_CASE("F16 and BF16 tensors become fp32 exactly") {
-  CHECK(same_bits(read_halves("F16", {0x0000, 0x8000, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001, 0x83ff, 0x0400}),
-                  std::vector<float>{0.0f, -0.0f, 1.0f, -2.0f, 0x1.554p-2f, 65504.0f, 0x1p-24f, -0x1.ff8p-15f, 0x1p-14f}));
+  CHECK(same_bits(
+      read_halves("F16", {0x0000, 0x8000, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001, 0x83ff, 0x0400}),
+      std::vector<float>{0.0f, -0.0f, 1.0f, -2.0f, 0x1.554p-2f, 65504.0f, 0x1p-24f, -0x1.ff8p-15f, 0x1p-14f}));
   CHECK(same_bits(read_halves("BF16", {0x0000, 0x8000, 0x3f80, 0xc000, 0x4049, 0x7f7f, 0x0001, 0x8080}),
                   std::vector<float>{0.0f, -0.0f, 1.0f, -2.0f, 3.140625f, 0x1.fep127f, 0x1p-133f, -0x1p-126f}));
   // More than is converted at once.
@@ -143,13 +154,16 @@ TEST_CASE("F16 and BF16 tensors become fp32 exactly") {
   bool same = true;
   for (std::size_t i = 0; i < many.size(); ++i) same = same && to_float16(values[i]) == many[i];
   CHECK(same);
-  for (const std::uint16_t bad : {0x7c00, 0xfc00, 0x7e00, 0x7c01}) CHECK(error_code_of([&] { read_halves("F16", {0, bad}); }) == "model_weights_non_finite");
-  for (const std::uint16_t bad : {0x7f80, 0xff80, 0x7fc0, 0x7f81}) CHECK(error_code_of([&] { read_halves("BF16", {bad, 0}); }) == "model_weights_non_finite");
+  for (const std::uint16_t bad : {0x7c00, 0xfc00, 0x7e00, 0x7c01})
+    CHECK(error_code_of([&] { read_halves("F16", {0, bad}); }) == "model_weights_non_finite");
+  for (const std::uint16_t bad : {0x7f80, 0xff80, 0x7fc0, 0x7f81})
+    CHECK(error_code_of([&] { read_halves("BF16", {bad, 0}); }) == "model_weights_non_finite");
 }
 
 TEST_CASE("a folder of any type, tied or not, in one file or in shards, is read whole") {
   for (const bool tied : {true, false})
-    for (const std::vector<std::string>& types : {std::vector<std::string>{"F32"}, {"BF16"}, {"F16"}, {"BF16", "BF16"}, {"F32", "BF16", "F16"}}) {
+    for (const std::vector<std::string>& types :
+         {std::vector<std::string>{"F32"}, {"BF16"}, {"F16"}, {"BF16", "BF16"}, {"F32", "BF16", "F16"}}) {
       const PublishedFolder published(tied, types);
       CHECK(same_bits(published.read(), published.expected));
     }
@@ -214,7 +228,8 @@ TEST_CASE("an index that doesn't fit is refused") {
   const TemporaryFolder outside;
   fs::copy_file(published.path(published.shard_name(0)), outside.path() / "m");
   const std::string absolute = outside.path() / "m", relative = "../" + outside.path().filename().string() + "/m";
-  for (const std::string& shard : {absolute, relative, "weights/../" + relative, std::string(".."), std::string(), std::string("weights/")})
+  for (const std::string& shard :
+       {absolute, relative, "weights/../" + relative, std::string(".."), std::string(), std::string("weights/")})
     CHECK(with_shard(shard) == "model_index_invalid");
   CHECK(with_shard(3) == "model_index_invalid");
   CHECK(with_shard(nullptr) == "model_index_invalid");
@@ -284,24 +299,28 @@ TEST_CASE("a config.json of another arithmetic is refused, and the field named")
     }
     return std::string("none");
   };
-  for (const auto& [key, value] : std::map<std::string, json>{{"model_type", "qwen2_moe"},
-                                                              {"architectures", json::array({"Qwen2ForSequenceClassification"})},
-                                                              {"hidden_act", "gelu"},
-                                                              {"attention_dropout", 0.1},
-                                                              {"use_sliding_window", true},
-                                                              {"use_mrope", true},
-                                                              {"quantization_config", {{"bits", 4}}},
-                                                              {"auto_map", {{"AutoModel", "modeling.Other"}}},
-                                                              {"layer_types", {"full_attention", "sliding_attention"}},
-                                                              {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}) {
+  for (const auto& [key, value] :
+       std::map<std::string, json>{{"model_type", "qwen2_moe"},
+                                   {"architectures", json::array({"Qwen2ForSequenceClassification"})},
+                                   {"hidden_act", "gelu"},
+                                   {"attention_dropout", 0.1},
+                                   {"use_sliding_window", true},
+                                   {"use_mrope", true},
+                                   {"quantization_config", {{"bits", 4}}},
+                                   {"auto_map", {{"AutoModel", "modeling.Other"}}},
+                                   {"layer_types", {"full_attention", "sliding_attention"}},
+                                   {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}) {
     CAPTURE(key);
     CHECK(refusal(key.c_str(), value) == "model_unsupported");
   }
-  for (const char* key : {"hidden_size", "num_hidden_layers", "vocab_size", "rms_norm_eps", "rope_theta", "intermediate_size"})
-    for (const json& value : {json("12"), json(-1), json(1e300), json(json::array())}) CHECK(refusal(key, value) == "model_config_invalid");
+  for (const char* key :
+       {"hidden_size", "num_hidden_layers", "vocab_size", "rms_norm_eps", "rope_theta", "intermediate_size"})
+    for (const json& value : {json("12"), json(-1), json(1e300), json(json::array())})
+      CHECK(refusal(key, value) == "model_config_invalid");
   CHECK(refusal("rope_scaling", {{"rope_type", "default"}}) == "none");
   CHECK(refusal("layer_types", json::array({"full_attention", "full_attention"})) == "none");
-  write_text(path, "{\"hidden_act\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ", \"model_type\": \"qwen2\"}");
+  write_text(path, "{\"hidden_act\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') +
+                       ", \"model_type\": \"qwen2\"}");
   CHECK(error_code_of([&] { read_model_config(path); }) == "model_unsupported");
 }
 
@@ -318,12 +337,14 @@ TEST_CASE("stop ids are one number, a list, or config.json's") {
   CHECK(stop_ids({{"eos_token_id", {151645, 151643}}, {"temperature", 0.7}}) == Ids{151645, 151643});
   CHECK(stop_ids({{"eos_token_id", 151643}}) == Ids{151643});
   CHECK(stop_ids({{"temperature", 0.7}}) == Ids{151645});
-  for (const json& bad : {json("x"), json(-1), json(1.5), json(std::int64_t{1} << 40), json::array({"x"}), json::array({json::array({1})})})
+  for (const json& bad : {json("x"), json(-1), json(1.5), json(std::int64_t{1} << 40), json::array({"x"}),
+                          json::array({json::array({1})})})
     CHECK(error_code_of([&] { stop_ids({{"eos_token_id", bad}}); }) == "model_config_invalid");
   CHECK(error_code_of([&] { stop_ids(json::array()); }) == "model_config_invalid");
   write_text(folder.path() / "generation_config.json", std::string(1'000'000, '['));
   CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
-  write_text(folder.path() / "generation_config.json", "{\"eos_token_id\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  write_text(folder.path() / "generation_config.json",
+             "{\"eos_token_id\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}");
   CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
 }
 
@@ -346,7 +367,8 @@ TEST_CASE("the digest of a folder is that of its file, or of its shards' digests
   const PublishedFolder whole(true, {"F32"}), sharded(true, {"F32", "BF16"});
   CHECK(model_folder_digest(whole.folder.path()) == sha256_of_file(whole.path("model.safetensors")));
   std::string lines;
-  for (std::size_t i = 0; i < 2; ++i) lines += sha256_of_file(sharded.path(sharded.shard_name(i))) + "  " + sharded.shard_name(i) + "\n";
+  for (std::size_t i = 0; i < 2; ++i)
+    lines += sha256_of_file(sharded.path(sharded.shard_name(i))) + "  " + sharded.shard_name(i) + "\n";
   CHECK(model_folder_digest(sharded.folder.path()) == sha256(lines));
   fs::remove(sharded.path(sharded.shard_name(1)));
   CHECK(error_code_of([&] { model_folder_digest(sharded.folder.path()); }) == "model_shard_missing");

@@ -11,20 +11,25 @@ using Vector = std::vector<double>;
 
 class Network {
  public:
-  Network(const ParameterLayout& layout, const Vector& weights) : layout_(layout), config_(layout.config()), weights_(weights) {}
+  Network(const ParameterLayout& layout, const Vector& weights)
+      : layout_(layout), config_(layout.config()), weights_(weights) {}
 
   std::vector<Vector> logits(const std::vector<std::int32_t>& tokens) const {
     std::vector<Vector> x;
     for (const std::int32_t token : tokens) {
-      const double* const row = tensor("model.embed_tokens.weight") + static_cast<std::size_t>(token) * config_.hidden_size;
+      const double* const row =
+          tensor("model.embed_tokens.weight") + static_cast<std::size_t>(token) * config_.hidden_size;
       x.emplace_back(row, row + config_.hidden_size);
     }
-    for (int layer = 0; layer < config_.num_hidden_layers; ++layer) block("model.layers." + std::to_string(layer) + ".", x);
+    for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
+      block("model.layers." + std::to_string(layer) + ".", x);
     for (Vector& row : x) row = norm(row, "model.norm.weight");
     if (layout_.head() == ModelHead::value)
       for (Vector& row : x) row = linear(row, "score.weight", 1, "score.bias");
     else
-      for (Vector& row : x) row = linear(row, config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight", config_.vocab_size);
+      for (Vector& row : x)
+        row = linear(row, config_.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight",
+                     config_.vocab_size);
     return x;
   }
 
@@ -54,7 +59,8 @@ class Network {
     const int half = config_.head_dim / 2;
     for (std::size_t head = 0; head < x.size(); head += config_.head_dim)
       for (int i = 0; i < half; ++i) {
-        const float frequency = static_cast<float>(std::pow(static_cast<double>(config_.rope_theta), -static_cast<double>(i) / half));
+        const float frequency =
+            static_cast<float>(std::pow(static_cast<double>(config_.rope_theta), -static_cast<double>(i) / half));
         const double angle = static_cast<float>(position) * frequency, a = x[head + i], b = x[head + half + i];
         x[head + i] = a * std::cos(angle) - b * std::sin(angle);
         x[head + half + i] = b * std::cos(angle) + a * std::sin(angle);
@@ -62,7 +68,8 @@ class Network {
   }
 
   void block(const std::string& prefix, std::vector<Vector>& x) const {
-    const int dim = config_.head_dim, queries = config_.num_attention_heads * dim, keys = config_.num_key_value_heads * dim;
+    const int dim = config_.head_dim, queries = config_.num_attention_heads * dim,
+              keys = config_.num_key_value_heads * dim;
     std::vector<Vector> q, k, v;
     for (std::size_t t = 0; t < x.size(); ++t) {
       const Vector y = norm(x[t], prefix + "input_layernorm.weight");
@@ -75,7 +82,8 @@ class Network {
     for (std::size_t t = 0; t < x.size(); ++t) {
       Vector attended(queries);
       for (int head = 0; head < config_.num_attention_heads; ++head) {
-        const int of_query = head * dim, of_key = head / (config_.num_attention_heads / config_.num_key_value_heads) * dim;
+        const int of_query = head * dim,
+                  of_key = head / (config_.num_attention_heads / config_.num_key_value_heads) * dim;
         Vector weight(t + 1);
         double sum = 0;
         for (std::size_t s = 0; s <= t; ++s) {
@@ -110,7 +118,8 @@ std::vector<Vector> head_outputs(const ParameterLayout& layout, const Vector& we
   std::vector<Vector> outputs;
   for (std::size_t i = 0; i + 1 < batch.sequence_starts.size(); ++i) {
     const auto tokens = batch.tokens.begin();
-    for (Vector& row : Network(layout, weights).logits({tokens + batch.sequence_starts[i], tokens + batch.sequence_starts[i + 1]}))
+    for (Vector& row :
+         Network(layout, weights).logits({tokens + batch.sequence_starts[i], tokens + batch.sequence_starts[i + 1]}))
       outputs.push_back(std::move(row));
   }
   return outputs;
@@ -118,14 +127,16 @@ std::vector<Vector> head_outputs(const ParameterLayout& layout, const Vector& we
 
 }  // namespace
 
-std::vector<double> values(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch) {
+std::vector<double> values(const ParameterLayout& layout, const std::vector<double>& weights,
+                           const PackedBatch& batch) {
   const auto outputs = head_outputs(layout, weights, batch);
   std::vector<double> values;
   for (const std::int32_t target : batch.targets) values.push_back(outputs[target - 1][0]);
   return values;
 }
 
-Outputs forward(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch, double temperature) {
+Outputs forward(const ParameterLayout& layout, const std::vector<double>& weights, const PackedBatch& batch,
+                double temperature) {
   Outputs outputs;
   outputs.logits = head_outputs(layout, weights, batch);
   for (const std::int32_t target : batch.targets) {

@@ -4,7 +4,8 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
 
-// Slots that begin alike read their first tokens' keys and values once; what they compute is what each would alone, to the bit.
+// Slots that begin alike read their first tokens' keys and values once; what they compute is what each would alone, to
+// the bit.
 namespace starpo {
 
 namespace {
@@ -23,7 +24,8 @@ std::vector<float> logits_alone(const CpuModel& model, const Tokens& tokens) {
 // A decoder and what its slots should hold.
 class Sequences {
  public:
-  Sequences(const CpuModel& model, int slots, int context) : model_(model), decoder_(model, slots, context), held_(slots) {}
+  Sequences(const CpuModel& model, int slots, int context)
+      : model_(model), decoder_(model, slots, context), held_(slots) {}
 
   void copy(int from, int to, int length) {
     decoder_.copy(from, to, length);
@@ -45,7 +47,9 @@ class Sequences {
     std::vector<SlotTokens> entries;
     for (const auto& [slot, count] : slots_and_counts) {
       Tokens& tokens = added.emplace_back();
-      for (int i = 0; i < count; ++i) tokens.push_back(static_cast<std::int32_t>((slot * 7 + static_cast<int>(held_[slot].size() + i) * 5 + i) % vocab));
+      for (int i = 0; i < count; ++i)
+        tokens.push_back(
+            static_cast<std::int32_t>((slot * 7 + static_cast<int>(held_[slot].size() + i) * 5 + i) % vocab));
       held_[slot].insert(held_[slot].end(), tokens.begin(), tokens.end());
     }
     for (std::size_t i = 0; i < added.size(); ++i) entries.push_back({slots_and_counts[i].first, added[i]});
@@ -53,7 +57,8 @@ class Sequences {
     decoder_.extend(entries, logits);
     int different = 0;
     for (std::size_t i = 0; i < entries.size(); ++i)
-      different += same_bits(std::span(logits).subspan(i * vocab, vocab), logits_alone(model_, held_[entries[i].slot])) ? 0 : 1;
+      different +=
+          same_bits(std::span(logits).subspan(i * vocab, vocab), logits_alone(model_, held_[entries[i].slot])) ? 0 : 1;
     CHECK(different == 0);
   }
 
@@ -76,8 +81,10 @@ void check_sharing(const Shape& shape, Precision precision) {
   sequences.clear(10);
   sequences.extend({{10, 32}});
   for (int slot = 6; slot < 9; ++slot) sequences.copy(10, slot, 32);
-  for (int step = 0; step < 3; ++step) sequences.extend({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}});
-  // Members apart from each other, members that take several tokens, the slot that was copied itself, and one without a prefix.
+  for (int step = 0; step < 3; ++step)
+    sequences.extend({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}});
+  // Members apart from each other, members that take several tokens, the slot that was copied itself, and one without a
+  // prefix.
   sequences.extend({{8, 1}, {0, 14}, {6, 1}, {5, 2}, {7, 1}, {10, 1}, {9, 3}, {1, 1}, {3, 1}});
   sequences.extend({{0, 1}, {1, 1}, {2, 1}, {5, 1}, {8, 1}, {9, 1}, {10, 1}});
   // Copies of what is partly shared: whole, cut within the prefix, behind it, by nothing, onto itself.
@@ -99,7 +106,8 @@ TEST_CASE("slots that share a prefix compute what each would alone, on every ins
   }
 }
 
-// Sixty rows of scores at once, each of a shared and an own part that fill whole panels: one panel more than the context has. With it the last rows would lie over what follows them.
+// Sixty rows of scores at once, each of a shared and an own part that fill whole panels: one panel more than the
+// context has. With it the last rows would lie over what follows them.
 TEST_CASE("slots that share a prefix may fill their context") {
   const ModelConfig config = small_config(Shape{20, 1, 64, true});
   ThreadPool threads(1);
@@ -112,7 +120,8 @@ TEST_CASE("slots that share a prefix may fill their context") {
 }
 
 TEST_CASE("slots of any shape of heads share a prefix, in either precision") {
-  for (const Shape& shape : {Shape{4, 2, 6, false}, Shape{14, 2, 16, true}, Shape{20, 1, 64, true}, Shape{2, 2, 64, true}}) {
+  for (const Shape& shape :
+       {Shape{4, 2, 6, false}, Shape{14, 2, 16, true}, Shape{20, 1, 64, true}, Shape{2, 2, 64, true}}) {
     check_sharing(shape, Precision::fp32);
     if (bf16_kernels() != nullptr) check_sharing(shape, Precision::bf16);
   }

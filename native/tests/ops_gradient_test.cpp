@@ -8,7 +8,8 @@
 #include "model_fixtures.h"
 #include "model_reference.h"
 
-// Each kind of layer by itself: outputs and gradients of every instruction set against a formula in double and its finite differences.
+// Each kind of layer by itself: outputs and gradients of every instruction set against a formula in double and its
+// finite differences.
 namespace starpo {
 
 namespace {
@@ -70,7 +71,8 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
   };
   on_each_isa([](const Kernels& k) {
     for (const auto [rows, columns, depth] : {Size{1, 5, 3}, Size{25, 37, 19}, Size{13, 96, 530}, Size{7, 33, 128}}) {
-      const auto a = random_values(1, rows * depth), w = random_values(2, columns * depth), bias = random_values(3, columns);
+      const auto a = random_values(1, rows * depth), w = random_values(2, columns * depth),
+                 bias = random_values(3, columns);
       const auto packed = packed_transpose(columns, depth, w);
       std::vector<float> y(rows * columns);
       k.multiply(rows, columns, depth, a.data(), depth, packed.data(), bias.data(), 0, y.data(), columns);
@@ -86,7 +88,8 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
       // Row by row, and an element as the plain chain of fused multiply-adds that it is defined to be.
       std::vector<float> alone(y.size());
       for (int i = 0; i < rows; ++i)
-        k.multiply(1, columns, depth, a.data() + i * depth, depth, packed.data(), bias.data(), 0, alone.data() + i * columns, columns);
+        k.multiply(1, columns, depth, a.data() + i * depth, depth, packed.data(), bias.data(), 0,
+                   alone.data() + i * columns, columns);
       CHECK(same_bits(alone, y));
       float chain = bias[columns - 1];
       for (int d = 0; d < depth; ++d) chain = std::fmaf(a[(rows - 1) * depth + d], w[(columns - 1) * depth + d], chain);
@@ -98,12 +101,14 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
       Vector sums = exact(gradient);
       for (int t = 0; t < rows; ++t)
         for (int i = 0; i < columns; ++i)
-          for (int d = 0; d < depth; ++d) sums[i * depth + d] += static_cast<double>(dy[t * columns + i]) * a[t * depth + d];
+          for (int d = 0; d < depth; ++d)
+            sums[i * depth + d] += static_cast<double>(dy[t * columns + i]) * a[t * depth + d];
       k.accumulate_transposed(columns, depth, rows, dy.data(), columns, a.data(), depth, gradient.data(), depth);
       check_close(gradient, sums, 1e-5);
       const int first = rows / 2;
       k.accumulate_transposed(columns, depth, first, dy.data(), columns, a.data(), depth, parts.data(), depth);
-      k.accumulate_transposed(columns, depth, rows - first, dy.data() + first * columns, columns, a.data() + first * depth, depth, parts.data(), depth);
+      k.accumulate_transposed(columns, depth, rows - first, dy.data() + first * columns, columns,
+                              a.data() + first * depth, depth, parts.data(), depth);
       CHECK(same_bits(parts, gradient));
     }
   });
@@ -112,13 +117,15 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
 TEST_CASE("RMSNorm") {
   constexpr int rows = 3, columns = 83;
   constexpr float epsilon = 0.01f;
-  const auto x = random_values(1, rows * columns), w = random_values(2, columns), dy = random_values(3, rows * columns), residual = random_values(4, rows * columns);
+  const auto x = random_values(1, rows * columns), w = random_values(2, columns), dy = random_values(3, rows * columns),
+             residual = random_values(4, rows * columns);
   const auto formula = [](const Vector& in, const Vector& weight) {
     Vector y(in.size());
     for (int r = 0; r < rows; ++r) {
       double squares = 0;
       for (int i = 0; i < columns; ++i) squares += in[r * columns + i] * in[r * columns + i];
-      for (int i = 0; i < columns; ++i) y[r * columns + i] = in[r * columns + i] / std::sqrt(squares / columns + epsilon) * weight[i];
+      for (int i = 0; i < columns; ++i)
+        y[r * columns + i] = in[r * columns + i] / std::sqrt(squares / columns + epsilon) * weight[i];
     }
     return y;
   };
@@ -126,7 +133,8 @@ TEST_CASE("RMSNorm") {
     std::vector<float> y(x.size()), reciprocal(rows), dx(x.size()), again(x.size()), dw(columns);
     k.norm(rows, columns, x.data(), w.data(), epsilon, y.data(), reciprocal.data());
     check_close(y, formula(exact(x), exact(w)));
-    k.norm_backward(rows, columns, x.data(), w.data(), reciprocal.data(), dy.data(), residual.data(), dx.data(), again.data());
+    k.norm_backward(rows, columns, x.data(), w.data(), reciprocal.data(), dy.data(), residual.data(), dx.data(),
+                    again.data());
     CHECK(same_bits(again, y));
     for (std::size_t i = 0; i < dx.size(); ++i) dx[i] -= residual[i];
     check_gradient(dx, exact(x), dy, [&](const Vector& in) { return formula(in, exact(w)); });
@@ -208,15 +216,17 @@ TEST_CASE("causal attention, in several blocks") {
     return y;
   };
   on_each_isa([&](const Kernels& k) {
-    std::vector<float> keys(packed_size(dim, length)), values(keys.size()), y(length * dim), maximum(length), reciprocal(length), dx(x.size());
+    std::vector<float> keys(packed_size(dim, length)), values(keys.size()), y(length * dim), maximum(length),
+        reciprocal(length), dx(x.size());
     pack_transposed(length, dim, x.data() + dim, stride, keys.data());
     pack_transposed(length, dim, x.data() + 2 * dim, stride, values.data());
     std::vector<float> scores(attention_scratch(length)), scratch(attention_backward_scratch(length));
-    k.attention({length, x.data(), stride, 1, 1, keys.data(), x.data() + 2 * dim, stride, dim, scale, y.data(), dim, scores.data(), maximum.data(),
-                 reciprocal.data()});
+    k.attention({length, x.data(), stride, 1, 1, keys.data(), x.data() + 2 * dim, stride, dim, scale, y.data(), dim,
+                 scores.data(), maximum.data(), reciprocal.data()});
     check_close(y, formula(exact(x)));
-    k.attention_backward({length, dim, scale, stride, x.data(), x.data() + dim, x.data() + 2 * dim, keys.data(), values.data(), dim, y.data(), dy.data(),
-                          maximum.data(), reciprocal.data(), dx.data(), dx.data() + dim, dx.data() + 2 * dim, scratch.data()});
+    k.attention_backward({length, dim, scale, stride, x.data(), x.data() + dim, x.data() + 2 * dim, keys.data(),
+                          values.data(), dim, y.data(), dy.data(), maximum.data(), reciprocal.data(), dx.data(),
+                          dx.data() + dim, dx.data() + 2 * dim, scratch.data()});
     check_gradient(dx, exact(x), dy, formula);
   });
 }
@@ -244,10 +254,11 @@ TEST_CASE("log-probability and entropy of a softmax at a temperature") {
   };
   on_each_isa([&](const Kernels& k) {
     std::vector<float> y(2 * rows), maxima(rows), sums(rows), gradient = logits;
-    k.logprob_entropy(rows, vocab, logits.data(), 1 / temperature, targets, y.data(), y.data() + rows, maxima.data(), sums.data());
+    k.logprob_entropy(rows, vocab, logits.data(), 1 / temperature, targets, y.data(), y.data() + rows, maxima.data(),
+                      sums.data());
     check_close(y, formula(exact(logits)));
-    k.logit_gradient(rows, vocab, gradient.data(), 1 / temperature, targets, y.data() + rows, maxima.data(), sums.data(), weight.data(),
-                     weight.data() + rows);
+    k.logit_gradient(rows, vocab, gradient.data(), 1 / temperature, targets, y.data() + rows, maxima.data(),
+                     sums.data(), weight.data(), weight.data() + rows);
     check_gradient(gradient, exact(logits), weight, formula);
   });
 }

@@ -20,10 +20,12 @@ std::vector<std::uint8_t> decay_flags() {
 }
 
 // A whole step; returns the gradient's norm before clipping. One that isn't finite changes nothing.
-float step(AdamW& optimizer, std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed, const AdamWSettings& settings, ThreadPool& threads) {
+float step(AdamW& optimizer, std::span<float> weights, std::span<const float> gradients,
+           std::span<const std::uint8_t> decayed, const AdamWSettings& settings, ThreadPool& threads) {
   const double squares = sum_of_squares(gradients, threads);
   const float norm = reduced_norm({&squares, 1});
-  if (std::isfinite(norm)) optimizer.step(weights, gradients, decayed, settings, clip_scale(norm, settings.gradient_clip), threads);
+  if (std::isfinite(norm))
+    optimizer.step(weights, gradients, decayed, settings, clip_scale(norm, settings.gradient_clip), threads);
   return norm;
 }
 
@@ -32,7 +34,9 @@ std::vector<float> three_steps(int thread_count, Isa isa) {
   ThreadPool threads(thread_count);
   AdamW optimizer(kSize);
   std::vector<float> weights = random_values(1, kSize);
-  for (int i = 0; i < 3; ++i) weights.push_back(step(optimizer, std::span(weights).first(kSize), random_values(10 + i, kSize), decay_flags(), kSettings, threads));
+  for (int i = 0; i < 3; ++i)
+    weights.push_back(step(optimizer, std::span(weights).first(kSize), random_values(10 + i, kSize), decay_flags(),
+                           kSettings, threads));
   return weights;
 }
 
@@ -55,7 +59,8 @@ TEST_CASE("AdamW agrees with the algorithm in double") {
       first[i] = beta1 * first[i] + (1 - beta1) * g;
       second[i] = beta2 * second[i] + (1 - beta2) * g * g;
       if (i % 3 != 0) weights[i] -= kSettings.learning_rate * kSettings.weight_decay * weights[i];
-      weights[i] -= kSettings.learning_rate * (first[i] / (1 - std::pow(beta1, step))) / (std::sqrt(second[i] / (1 - std::pow(beta2, step))) + kSettings.epsilon);
+      weights[i] -= kSettings.learning_rate * (first[i] / (1 - std::pow(beta1, step))) /
+                    (std::sqrt(second[i] / (1 - std::pow(beta2, step))) + kSettings.epsilon);
     }
   }
   double worst = 0;

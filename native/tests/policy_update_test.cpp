@@ -5,7 +5,7 @@
 #include "model_fixtures.h"
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 #include "train/update/policy_update.h"
 
 using namespace starpo;
@@ -23,7 +23,9 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
   auto state = tiny_state(config, folder);
   const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  const RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  const RolloutRequest request{
+      specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1,
+      {}};
   const auto episodes = run_rollout(*generator, request);
   std::vector<Sequence> sequences;
   for (const Episode& episode : episodes) {
@@ -141,12 +143,14 @@ TEST_CASE("an environment that is only validated has no part in the length that 
   CHECK(update(config, folder.path()).weights == alone.weights);
 }
 
-TEST_CASE("every mini-batch of a mixed run holds its share of each environment, and one environment's groups stay in order") {
+TEST_CASE(
+    "every mini-batch of a mixed run holds its share of each environment, and one environment's groups stay in order") {
   // "a0 a0 a1 a1": environment and group of each sequence.
   const auto mixed = [](const std::vector<int>& environments) {
     std::vector<Episode> episodes;
     for (std::size_t g = 0; g < environments.size(); ++g)
-      for (int member = 0; member < 2; ++member) episodes.emplace_back().spec = {environments[g], static_cast<int>(g), member, 0, std::nullopt};
+      for (int member = 0; member < 2; ++member)
+        episodes.emplace_back().spec = {environments[g], static_cast<int>(g), member, 0, std::nullopt};
     std::vector<Sequence> sequences;
     for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
     mix_environments(sequences);
@@ -154,7 +158,8 @@ TEST_CASE("every mini-batch of a mixed run holds its share of each environment, 
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       const EpisodeSpec& spec = sequences[i].episode->spec;
       CHECK(spec.member == static_cast<int>(i % 2));
-      if (i % 2 == 0) text += std::string(text.empty() ? "" : " ") + "abc"[spec.environment] + std::to_string(spec.group);
+      if (i % 2 == 0)
+        text += std::string(text.empty() ? "" : " ") + "abc"[spec.environment] + std::to_string(spec.group);
     }
     return text;
   };

@@ -3,7 +3,8 @@
 #include <filesystem>
 #include <string>
 
-// Where this checkout lies. The paths are compiled into repository.cpp alone, so that every other object file is the same in every checkout.
+// Where this checkout lies. The paths are compiled into repository.cpp alone, so that every other object file is the
+// same in every checkout.
 namespace starpo::test {
 
 std::filesystem::path repository();

@@ -15,8 +15,10 @@ TEST_CASE("a reply with both blocks") {
 }
 
 TEST_CASE("actions are split at the double bar, stripped, and blanks dropped") {
-  CHECK(parse_reply("<think></think><answer>||  Up|| ||Left ||</answer>", true).actions == std::vector<std::string>{"Up", "Left"});
-  CHECK(parse_reply("<think></think><answer>Up | Left</answer>", true).actions == std::vector<std::string>{"Up | Left"});
+  CHECK(parse_reply("<think></think><answer>||  Up|| ||Left ||</answer>", true).actions ==
+        std::vector<std::string>{"Up", "Left"});
+  CHECK(parse_reply("<think></think><answer>Up | Left</answer>", true).actions ==
+        std::vector<std::string>{"Up | Left"});
   const auto empty = parse_reply("<think></think><answer></answer>", true);
   CHECK(empty.format_valid);
   CHECK(empty.actions.empty());
@@ -35,8 +37,8 @@ TEST_CASE("stray tags inside a block are no part of it") {
 }
 
 TEST_CASE("replies without a valid format have no actions") {
-  for (const char* text : {"", "<think>", "<think>x</think>", "<think>x</think> so <answer>Up</answer>", "<think>x</think><answer>Up", "x</think><answer>Up</answer>",
-                           "<answer>Up</answer>"}) {
+  for (const char* text : {"", "<think>", "<think>x</think>", "<think>x</think> so <answer>Up</answer>",
+                           "<think>x</think><answer>Up", "x</think><answer>Up</answer>", "<answer>Up</answer>"}) {
     CAPTURE(text);
     const auto reply = parse_reply(text, true);
     CHECK_FALSE(reply.format_valid);

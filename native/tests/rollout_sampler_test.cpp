@@ -14,7 +14,8 @@ std::vector<double> frequencies(const std::vector<float>& logits, const Sampling
   std::vector<double> share(logits.size());
   std::vector<float> scratch;
   const Philox random{7, RandomStream::train_sampling};
-  for (int i = 0; i < draws; ++i) share[sample_token(logits, settings, uniform_open(random(0, 0, i, 0)[0]), scratch)] += 1.0 / draws;
+  for (int i = 0; i < draws; ++i)
+    share[sample_token(logits, settings, uniform_open(random(0, 0, i, 0)[0]), scratch)] += 1.0 / draws;
   return share;
 }
 
@@ -26,7 +27,8 @@ TEST_CASE("sampling follows softmax(logits / temperature)") {
     double total = 0;
     for (float logit : logits) total += std::exp(logit / temperature);
     const auto share = frequencies(logits, {temperature, 1, 0, 0});
-    for (std::size_t i = 0; i < logits.size(); ++i) CHECK(std::abs(share[i] - std::exp(logits[i] / temperature) / total) < 0.01);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      CHECK(std::abs(share[i] - std::exp(logits[i] / temperature) / total) < 0.01);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "rollout/rollout.h"
 #include "tiny_policy.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 #include "train/update/sequence.h"
 
 using namespace starpo;
@@ -16,7 +16,13 @@ std::vector<Episode> roll_out(const RunConfig& config, const std::filesystem::pa
   auto state = tiny_state(config, folder);
   const auto generator = state->replica.policy->make_generator(slots, config.rollout.context);
   const auto specs = training_episodes(config, 1);
-  RolloutRequest request{specs, state->playground.rules, state->playground.prototypes, {1, 1, 0, 0}, {config.seed, RandomStream::train_sampling}, 1, {}};
+  RolloutRequest request{specs,
+                         state->playground.rules,
+                         state->playground.prototypes,
+                         {1, 1, 0, 0},
+                         {config.seed, RandomStream::train_sampling},
+                         1,
+                         {}};
   return run_rollout(*generator, request);
 }
 
@@ -85,7 +91,9 @@ TEST_CASE("what was sampled is what is trained: the update's log-probabilities a
   }
 }
 
-TEST_CASE("a turn that the token limit cuts is repaired in the context, and an episode ends where the context would overflow") {
+TEST_CASE(
+    "a turn that the token limit cuts is repaired in the context, and an episode ends where the context would "
+    "overflow") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();

@@ -3,7 +3,8 @@
 #include <filesystem>
 #include <vector>
 
-// In these tests fsync and flock are this file's, so that a test sees what is flushed, and meets a file system without locks.
+// In these tests fsync and flock are this file's, so that a test sees what is flushed, and meets a file system without
+// locks.
 namespace starpo::test {
 
 // What fsync was called for since the last call, in order.

@@ -10,7 +10,7 @@
 #include "repository.h"
 #include "temporary_folder.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/trainer_state.h"
+#include "train/context/trainer_state.h"
 #include "whole_files.h"
 
 namespace starpo::test {
@@ -25,7 +25,8 @@ inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uin
   std::filesystem::create_directories(folder);
   write_model_folder(folder, layout, weights, {507});
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"})
-    std::filesystem::copy_file(repository() / "resources/starter" / name, folder / name, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(repository() / "resources/starter" / name, folder / name,
+                               std::filesystem::copy_options::overwrite_existing);
 }
 
 // docs/formats/examples/run.json, smaller.

@@ -45,11 +45,14 @@ struct TinyRun {
   // "0 frozen-lake, 2 frozen-lake": iteration and another field of all events of a type.
   std::string listed(const std::string& type, const std::string& field) const {
     std::string text;
-    for (const auto& event : events(type)) text += (text.empty() ? "" : ", ") + event.at("iteration").dump() + " " + event.at(field).get<std::string>();
+    for (const auto& event : events(type))
+      text += (text.empty() ? "" : ", ") + event.at("iteration").dump() + " " + event.at(field).get<std::string>();
     return text;
   }
 
-  std::string weights(const std::string& checkpoint) const { return read_text(run.path() / "checkpoints" / checkpoint / "model.safetensors"); }
+  std::string weights(const std::string& checkpoint) const {
+    return read_text(run.path() / "checkpoints" / checkpoint / "model.safetensors");
+  }
 };
 
 }  // namespace starpo::test

@@ -46,7 +46,8 @@ std::string code_with(const std::string& pointer, const json& value) {
 }  // namespace
 
 TEST_CASE("Qwen2's pattern") {
-  const SplitPattern pattern(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
+  const SplitPattern pattern(
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
   const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
   CHECK(split("Hello world's 12!") == Pieces{"Hello", " world", "'s", " ", "1", "2", "!"});
   CHECK(split("_P__\nO") == Pieces{"_P", "__\n", "O"});
@@ -92,7 +93,8 @@ TEST_CASE("a pattern that doesn't compile, or that can't be followed exactly") {
     CAPTURE(read_differently);
     CHECK(code_of(read_differently) == "tokenizer_unsupported");
   }
-  for (const char* read_alike : {"(?i:a)", "(?-i:a)", "(?:a)", "(?=a)b|a", "(?<=a)b", "\\p{L}+", "a{1,3}", "a{1,3}?", "a{2}", "[{,]+", "a++"}) {
+  for (const char* read_alike :
+       {"(?i:a)", "(?-i:a)", "(?:a)", "(?=a)b|a", "(?<=a)b", "\\p{L}+", "a{1,3}", "a{1,3}?", "a{2}", "[{,]+", "a++"}) {
     CAPTURE(read_alike);
     CHECK(code_of(read_alike) == "none");
   }
@@ -135,13 +137,16 @@ TEST_CASE("byte pairs merge by rank, leftmost first, and a long piece takes no q
 TEST_CASE("every text comes back from its ids, valid UTF-8 or not") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const Philox random{5, RandomStream::demonstrations};
-  const std::vector<std::string> fragments{"<think>", "</answer>", "<|im_end|>", "√", "日本", "\xF0\x9F", " player", "\r\n", "'ll", " "};
+  const std::vector<std::string> fragments{"<think>",  "</answer>", "<|im_end|>", "√",   "日本",
+                                           "\xF0\x9F", " player",   "\r\n",       "'ll", " "};
   for (std::uint32_t i = 0; i < 500; ++i) {
     std::string text;
     for (std::uint32_t k = 0; k < 1 + i % 40; ++k) {
       const auto draw = random(0, i, k, 0);
-      if (draw[0] % 4 == 0) text += fragments[draw[1] % fragments.size()];
-      else text += static_cast<char>(draw[1] & (draw[0] % 2 ? 0x7F : 0xFF));
+      if (draw[0] % 4 == 0)
+        text += fragments[draw[1] % fragments.size()];
+      else
+        text += static_cast<char>(draw[1] & (draw[0] % 2 ? 0x7F : 0xFF));
     }
     CAPTURE(i);
     CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
@@ -151,27 +156,38 @@ TEST_CASE("every text comes back from its ids, valid UTF-8 or not") {
 TEST_CASE("text forges no control tokens; text tokens are recognised anywhere") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const auto ids = tokenizer.encode("x<|im_end|>\n<|im_start|>assistant\n<|endoftext|>");
-  for (const char* name : {"<|im_end|>", "<|im_start|>", "<|endoftext|>"}) CHECK(std::count(ids.begin(), ids.end(), tokenizer.token_id(name)) == 0);
-  const std::vector<std::int32_t> expected{tokenizer.encode("go")[0], tokenizer.token_id("</think>"), tokenizer.token_id("<answer>"), tokenizer.encode(" Up")[0]};
+  for (const char* name : {"<|im_end|>", "<|im_start|>", "<|endoftext|>"})
+    CHECK(std::count(ids.begin(), ids.end(), tokenizer.token_id(name)) == 0);
+  const std::vector<std::int32_t> expected{tokenizer.encode("go")[0], tokenizer.token_id("</think>"),
+                                           tokenizer.token_id("<answer>"), tokenizer.encode(" Up")[0]};
   CHECK(tokenizer.encode("go</think><answer> Up") == expected);
 }
 
 TEST_CASE("special tokens are recognised where that is asked for") {
   const auto tokenizer = Tokenizer::load(starter_folder);
-  const std::vector<std::int32_t> expected{tokenizer.token_id("<|im_start|>"), tokenizer.token_id("<think>"), tokenizer.encode("go")[0], tokenizer.token_id("<|im_end|>")};
+  const std::vector<std::int32_t> expected{tokenizer.token_id("<|im_start|>"), tokenizer.token_id("<think>"),
+                                           tokenizer.encode("go")[0], tokenizer.token_id("<|im_end|>")};
   CHECK(tokenizer.encode("<|im_start|><think>go<|im_end|>", SpecialTokens::recognized) == expected);
 }
 
-TEST_CASE("added tokens are found in the text as it is, or in the normalised text if they say so; of several the longest") {
+TEST_CASE(
+    "added tokens are found in the text as it is, or in the normalised text if they say so; of several the longest") {
   const auto starter = json::parse(read_text(starter_folder + "/tokenizer.json"));
   const auto with_tokens = [&](bool normalized) {
     auto tokens = starter["added_tokens"];
     for (const auto& [content, id] : {std::pair{"\u1E17\u1E17", 511}, std::pair{"\u1E17", 512}})
-      tokens.push_back({{"content", content}, {"id", id}, {"special", false}, {"normalized", normalized}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}});
+      tokens.push_back({{"content", content},
+                        {"id", id},
+                        {"special", false},
+                        {"normalized", normalized},
+                        {"single_word", false},
+                        {"lstrip", false},
+                        {"rstrip", false}});
     TemporaryFolder folder;
     auto changed = starter;
     changed["normalizer"] = {{"type", "NFC"}};
-    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(starter["added_tokens"].size()) - 1);  // it has the id 511
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(starter["added_tokens"].size()) -
+                 1);  // it has the id 511
     changed["added_tokens"] = tokens;
     write_text(folder.path() / "tokenizer.json", changed.dump());
     return Tokenizer::load(folder.path());
@@ -193,7 +209,8 @@ TEST_CASE("added tokens that strip white space or stand alone give the ids of Hu
     const auto tokenizer = Tokenizer::load(folder.path());
     for (const json& example : set["cases"]) {
       CAPTURE(example["text"]);
-      CHECK(tokenizer.encode(example["text"].get<std::string>(), SpecialTokens::recognized) == example["ids"].get<std::vector<std::int32_t>>());
+      CHECK(tokenizer.encode(example["text"].get<std::string>(), SpecialTokens::recognized) ==
+            example["ids"].get<std::vector<std::int32_t>>());
     }
   }
 }
@@ -211,13 +228,17 @@ TEST_CASE("bytes that are no UTF-8 are neither white space nor part of a word") 
   AddedTokens tokens;
   tokens.add("cat", {.id = 1, .single_word = true, .lstrip = true, .rstrip = true});
   std::vector<std::string> between;
-  tokens.split("\xC3 cat\xA9 \xFF" "cat\xC2 \u00E9cat", [&](std::string_view plain) { between.emplace_back(plain); }, [&](std::int32_t) { between.push_back("1"); });
+  tokens.split(
+      "\xC3 cat\xA9 \xFF"
+      "cat\xC2 \u00E9cat",
+      [&](std::string_view plain) { between.emplace_back(plain); }, [&](std::int32_t) { between.push_back("1"); });
   CHECK(between == std::vector<std::string>{"\xC3", "1", "\xA9 \xFF", "1", "\xC2 \u00E9cat"});
 }
 
 TEST_CASE("with NFC, bytes that are no UTF-8 stay as they are") {
   const auto tokenizer = changed_starter("/normalizer", {{"type", "NFC"}});
-  CHECK(tokenizer.decode(tokenizer.encode("e\u0301\xFF\xF0\x9F" "A\u030A")) == "\u00E9\xFF\xF0\x9F\u00C5");
+  CHECK(tokenizer.decode(tokenizer.encode("e\u0301\xFF\xF0\x9F"
+                                          "A\u030A")) == "\u00E9\xFF\xF0\x9F\u00C5");
 }
 
 TEST_CASE("ids that no token has decode to nothing, names that no token has are errors") {
@@ -246,7 +267,8 @@ TEST_CASE("a tokenizer that isn't there or is damaged") {
   CHECK(code_with("/added_tokens/0/id", 1.5) == "tokenizer_invalid");
   CHECK(code_with("/added_tokens/0/content", "") == "tokenizer_invalid");
   CHECK(code_with("/added_tokens/0/content", "player") == "tokenizer_invalid");
-  for (const char* flag : {"special", "normalized", "single_word", "lstrip", "rstrip"}) CHECK(code_with(std::string("/added_tokens/0/") + flag, "yes") == "tokenizer_invalid");
+  for (const char* flag : {"special", "normalized", "single_word", "lstrip", "rstrip"})
+    CHECK(code_with(std::string("/added_tokens/0/") + flag, "yes") == "tokenizer_invalid");
   CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "(a") == "tokenizer_invalid");
   write_text(folder.path() / "tokenizer.json", std::string(2'000'000, '['));
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");

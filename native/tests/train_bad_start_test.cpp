@@ -42,8 +42,9 @@ struct Start : TinyRun {
 
 TEST_CASE_FIXTURE(Start, "a run refuses a model that isn't Qwen2, by the field that says so") {
   const json good = model_config();
-  const json changes{{"model_type", "llama"}, {"architectures", {"Qwen2MoeForCausalLM"}}, {"hidden_act", "gelu"}, {"use_sliding_window", true},
-                     {"quantization_config", {{"bits", 4}}}, {"rope_scaling", {{"type", "yarn"}}}};
+  const json changes{
+      {"model_type", "llama"},      {"architectures", {"Qwen2MoeForCausalLM"}}, {"hidden_act", "gelu"},
+      {"use_sliding_window", true}, {"quantization_config", {{"bits", 4}}},     {"rope_scaling", {{"type", "yarn"}}}};
   for (const auto& [field, value] : changes.items()) {
     write_text(model.path() / "config.json", good.dump());
     change_model_config({{field, value}});
@@ -76,7 +77,8 @@ TEST_CASE_FIXTURE(Start, "a run refuses a model without a tokenizer, or with ano
 TEST_CASE_FIXTURE(Start, "a GPU refuses a shape that its kernels don't have, and says what would do") {
   config["start"]["weights"] = "random";
   const json good = model_config();
-  for (const auto& [changes, named] : {std::pair{json{{"head_dim", 48}}, "head_dim of 48"}, {json{{"intermediate_size", 100}}, "intermediate_size"}}) {
+  for (const auto& [changes, named] :
+       {std::pair{json{{"head_dim", 48}}, "head_dim of 48"}, {json{{"intermediate_size", 100}}, "intermediate_size"}}) {
     write_text(model.path() / "config.json", good.dump());
     change_model_config(changes);
     config["device"] = "cuda";

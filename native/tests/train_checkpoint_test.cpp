@@ -46,7 +46,8 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint needs nothing of the initial model
   TrainerState read(config, run.path() / checkpoint_path(5));
   load_checkpoint(run.path(), 5, config.seed, read.replica);
   Trainable& again = read.replica.policy->trained();
-  for (const StateVector each : {StateVector::weights, StateVector::first_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
+  for (const StateVector each : {StateVector::weights, StateVector::first_moment})
+    CHECK(state_of(again, each) == state_of(parameters, each));
   CHECK(again.steps() == 3);
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
@@ -65,7 +66,8 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint holds the critic and its optimiser
     TrainerState read(config, run.path() / checkpoint_path(5));
     load_checkpoint(run.path(), 5, config.seed, read.replica);
     Trainable& again = read.replica.critic->trained();
-    for (const StateVector each : {StateVector::weights, StateVector::second_moment}) CHECK(state_of(again, each) == state_of(parameters, each));
+    for (const StateVector each : {StateVector::weights, StateVector::second_moment})
+      CHECK(state_of(again, each) == state_of(parameters, each));
     CHECK(again.steps() == 3);
   }
 }
@@ -90,7 +92,8 @@ TEST_CASE_FIXTURE(Checkpointed, "stop ids that config.json alone names end repli
   state = tiny_state(config, model.path());
   write(5);
   const auto resumed = std::make_unique<TrainerState>(config, run.path() / checkpoint_path(5));
-  for (const TrainerState* each : {state.get(), resumed.get()}) CHECK(each->playground.chat.stop_ids() == std::vector<std::int32_t>{507, 505});
+  for (const TrainerState* each : {state.get(), resumed.get()})
+    CHECK(each->playground.chat.stop_ids() == std::vector<std::int32_t>{507, 505});
 }
 
 TEST_CASE_FIXTURE(Checkpointed, "only the newest checkpoints can be resumed from; all keep their weights") {
@@ -111,7 +114,8 @@ TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its state, and the jo
   std::string removed;
   std::istringstream lines(read_text(run.path() / "events.jsonl"));
   for (std::string line; std::getline(lines, line);)
-    if (const auto event = nlohmann::json::parse(line); event.at("type") == "checkpoint_state_removed") removed += event.at("iteration").dump() + " ";
+    if (const auto event = nlohmann::json::parse(line); event.at("type") == "checkpoint_state_removed")
+      removed += event.at("iteration").dump() + " ";
   CHECK(removed == "5 10 0 ");
 }
 
@@ -130,18 +134,23 @@ TEST_CASE_FIXTURE(Checkpointed, "the state of another run's checkpoint is taken 
   load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica);
   CHECK(fresh->replica.policy->trained().steps() == 7);
 
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 4, fresh->replica); }) == "start_state_mismatch");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 4, fresh->replica); }) ==
+        "start_state_mismatch");
 
   RunConfig with_critic = config;
   with_critic.critic.model = CriticModel::head;
   with_critic.advantage.estimator = AdvantageEstimator::gae;
   const auto other = tiny_state(with_critic, model.path());
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, other->replica); }) == "start_state_mismatch");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, other->replica); }) ==
+        "start_state_mismatch");
   fs::remove(run.path() / checkpoint_path(5) / checkpoint_state_file);
-  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica); }) == "start_state_missing");
+  CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica); }) ==
+        "start_state_missing");
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
+TEST_CASE_FIXTURE(
+    Checkpointed,
+    "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
   write(50);
   write_text(checkpoints() / "000050/trainer-state.json", "{");
   write(45);
@@ -184,11 +193,14 @@ TEST_CASE_FIXTURE(Checkpointed, "a folder that can't be made is an error that a 
   CHECK(error_code_of([&] { write(0); }) == "file_unwritable");
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
+TEST_CASE_FIXTURE(
+    Checkpointed,
+    "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
   take_flushed();
   write(0);
   const auto flushed = take_flushed();
-  for (const fs::path& each : {run.path(), checkpoints()}) CHECK(std::ranges::find(flushed, fs::canonical(each)) != flushed.end());
+  for (const fs::path& each : {run.path(), checkpoints()})
+    CHECK(std::ranges::find(flushed, fs::canonical(each)) != flushed.end());
 }
 
 TEST_CASE("a checkpoint and a resume hold no copy of what they write and read") {
@@ -203,7 +215,8 @@ TEST_CASE("a checkpoint and a resume hold no copy of what they write and read") 
   Journal journal(run.path());
   const RunConfig config = small_run_config();
 #ifdef __SANITIZE_THREAD__
-  constexpr std::int64_t most = 26 << 20;  // what it remembers of each access is counted too; a copy would still be more
+  constexpr std::int64_t most =
+      26 << 20;  // what it remembers of each access is counted too; a copy would still be more
 #else
   constexpr std::int64_t most = 16 << 20;
 #endif

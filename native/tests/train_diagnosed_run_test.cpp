@@ -7,10 +7,10 @@
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "tiny_run.h"
+#include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
 #include "train/diagnostics/mutual_information.h"
 #include "train/diagnostics/spread_gradients.h"
-#include "train/run/levels.h"
 
 using namespace starpo;
 using namespace starpo::test;
@@ -31,7 +31,13 @@ struct Rollout {
     pass = state->replica.policy->make_pass();
     const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);
-    episodes = run_rollout(*generator, {specs, state->playground.rules, state->playground.prototypes, {}, {config.seed, RandomStream::train_sampling}, 1, {}});
+    episodes = run_rollout(*generator, {specs,
+                                        state->playground.rules,
+                                        state->playground.prototypes,
+                                        {},
+                                        {config.seed, RandomStream::train_sampling},
+                                        1,
+                                        {}});
   }
 };
 
@@ -67,9 +73,12 @@ struct DiagnosedRun : TinyRun {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Rollout, "a thought's likelihood after its own prompt is what the rollout chose it by, whatever the micro-batches") {
+TEST_CASE_FIXTURE(
+    Rollout,
+    "a thought's likelihood after its own prompt is what the rollout chose it by, whatever the micro-batches") {
   play();
-  const auto whole = thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
+  const auto whole =
+      thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
   REQUIRE(whole.prompts == 3);
   REQUIRE(whole.own.size() == 12);
   REQUIRE(whole.values.size() == 36);
@@ -81,7 +90,8 @@ TEST_CASE_FIXTURE(Rollout, "a thought's likelihood after its own prompt is what 
     CHECK(whole.values[i * 3 + i / 4] == std::accumulate(turn.logprobs.begin(), turn.logprobs.begin() + length, 0.0));
   }
   int passes = 0;
-  const auto cut = thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 150, [&] { ++passes; });
+  const auto cut =
+      thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 150, [&] { ++passes; });
   CHECK(passes > 5);
   CHECK(cut.values == whole.values);
   CHECK(thought_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
@@ -139,7 +149,8 @@ TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured
   const auto before = state_of(state->replica.policy->trained());
   const auto measure = [&](std::span<const Sequence> own, int micro_batch_tokens) {
     Metrics metrics;
-    add_spread_gradients(*state->replica.policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics, [] {});
+    add_spread_gradients(*state->replica.policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics,
+                         [] {});
     return metrics;
   };
   const auto metrics = measure(sequences, 4096);
@@ -162,7 +173,9 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
   for (const json& each : all) {
     CHECK(each.at("diagnostics/mutual_information_ceiling") == doctest::Approx(std::log(3)));
     CHECK(each.at("diagnostics/mutual_information") < each.at("diagnostics/mutual_information_ceiling"));
-    for (const char* name : {"diagnostics/marginal_entropy", "diagnostics/retrieval_accuracy_at_k", "diagnostics/grad_norm_high_spread"}) CHECK(each.contains(name));
+    for (const char* name :
+         {"diagnostics/marginal_entropy", "diagnostics/retrieval_accuracy_at_k", "diagnostics/grad_norm_high_spread"})
+      CHECK(each.contains(name));
   }
   CHECK(events("iteration").back().at("metrics").contains("time/diagnostics"));
   CHECK(plans("start"));
@@ -191,7 +204,9 @@ TEST_CASE_FIXTURE(Rollout, "a probe is one turn on the same levels in every iter
   config.diagnostics.samples = 24;
   config.rollout.group_size = 64;  // large enough for so many
   const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
-  const auto probe = [&](int iteration) { return play_probe(config, state->playground, *generator, iteration, [](int) {}); };
+  const auto probe = [&](int iteration) {
+    return play_probe(config, state->playground, *generator, iteration, [](int) {});
+  };
   const auto first = probe(1), again = probe(1), later = probe(2);
   REQUIRE(first.size() == 24);
   REQUIRE(later.size() == 24);
@@ -256,7 +271,9 @@ TEST_CASE_FIXTURE(DiagnosedRun, "a reference that is the run's start serves for 
   CHECK(train() == 0);
   CHECK(plans("reference"));
   CHECK_FALSE(plans("start"));
-  for (const json& event : events("iteration")) CHECK(event.at("metrics").at("diagnostics/kl_from_start") == doctest::Approx(event.at("metrics").at("actor/kl_to_reference").get<double>()));
+  for (const json& event : events("iteration"))
+    CHECK(event.at("metrics").at("diagnostics/kl_from_start") ==
+          doctest::Approx(event.at("metrics").at("actor/kl_to_reference").get<double>()));
 
   TemporaryFolder other;
   make_tiny_model_folder(other.path(), 4);

@@ -5,8 +5,8 @@
 #include "base/philox.h"
 #include "journal/metric_names.h"
 #include "tiny_run.h"
-#include "train/diagnostics/episode_metrics.h"
-#include "train/diagnostics/thoughts.h"
+#include "train/metrics/episode_metrics.h"
+#include "train/metrics/thoughts.h"
 
 using namespace starpo;
 using namespace starpo::test;
@@ -33,7 +33,9 @@ Episode moving(int group, int action) {
   episode.spec = {0, group, 0, 0, std::nullopt};
   episode.action_names = {"Left", "Right", "Up", "Down"};
   episode.turns.resize(2);
-  if (action >= 0) episode.turns[1].executed.push_back({episode.action_names[static_cast<std::size_t>(action)], 0, "", true, true, false, false, {}});
+  if (action >= 0)
+    episode.turns[1].executed.push_back(
+        {episode.action_names[static_cast<std::size_t>(action)], 0, "", true, true, false, false, {}});
   return episode;
 }
 
@@ -51,9 +53,11 @@ bool has(const Metrics& metrics, std::string_view name) { return metrics.contain
 TEST_CASE("one thought for every board is a template: all likeness and shares are 1") {
   std::vector<Episode> episodes;
   for (int group = 0; group < 3; ++group)
-    for (int member = 0; member < 4; ++member) episodes.push_back(thinking(group, "board " + std::to_string(group), "I go to the goal."));
+    for (int member = 0; member < 4; ++member)
+      episodes.push_back(thinking(group, "board " + std::to_string(group), "I go to the goal."));
   const auto metrics = thought_metrics(episodes);
-  for (const auto name : {metric::rollout_template_share, metric::rollout_thought_likeness_in_group, metric::rollout_thought_likeness_across, metric::rollout_common_opening_share})
+  for (const auto name : {metric::rollout_template_share, metric::rollout_thought_likeness_in_group,
+                          metric::rollout_thought_likeness_across, metric::rollout_common_opening_share})
     CHECK(at(metrics, name) == 1);
   const auto shared = commonest_thought(episodes);
   CHECK(shared.text == "I go to the goal.");
@@ -65,7 +69,7 @@ TEST_CASE("thoughts are as alike as the share of word 3-grams that they have in 
       thinking(0, "A", "go down  to\nthe goal"),  // go down to, down to the, to the goal
       thinking(0, "A", "go down to a hole"),      // go down to, down to a, to a hole
       thinking(1, "B", "go left"),
-      thinking(1, "B", "go down to the hole"),    // go down to, down to the, to the hole
+      thinking(1, "B", "go down to the hole"),  // go down to, down to the, to the hole
   };
   const auto metrics = thought_metrics(episodes);
   CHECK(at(metrics, metric::rollout_thought_likeness_in_group) == doctest::Approx((1.0 / 5 + 0) / 2));
@@ -86,7 +90,8 @@ TEST_CASE("what boards are called, and the order of groups, changes nothing of t
 }
 
 TEST_CASE("groups on one board aren't held against each other, nor is a member that is alone") {
-  const auto one_board = thought_metrics({thinking(0, "A", "a b c"), thinking(0, "A", "a b c"), thinking(1, "A", "a b c"), thinking(1, "A", "a b c")});
+  const auto one_board = thought_metrics(
+      {thinking(0, "A", "a b c"), thinking(0, "A", "a b c"), thinking(1, "A", "a b c"), thinking(1, "A", "a b c")});
   CHECK(at(one_board, metric::rollout_thought_likeness_in_group) == 1);
   CHECK_FALSE(has(one_board, metric::rollout_thought_likeness_across));
   const auto alone = thought_metrics({thinking(0, "A", "a b c"), thinking(1, "B", "a b c")});
@@ -134,12 +139,15 @@ TEST_CASE("entropy is told by part and turn of a reply, and a reply's repetition
 
 TEST_CASE("actions' shares are told by the environment's names, however a reply spells them") {
   Episode episode = moving(0, 0);
-  episode.turns[0].executed = {{"left", 0, "", true, true, false, false, {}}, {"UP", 0, "", true, true, false, false, {}}, {"Left", 0, "", true, true, false, false, {}}};
+  episode.turns[0].executed = {{"left", 0, "", true, true, false, false, {}},
+                               {"UP", 0, "", true, true, false, false, {}},
+                               {"Left", 0, "", true, true, false, false, {}}};
   const auto metrics = action_metrics({episode});
   CHECK(metrics.at("rollout/action_share/Left") == 0.75);
   CHECK(metrics.at("rollout/action_share/Up") == 0.25);
   CHECK(metrics.at("rollout/action_share/Down") == 0);
-  CHECK(metrics.size() == 5);  // four shares and the entropy of the first action, since one group says nothing of boards
+  CHECK(metrics.size() ==
+        5);  // four shares and the entropy of the first action, since one group says nothing of boards
 
   Episode free_text = moving(0, 0);
   free_text.action_names.clear();
@@ -160,7 +168,8 @@ TEST_CASE("an arm is told by its place: pulling the first shown, whichever it is
   std::vector<Episode> first_shown, always_dragon;
   for (int i = 0; i < 16; ++i) {
     Episode episode = moving(i / 8, 0);
-    episode.action_names = i < 8 ? std::vector<std::string>{"Phoenix", "Dragon"} : std::vector<std::string>{"Dragon", "Phoenix"};
+    episode.action_names =
+        i < 8 ? std::vector<std::string>{"Phoenix", "Dragon"} : std::vector<std::string>{"Dragon", "Phoenix"};
     episode.turns[1].executed[0].action = episode.action_names[0];
     first_shown.push_back(episode);
     episode.turns[1].executed[0].action = "Dragon";
@@ -176,7 +185,8 @@ TEST_CASE("first actions that don't look at the board depend on it by next to no
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {
     const Philox random{seed, RandomStream::train_sampling};
     std::vector<Episode> episodes;
-    for (std::uint32_t i = 0; i < 128; ++i) episodes.push_back(moving(static_cast<int>(i / 16), static_cast<int>(random(0, i, 0, 0)[0] % 4)));
+    for (std::uint32_t i = 0; i < 128; ++i)
+      episodes.push_back(moving(static_cast<int>(i / 16), static_cast<int>(random(0, i, 0, 0)[0] % 4)));
     sum += at(action_metrics(episodes), metric::rollout_first_action_dependence);
   }
   CHECK(sum / seeds < 0.02);  // 0.08 without the correction
@@ -186,7 +196,10 @@ TEST_CASE("an iteration tells the template of its thoughts, and no metric that i
   TinyRun tiny;
   tiny.config["rollout"]["think"] = true;
   REQUIRE(tiny.train() == 0);
-  const auto known = [](const std::string& name) { return std::ranges::any_of(metric::iteration_metrics, [&](const auto& each) { return metric::is_named(name, each.name); }); };
+  const auto known = [](const std::string& name) {
+    return std::ranges::any_of(metric::iteration_metrics,
+                               [&](const auto& each) { return metric::is_named(name, each.name); });
+  };
   const auto iterations = tiny.events("iteration");
   REQUIRE(iterations.size() == 2);
   for (const auto& event : iterations) {
@@ -197,9 +210,12 @@ TEST_CASE("an iteration tells the template of its thoughts, and no metric that i
     }
     CHECK(event.at("template").at("text").is_string());
     CHECK(event.at("template").at("share") == metrics.at("rollout/template_share"));
-    for (const auto name : {metric::rollout_thought_likeness_across, metric::rollout_entropy_by_turn, metric::rollout_first_action_entropy, metric::actor_ratio_max, metric::advantage_active_share}) {
+    for (const auto name :
+         {metric::rollout_thought_likeness_across, metric::rollout_entropy_by_turn,
+          metric::rollout_first_action_entropy, metric::actor_ratio_max, metric::advantage_active_share}) {
       CAPTURE(name);
-      CHECK(metrics.contains(name == metric::rollout_entropy_by_turn ? metric::of_member(name, "1") : std::string(name)));
+      CHECK(
+          metrics.contains(name == metric::rollout_entropy_by_turn ? metric::of_member(name, "1") : std::string(name)));
     }
   }
 }

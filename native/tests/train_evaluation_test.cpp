@@ -41,7 +41,13 @@ struct TwoEnvironments {
     json bandit = config["environments"][0];
     bandit.update(json{{"label", "arms"},
                        {"type", "bandit"},
-                       {"config", {{"lo_arm_name", "Phoenix"}, {"hi_arm_name", "Dragon"}, {"lo_arm_score", 0.1}, {"hi_arm_loscore", 0}, {"hi_arm_hiscore", 1}, {"hi_arm_hiscore_prob", 0.25}}},
+                       {"config",
+                        {{"lo_arm_name", "Phoenix"},
+                         {"hi_arm_name", "Dragon"},
+                         {"lo_arm_score", 0.1},
+                         {"hi_arm_loscore", 0},
+                         {"hi_arm_hiscore", 1},
+                         {"hi_arm_hiscore_prob", 0.25}}},
                        {"share", 0.5},
                        {"noise", "independent"},
                        {"prompt", {{"system", ""}, {"first", "{arm_1} or {arm_2}?"}, {"next", "{state}"}}}});
@@ -59,7 +65,9 @@ struct TwoEnvironments {
   json event(const std::string& type, int iteration, const std::string& label = "") const {
     std::istringstream lines(text("events.jsonl"));
     for (std::string line; std::getline(lines, line);)
-      if (auto event = json::parse(line); event.at("type") == type && event.at("iteration") == iteration && event.value("label", "") == label) return event;
+      if (auto event = json::parse(line);
+          event.at("type") == type && event.at("iteration") == iteration && event.value("label", "") == label)
+        return event;
     return nullptr;
   }
 };
@@ -78,15 +86,21 @@ std::set<std::string> metric_keys(const json& object) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TwoEnvironments, "two environments are trained together: groups are dealt by share, and each has its metrics") {
+TEST_CASE_FIXTURE(TwoEnvironments,
+                  "two environments are trained together: groups are dealt by share, and each has its metrics") {
   std::map<std::string, int> episodes;
   const json index = json::parse(text("rollouts/000001-train.index.json"));
   for (const auto& episode : index.at("episodes")) ++episodes[episode.at("environment").get<std::string>()];
   CHECK(episodes == std::map<std::string, int>{{"frozen-lake", 8}, {"arms", 4}});
 
   const json metrics = event("iteration", 1).at("metrics");
-  const auto mean = [&](const char* name) { return (8 * metrics.at("rollout/frozen-lake/" + std::string(name)).get<double>() + 4 * metrics.at("rollout/arms/" + std::string(name)).get<double>()) / 12; };
-  for (const char* name : {"success_rate", "reward_mean", "turns", "response_tokens", "reward_std_in_group", "pass_at_n"}) {
+  const auto mean = [&](const char* name) {
+    return (8 * metrics.at("rollout/frozen-lake/" + std::string(name)).get<double>() +
+            4 * metrics.at("rollout/arms/" + std::string(name)).get<double>()) /
+           12;
+  };
+  for (const char* name :
+       {"success_rate", "reward_mean", "turns", "response_tokens", "reward_std_in_group", "pass_at_n"}) {
     CAPTURE(name);
     CHECK(mean(name) == doctest::Approx(metrics.at("rollout/" + std::string(name)).get<double>()));
   }
@@ -94,7 +108,9 @@ TEST_CASE_FIXTURE(TwoEnvironments, "two environments are trained together: group
   CHECK_FALSE(metrics.contains("rollout/arms/logprob_gap"));
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation asked for later equals the run's own byte for byte, however often, and touches nothing else") {
+TEST_CASE_FIXTURE(
+    TwoEnvironments,
+    "an evaluation asked for later equals the run's own byte for byte, however often, and touches nothing else") {
   const auto journal = text("events.jsonl");
   for (const std::string label : {"frozen-lake", "arms"}) {
     CAPTURE(label);
@@ -116,13 +132,15 @@ TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and the environmen
   CHECK(plain.at("name") == "000002-frozen-lake");
 
   const json fewer = evaluate({.checkpoint = 2, .levels = 2, .seed = 124, .name = "fewer"});
-  const json shifted = json::parse(text(fewer.at("index"))).at("episodes"), all = json::parse(text(plain.at("index"))).at("episodes");
+  const json shifted = json::parse(text(fewer.at("index"))).at("episodes"),
+             all = json::parse(text(plain.at("index"))).at("episodes");
   CHECK(shifted.size() == 2);
   CHECK(shifted[0].at("seed") == all[1].at("seed"));
 
   json environment = json::parse(text("run.json"))["environments"][0];
   environment["config"]["size"] = 5;
-  const json larger = evaluate({.checkpoint = 2, .environment = environment.dump(), .temperature = 1.5, .name = "larger"});
+  const json larger =
+      evaluate({.checkpoint = 2, .environment = environment.dump(), .temperature = 1.5, .name = "larger"});
   CHECK(larger.at("environment").at("config").at("size") == 5);
   CHECK(larger.at("temperature") == 1.5);
   environment["label"] = "unseen";
@@ -137,7 +155,9 @@ TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and the environmen
 
 TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, or is damaged is named as such") {
   int tries = 0;
-  const auto code = [&](int checkpoint) { return error_code_of([&] { evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)}); }); };
+  const auto code = [&](int checkpoint) {
+    return error_code_of([&] { evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)}); });
+  };
   CHECK(code(7) == "checkpoint_missing");
   fs::remove(run.path() / "checkpoints/000000/trainer-state.safetensors");
   CHECK(code(0) == "none");
@@ -146,14 +166,17 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, o
   const auto weights = run.path() / "checkpoints/000001/model.safetensors";
   write_text(weights, read_text(weights).substr(0, 1000));
   CHECK(code(1) == "checkpoint_corrupt");
-  fs::copy_file(run.path() / "checkpoints/000001/trainer-state.json", run.path() / "checkpoints/000002/trainer-state.json", fs::copy_options::overwrite_existing);
+  fs::copy_file(run.path() / "checkpoints/000001/trainer-state.json",
+                run.path() / "checkpoints/000002/trainer-state.json", fs::copy_options::overwrite_existing);
   CHECK(code(2) == "checkpoint_corrupt");
   fs::remove_all(run.path() / "checkpoints/000002");
   CHECK(code(2) == "checkpoint_missing");
-  CHECK(files_in(run.path() / "evaluations") == std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
+  CHECK(files_in(run.path() / "evaluations") ==
+        std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint of a run in bf16 isn't called damaged where the processor lacks bf16") {
+TEST_CASE_FIXTURE(TwoEnvironments,
+                  "a checkpoint of a run in bf16 isn't called damaged where the processor lacks bf16") {
   json config = json::parse(text("run.json"));
   config["precision"] = "bf16";
   write_text(run.path() / "run.json", config.dump());
@@ -180,7 +203,8 @@ TEST_CASE("a full disk leaves nothing of an evaluation, and the next one removes
   const auto folder = run.path() / "evaluations";
   const auto add = [](RolloutWriter& writer) { writer.add("{}", R"({"id":"000001-a-0000"})"); };
   write_evaluation_files(run.path(), "whole", "{}", 1, "a", add);
-  for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json"}) write_text(folder / left, "left");
+  for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json"})
+    write_text(folder / left, "left");
   const auto full = [&](RolloutWriter& writer) {
     add(writer);
     throw Error("disk_full", "no space", "make some");
@@ -190,9 +214,11 @@ TEST_CASE("a full disk leaves nothing of an evaluation, and the next one removes
 }
 
 TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys that the trainer writes") {
-  const json shown = json::parse(read_text(repository() / "docs/formats/examples/evaluation.json")), written = evaluate({.checkpoint = 1});
+  const json shown = json::parse(read_text(repository() / "docs/formats/examples/evaluation.json")),
+             written = evaluate({.checkpoint = 1});
   CHECK(metric_keys(shown) == metric_keys(written));
-  for (const char* part : {"environment", "metrics"}) CHECK(metric_keys(shown.at(part)) == metric_keys(written.at(part)));
+  for (const char* part : {"environment", "metrics"})
+    CHECK(metric_keys(shown.at(part)) == metric_keys(written.at(part)));
 }
 
 namespace {
@@ -200,7 +226,8 @@ namespace {
 // Stands in for standard output and calls back whenever a line is out.
 class WatchedOutput : public std::stringbuf {
  public:
-  explicit WatchedOutput(std::function<void()> on_line) : on_line_(std::move(on_line)), replaced_(std::cout.rdbuf(this)) {}
+  explicit WatchedOutput(std::function<void()> on_line)
+      : on_line_(std::move(on_line)), replaced_(std::cout.rdbuf(this)) {}
   ~WatchedOutput() override { std::cout.rdbuf(replaced_); }
 
  private:
@@ -222,7 +249,9 @@ struct DefaultSignals {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation is given up for a signal, whichever thread takes it and however often it comes, and the next one knows nothing of it") {
+TEST_CASE_FIXTURE(TwoEnvironments,
+                  "an evaluation is given up for a signal, whichever thread takes it and however often it comes, and "
+                  "the next one knows nothing of it") {
   const DefaultSignals afterwards;
   const EvaluationRequest request{.checkpoint = 1, .name = "mine"};
   {
@@ -237,5 +266,6 @@ TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation is given up for a signal, whic
   CHECK_FALSE(fs::exists(run.path() / "evaluations/mine.json"));
   const WatchedOutput output([] {});
   CHECK(evaluate_command(run.path(), request, true) == 0);
-  CHECK(files_in(run.path() / "evaluations") == std::set<std::string>{"mine.json", "mine.jsonl.zst", "mine.index.json"});
+  CHECK(files_in(run.path() / "evaluations") ==
+        std::set<std::string>{"mine.json", "mine.jsonl.zst", "mine.index.json"});
 }

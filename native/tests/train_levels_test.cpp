@@ -6,7 +6,7 @@
 #include "env/frozen_lake/frozen_lake.h"
 #include "journal/metric_names.h"
 #include "tiny_policy.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 #include "train/update/optimizer_step.h"
 #include "train/warm_start/warm_start.h"
 
@@ -39,7 +39,8 @@ std::vector<double> luck(const std::vector<EpisodeSpec>& episodes) {
 
 }  // namespace
 
-TEST_CASE("a group's luck is shared or each member's own, and a level that comes again from the pool brings other luck") {
+TEST_CASE(
+    "a group's luck is shared or each member's own, and a level that comes again from the pool brings other luck") {
   RunConfig config = small_run_config();
   config.levels.pool = 3;
   const auto first = training_episodes(config, 1), second = training_episodes(config, 2);
@@ -111,10 +112,13 @@ TEST_CASE("demonstrations are functions of seed and index; careful ones without 
     CHECK(episode.score == 1);
     CHECK(play_demonstration(config, playground, i).turns[0].ids == episode.turns[0].ids);
   }
-  CHECK(play_demonstration(config, playground, 0).turns[0].response != play_demonstration(config, playground, 1).turns[0].response);
+  CHECK(play_demonstration(config, playground, 0).turns[0].response !=
+        play_demonstration(config, playground, 1).turns[0].response);
 }
 
-TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the first push and every step; the others name less and often fail") {
+TEST_CASE(
+    "Sokoban's demonstrations: careful ones solve, their thoughts name the first push and every step; the others name "
+    "less and often fail") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -126,7 +130,8 @@ TEST_CASE("Sokoban's demonstrations: careful ones solve, their thoughts name the
                            "grid_lookup": {"0": "#", "1": "_", "2": "O", "3": "√", "4": "X", "5": "P", "6": "S"}})";
   environment.max_actions = 30;
   environment.max_turns = 6;
-  const auto successes = [&](double plain, double positions, double careful, double mistakes, const std::vector<std::string>& words) {
+  const auto successes = [&](double plain, double positions, double careful, double mistakes,
+                             const std::vector<std::string>& words) {
     config.warm_start.plain = plain;
     config.warm_start.positions = positions;
     config.warm_start.careful = careful;
@@ -156,7 +161,9 @@ constexpr std::uint64_t two_to_32 = 1ull << 32;
 
 }  // namespace
 
-TEST_CASE("demonstrations are numbered in 64 bits: 2^32 later all is drawn anew, and the first 2^32 are what they were when numbers had 32") {
+TEST_CASE(
+    "demonstrations are numbered in 64 bits: 2^32 later all is drawn anew, and the first 2^32 are what they were when "
+    "numbers had 32") {
   const auto draws = [](std::uint64_t index) {
     DemonstrationDraws next(42, index);
     return std::array{next.uniform(), next.uniform(), next.uniform()};
@@ -178,7 +185,8 @@ TEST_CASE("demonstrations are numbered in 64 bits: 2^32 later all is drawn anew,
   CHECK(noise(Noise::independent, two_to_32 - 1) == 0.12459765047602622);
   std::set<double> others;
   for (const Noise kind : {Noise::shared, Noise::independent})
-    for (const std::uint64_t index : {std::uint64_t{7}, two_to_32 + 7, 2 * two_to_32 + 7}) others.insert(noise(kind, index));
+    for (const std::uint64_t index : {std::uint64_t{7}, two_to_32 + 7, 2 * two_to_32 + 7})
+      others.insert(noise(kind, index));
   CHECK(others.size() == 6);
   CHECK(demonstration_episode(config, 0, two_to_32 + 7).seed == demonstration_episode(config, 0, 7).seed + two_to_32);
 }
@@ -193,9 +201,12 @@ TEST_CASE("a warm start doesn't come back to its first demonstrations") {
   config.warm_start.batch = 4;
   const auto loss = [&](int iteration) {
     const auto state = tiny_state(config, folder.path());
-    return warm_start_iteration(state->config, state->playground, state->replica, state->threads, iteration, [](int, int) {}).metrics.at(std::string(metric::warm_start_loss));
+    return warm_start_iteration(state->config, state->playground, state->replica, state->threads, iteration,
+                                [](int, int) {})
+        .metrics.at(std::string(metric::warm_start_loss));
   };
   const double first = loss(1);
   CHECK(loss(1) == first);
-  CHECK(loss(1 + (1 << 30)) != first);  // 2^32 demonstrations later: no run has so many iterations, but one of large batches comes there too
+  CHECK(loss(1 + (1 << 30)) !=
+        first);  // 2^32 demonstrations later: no run has so many iterations, but one of large batches comes there too
 }

@@ -19,7 +19,8 @@ Metrics information(const ThoughtLikelihoods& likelihoods) {
   return metrics;
 }
 
-// A policy that chooses one of some thoughts, of 10 tokens each, by a distribution over them that belongs to the prompt.
+// A policy that chooses one of some thoughts, of 10 tokens each, by a distribution over them that belongs to the
+// prompt.
 class ThoughtPolicy {
  public:
   // weights: [prompts][thoughts], not normalised.
@@ -38,7 +39,8 @@ class ThoughtPolicy {
       for (int i = 0; i < thoughts_each; ++i) {
         double left = uniform_open(random(0, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(i), 0)[0]);
         std::size_t thought = 0;
-        while (thought + 1 < probabilities_[prompt].size() && left > probabilities_[prompt][thought]) left -= probabilities_[prompt][thought++];
+        while (thought + 1 < probabilities_[prompt].size() && left > probabilities_[prompt][thought])
+          left -= probabilities_[prompt][thought++];
         likelihoods.own.push_back(prompt);
         likelihoods.same.push_back(static_cast<int>(thought));
         likelihoods.tokens.push_back(10);
@@ -54,12 +56,16 @@ class ThoughtPolicy {
 
 }  // namespace
 
-TEST_CASE("thoughts that depend on their prompt have nearly all information that they can have, others none: 20 seeds") {
+TEST_CASE(
+    "thoughts that depend on their prompt have nearly all information that they can have, others none: 20 seeds") {
   constexpr std::size_t prompts = 8, thoughts = 64;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     const Philox random{seed, RandomStream::initial_weights};
-    const auto weight = [&](std::size_t prompt, std::size_t thought) { return 0.01 + uniform_open(random(1, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(thought), 0)[0]); };
+    const auto weight = [&](std::size_t prompt, std::size_t thought) {
+      return 0.01 +
+             uniform_open(random(1, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(thought), 0)[0]);
+    };
     std::vector<std::vector<double>> dependent(prompts, std::vector<double>(thoughts)), independent = dependent;
     for (std::size_t prompt = 0; prompt < prompts; ++prompt) {
       for (std::size_t thought = 0; thought < thoughts; ++thought) {
@@ -68,7 +74,8 @@ TEST_CASE("thoughts that depend on their prompt have nearly all information that
         independent[prompt][thought] = weight(0, thought);
       }
     }
-    const auto bound = information(ThoughtPolicy(dependent).think(seed, 8)), free = information(ThoughtPolicy(independent).think(seed, 8));
+    const auto bound = information(ThoughtPolicy(dependent).think(seed, 8)),
+               free = information(ThoughtPolicy(independent).think(seed, 8));
     const double ceiling = value_of(bound, metric::diagnostics_mutual_information_ceiling);
     CHECK(ceiling == doctest::Approx(std::log(8)));
     CHECK(value_of(bound, metric::diagnostics_mutual_information) >= 0.8 * ceiling);
@@ -81,14 +88,22 @@ TEST_CASE("thoughts that depend on their prompt have nearly all information that
 }
 
 TEST_CASE("information, entropies and retrieval of a matrix by hand") {
-  // Three thoughts, of 2, 3 and 5 tokens, under two prompts: the first two on prompt 0, of which the second says what the third says on prompt 1.
-  const ThoughtLikelihoods likelihoods{2, {0, 0, 1}, {0, 1, 1}, {2, 3, 5}, {std::log(0.5), std::log(0.1), std::log(0.2), std::log(0.4), std::log(0.2), std::log(0.4)}};
+  // Three thoughts, of 2, 3 and 5 tokens, under two prompts: the first two on prompt 0, of which the second says what
+  // the third says on prompt 1.
+  const ThoughtLikelihoods likelihoods{
+      2,
+      {0, 0, 1},
+      {0, 1, 1},
+      {2, 3, 5},
+      {std::log(0.5), std::log(0.1), std::log(0.2), std::log(0.4), std::log(0.2), std::log(0.4)}};
   const auto metrics = information(likelihoods);
-  const double matched = (std::log(0.5) + std::log(0.2) + std::log(0.4)), marginal = (std::log(0.3) + std::log(0.3) + std::log(0.3));
+  const double matched = (std::log(0.5) + std::log(0.2) + std::log(0.4)),
+               marginal = (std::log(0.3) + std::log(0.3) + std::log(0.3));
   CHECK(value_of(metrics, metric::diagnostics_mutual_information) == doctest::Approx((matched - marginal) / 3));
   CHECK(value_of(metrics, metric::diagnostics_conditional_entropy) == doctest::Approx(-matched / 3));
   CHECK(value_of(metrics, metric::diagnostics_marginal_entropy) == doctest::Approx(-marginal / 3));
-  CHECK(value_of(metrics, metric::diagnostics_mutual_information_per_token) == doctest::Approx((matched - marginal) / 10));
+  CHECK(value_of(metrics, metric::diagnostics_mutual_information_per_token) ==
+        doctest::Approx((matched - marginal) / 10));
   CHECK(value_of(metrics, metric::diagnostics_conditional_entropy_per_token) == doctest::Approx(-matched / 10));
   CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy) == doctest::Approx(2.0 / 3));
   CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(2.0 / 3));
@@ -107,7 +122,8 @@ TEST_CASE("among k likeliest of more prompts, a tie shares the credit") {
 
 TEST_CASE("of one thought on several prompts, only those on the commonest k can be retrieved") {
   // Twice on prompt 0, once each on 1 and 2; and another one on prompt 1.
-  const ThoughtLikelihoods likelihoods{3, {0, 0, 1, 2, 1}, {0, 0, 0, 0, 1}, {1, 1, 1, 1, 1}, std::vector<double>(15, -1)};
+  const ThoughtLikelihoods likelihoods{
+      3, {0, 0, 1, 2, 1}, {0, 0, 0, 0, 1}, {1, 1, 1, 1, 1}, std::vector<double>(15, -1)};
   const auto metrics = information(likelihoods);
   CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(3.0 / 5));
   CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling_at_k) == doctest::Approx(4.0 / 5));

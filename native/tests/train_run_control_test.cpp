@@ -27,7 +27,8 @@ struct ControlledRun {
 
   // Appends commands whose ids are their names.
   void send(std::initializer_list<const char*> commands) {
-    for (const char* command : commands) append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
+    for (const char* command : commands)
+      append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
   }
 
   // "pause+ paused" and so on: answers with + or - for accepted, and other events by type.
@@ -37,7 +38,9 @@ struct ControlledRun {
     for (std::string line; std::getline(lines, line);) {
       const auto event = json::parse(line);
       const bool answer = event.at("type") == "acknowledged";
-      text += (text.empty() ? "" : " ") + (answer ? event.at("command_id").get<std::string>() + (event.at("accepted") == true ? "+" : "-") : event.at("type").get<std::string>());
+      text += (text.empty() ? "" : " ") +
+              (answer ? event.at("command_id").get<std::string>() + (event.at("accepted") == true ? "+" : "-")
+                      : event.at("type").get<std::string>());
     }
     return text;
   }
@@ -55,7 +58,9 @@ TEST_CASE_FIXTURE(ControlledRun, "each command is answered, and refused where it
   CHECK_FALSE(control.checkpoint_requested());
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a checkpoint that is asked for in a pause is written at once where nothing has changed since the last iteration, else at the end of this one") {
+TEST_CASE_FIXTURE(ControlledRun,
+                  "a checkpoint that is asked for in a pause is written at once where nothing has changed since the "
+                  "last iteration, else at the end of this one") {
   int written = 0;
   control.at_iteration(4);
   send({"checkpoint", "pause", "checkpoint", "resume"});
@@ -81,7 +86,8 @@ TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what 
   std::filesystem::create_directories(folder);
   write_text(folder / "trainer-state.safetensors", "");
   const auto ask = [&](const char* command, const json& args) {
-    append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}, {"args", args}}.dump() + "\n");
+    append_text(run.path() / "control.jsonl",
+                json{{"v", 1}, {"id", command}, {"command", command}, {"args", args}}.dump() + "\n");
     control.poll();
   };
   const json five{{"iteration", 5}};
@@ -95,14 +101,17 @@ TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what 
   CHECK(events() == "unpin- pin+ pin- unpin+ pin- pin- pin- pin-");
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
+TEST_CASE_FIXTURE(
+    ControlledRun,
+    "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
   send({"pause", "resume", "checkpoint", "stop"});
   control.finish();
   CHECK(events() == "pause- resume- checkpoint+ stop+");
   CHECK_FALSE(control.stop_requested());
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
+TEST_CASE_FIXTURE(ControlledRun,
+                  "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
   send({"pause", "stop"});
   CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
   CHECK(control.stop_reason() == "command");

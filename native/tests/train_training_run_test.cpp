@@ -29,7 +29,8 @@ TEST_CASE_FIXTURE(TinyRun, "an iteration is told of after its episodes, whose fi
     CHECK(std::filesystem::exists(run.path() / written[i].at("file").get<std::string>()));
     const auto& metrics = iterations[i].at("metrics");
     CHECK(metrics.at("time/write").get<double>() > 0);
-    CHECK(metrics.at("time/rollout").get<double>() + metrics.at("time/update").get<double>() <= metrics.at("time/iteration").get<double>());
+    CHECK(metrics.at("time/rollout").get<double>() + metrics.at("time/update").get<double>() <=
+          metrics.at("time/iteration").get<double>());
   }
 }
 
@@ -52,7 +53,8 @@ TEST_CASE_FIXTURE(TinyRun, "the episodes of an update that fails are there and t
   CHECK(told.at("iteration") == 2);
   CHECK(told.at("split") == "train");
   CHECK(told.at("seq") < events("failed").back().at("seq"));
-  for (const char* file : {"file", "index"}) CHECK(std::filesystem::exists(run.path() / told.at(file).get<std::string>()));
+  for (const char* file : {"file", "index"})
+    CHECK(std::filesystem::exists(run.path() / told.at(file).get<std::string>()));
 }
 
 TEST_CASE_FIXTURE(TinyRun, "episodes that can't be written end the run") {
@@ -63,11 +65,19 @@ TEST_CASE_FIXTURE(TinyRun, "episodes that can't be written end the run") {
   CHECK(listed("iteration", "type") == "");
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do when started again") {
+TEST_CASE_FIXTURE(TinyRun,
+                  "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do "
+                  "when started again") {
   json bandit = config["environments"][0];
   bandit.update(json{{"label", "bandit"},
                      {"type", "bandit"},
-                     {"config", {{"lo_arm_name", "Phoenix"}, {"hi_arm_name", "Dragon"}, {"lo_arm_score", 0.1}, {"hi_arm_loscore", 0}, {"hi_arm_hiscore", 1}, {"hi_arm_hiscore_prob", 0.25}}},
+                     {"config",
+                      {{"lo_arm_name", "Phoenix"},
+                       {"hi_arm_name", "Dragon"},
+                       {"lo_arm_score", 0.1},
+                       {"hi_arm_loscore", 0},
+                       {"hi_arm_hiscore", 1},
+                       {"hi_arm_hiscore_prob", 0.25}}},
                      {"share", 0.5},
                      {"prompt", {{"system", ""}, {"first", "{arm_1} or {arm_2}?"}, {"next", "{state}"}}}});
   config["environments"].push_back(bandit);
@@ -76,7 +86,8 @@ TEST_CASE_FIXTURE(TinyRun, "a run evaluates and writes checkpoints at its start 
   for (const auto& evaluation : events("evaluation")) {
     CHECK(evaluation.at("metrics").at("time/evaluation") > 0);
     for (const auto& written : events("rollout")) {
-      if (written.at("split") != evaluation.at("label") || written.at("iteration") != evaluation.at("iteration")) continue;
+      if (written.at("split") != evaluation.at("label") || written.at("iteration") != evaluation.at("iteration"))
+        continue;
       CHECK(written.at("seq").get<int>() + 1 == evaluation.at("seq").get<int>());
       CHECK(written.at("episodes") == 3);
       CHECK(std::filesystem::exists(run.path() / written.at("index").get<std::string>()));
@@ -98,7 +109,9 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a p
   config["iterations"] = 100'000;
   const auto name = [](int iteration) { return std::filesystem::path(checkpoint_path(iteration)).filename().string(); };
   write_text(run.path() / "events.jsonl", "");
-  const auto send = [&](const char* command) { append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n"); };
+  const auto send = [&](const char* command) {
+    append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
+  };
   const auto until = [&](auto&& found) {
     while (!found()) std::this_thread::yield();
   };
@@ -129,7 +142,8 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a p
 
   // Whoever goes on from it makes the same weights.
   const auto undisturbed = weights(name(reached));
-  for (int later = held + 1; later <= reached; ++later) std::filesystem::remove_all(run.path() / checkpoint_path(later));
+  for (int later = held + 1; later <= reached; ++later)
+    std::filesystem::remove_all(run.path() / checkpoint_path(later));
   config["iterations"] = reached;
   CHECK(train() == 0);
   CHECK(events("started").back().at("resume").at("iteration") == held);
@@ -161,7 +175,9 @@ TEST_CASE_FIXTURE(TinyRun, "groups of one, a mini-batch larger than the batch, a
   CHECK(weights("000002") != weights("000000"));
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a damaged checkpoint is passed over with a warning, and the iterations after the one before give the same weights again") {
+TEST_CASE_FIXTURE(TinyRun,
+                  "a damaged checkpoint is passed over with a warning, and the iterations after the one before give "
+                  "the same weights again") {
   config["checkpoint"]["every"] = 1;
   CHECK(train() == 0);
   const auto whole = weights("000002");
@@ -193,7 +209,8 @@ TEST_CASE_FIXTURE(TinyRun, "with a critic and a KL term too, though the folder o
       CHECK(events("started").back().at("resume").at("iteration") == 2);
       CHECK(weights("000003") == whole);
       const auto metrics = events("iteration").back().at("metrics");
-      for (const char* name : {"critic/loss", "critic/grad_norm", "critic/value_mean", "actor/kl_to_reference"}) CHECK(metrics.contains(name));
+      for (const char* name : {"critic/loss", "critic/grad_norm", "critic/value_mean", "actor/kl_to_reference"})
+        CHECK(metrics.contains(name));
       CHECK(metrics.at("actor/kl_to_reference") > 0);
       CHECK(events("iteration").back().at("updates").at("critic/grad_norm").size() == 3);
     }
@@ -220,7 +237,8 @@ TEST_CASE_FIXTURE(TinyRun, "a reference of the user's own") {
   config["iterations"] = 1;
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"reference", other.path().string()}});
   CHECK(train() == 0);
-  CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") > 0);  // the run's initial weights would give 0 in the first iteration
+  CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") >
+        0);  // the run's initial weights would give 0 in the first iteration
 }
 
 TEST_CASE_FIXTURE(TinyRun, "without the first checkpoint's weights the reference is read from the initial model") {
@@ -231,7 +249,9 @@ TEST_CASE_FIXTURE(TinyRun, "without the first checkpoint's weights the reference
   CHECK(train() == 0);
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
+TEST_CASE_FIXTURE(
+    TinyRun,
+    "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   config["precision"] = "bf16";
@@ -353,7 +373,8 @@ TEST_CASE("a rehearsal trains with replies of the lengths it was told, and leave
   for (const auto& iteration : iterations) {
     CHECK(iteration.at("metrics").at("rollout/turns") == 5);
     CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() <= 2 + 4 * 3);
-    CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() > 9);  // a random policy seldom ends a reply by itself
+    CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() >
+          9);  // a random policy seldom ends a reply by itself
     CHECK(iteration.at("metrics").at("actor/grad_norm").get<double>() > 0);
   }
   CHECK(fixture.events("evaluation").empty());

@@ -10,7 +10,8 @@
 #include "model/folder.h"
 #include "model/safetensors.h"
 
-// Files of weights read and written at once, for models as small as those of the tests; the trainer goes through them in pieces.
+// Files of weights read and written at once, for models as small as those of the tests; the trainer goes through them
+// in pieces.
 namespace starpo {
 
 struct NamedTensor {
@@ -40,15 +41,21 @@ inline void read_safetensors(const std::filesystem::path& path, std::span<const 
   for (const TensorDestination& wanted : required) file.read(wanted.name, 0, wanted.data);
 }
 
-inline std::vector<float> read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
+inline std::vector<float> read_model_folder_weights(const std::filesystem::path& folder,
+                                                    const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
-  read_model_folder_weights(folder, layout, [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
+  read_model_folder_weights(folder, layout, [&](std::size_t first, std::span<const float> values) {
+    std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first));
+  });
   return weights;
 }
 
-inline void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, std::span<const float> weights, const std::vector<std::int32_t>& stop_ids) {
+inline void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout,
+                               std::span<const float> weights, const std::vector<std::int32_t>& stop_ids) {
   if (weights.size() != layout.size()) throw std::invalid_argument("weights must have the layout's size");
-  const auto read = [&](std::size_t first, std::span<float> values) { std::ranges::copy(weights.subspan(first, values.size()), values.begin()); };
+  const auto read = [&](std::size_t first, std::span<float> values) {
+    std::ranges::copy(weights.subspan(first, values.size()), values.begin());
+  };
   write_model_folder(folder, layout, ReadWeights(read), stop_ids);
 }
 

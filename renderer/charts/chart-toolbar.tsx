@@ -3,9 +3,9 @@ import { type ReactNode, useId } from 'react';
 import { Button } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import menu from '../components/menu.module.css';
-import { useCharts } from '../views/charts-view.tsx';
 import { type AxisKind, axisKinds, axisWords } from './axes.ts';
 import styles from './chart-toolbar.module.css';
+import { useCharts } from './charts-view.tsx';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
 import type { ChartSearch } from './use-search.ts';
 

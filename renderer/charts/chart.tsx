@@ -8,13 +8,13 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { useTheme } from '../theme.ts';
-import { useCharts, useChartsStore } from '../views/charts-view.tsx';
+import { frames } from '../base/frame-scheduler.ts';
+import { useTheme } from '../base/theme.ts';
 import type { AxisKind } from './axes.ts';
 import styles from './chart.module.css';
 import type { ChartSpec } from './chart-specs.ts';
 import { describeChart, describeMarks, describeReferences } from './chart-text.ts';
-import { frames } from './frame-scheduler.ts';
+import { useCharts, useChartsStore } from './charts-view.tsx';
 import type { Zoom } from './layout.ts';
 import { type ChartMark, isOnMark } from './marks.ts';
 import { createPlot, type Plot, type View } from './plot.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../components/basics.tsx';
+import dialogs from '../components/dialog-content.module.css';
 import { FormDialog } from '../components/form-dialog.tsx';
-import dialogs from '../dialogs/dialogs.module.css';
 import type { ChartSpec } from './chart-specs.ts';
 import { useChartPreferences } from './preferences.ts';
 

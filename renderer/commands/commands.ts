@@ -1,11 +1,11 @@
 import type { Commander } from '../../core/contract/bridge.ts';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { Api } from '../api/api.ts';
-import { useDialogs } from '../dialogs/dialogs-store.ts';
-import { partId, type RunPart, showPart } from '../pages/run/show-part.ts';
-import { navigate, type Route } from '../router.ts';
+import { navigate, type Route } from '../base/router.ts';
+import { useTheme } from '../base/theme.ts';
+import { partId, type RunPart, showPart } from '../components/show-part.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
-import { useTheme } from '../theme.ts';
+import { useDialogs } from '../stores/dialogs-store.ts';
 import { type Actions, runActions } from './run-commands.ts';
 
 /** Everything that can be done where the person is. */

@@ -2,10 +2,10 @@ import type { CommandId } from '../../core/contract/commands.ts';
 import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import type { Api } from '../api/api.ts';
+import { navigate } from '../base/router.ts';
 import { isStartable } from '../components/run-facts.ts';
-import { useDialogs } from '../dialogs/dialogs-store.ts';
-import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useDialogs } from '../stores/dialogs-store.ts';
 
 /** Does what is meant now; what can't be done at present isn't there. */
 export type Actions = Partial<Record<CommandId, () => void>>;

@@ -63,3 +63,7 @@ export function ago(time: number, now: number): string {
 export function clock(time: number): string {
   return new Date(time).toLocaleTimeString(undefined, { hour12: false });
 }
+
+/** `22 November 2026`, as the reader's language has it. */
+export const dateWords = (time: number) =>
+  new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

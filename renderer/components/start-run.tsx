@@ -2,7 +2,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
-import { navigate } from '../router.ts';
+import { navigate } from '../base/router.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import { Dialog } from './dialog.tsx';

@@ -1,5 +1,5 @@
 import type { ModelEntry, PresetCard } from '../../core/contract/contract.ts';
-import type { Route } from '../router.ts';
+import type { Route } from '../base/router.ts';
 
 /** Parameters below which a processor trains a model in minutes. */
 export const smallModel = 2e7;

@@ -3,11 +3,11 @@ import { bytes } from '../../core/contract/bytes.ts';
 import type { BundleChoice, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { bringBundle, inDesktop, saveExport } from '../api/files.ts';
+import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { navigate } from '../router.ts';
+import styles from '../components/dialog-content.module.css';
 import { useApp } from '../stores/app-store.ts';
-import styles from './dialogs.module.css';
 import { type Step, StepLine, useTaskShare } from './task-share.tsx';
 
 /** Packs a run into one file and lets the person save it. */

@@ -3,13 +3,13 @@ import { bytes } from '../../core/contract/bytes.ts';
 import type { Output, RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
+import { navigate, parseRoute } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import styles from '../components/dialog-content.module.css';
 import { reportRefused } from '../components/refused.ts';
 import { useDoing } from '../components/use-doing.ts';
-import { navigate, parseRoute } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
-import styles from './dialogs.module.css';
 import { StepLine, useTaskShare } from './task-share.tsx';
 
 interface QuestionProps {

@@ -1,9 +1,9 @@
+import type { Route } from '../base/router.ts';
 import { KeysDialog } from '../commands/keys-dialog.tsx';
 import { Palette } from '../commands/palette.tsx';
-import type { Route } from '../router.ts';
+import { useDialogs } from '../stores/dialogs-store.ts';
 import { ExportRun, ImportRun } from './bundles.tsx';
 import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
-import { useDialogs } from './dialogs-store.ts';
 import { RenameRun, StopRun, TagRuns } from './run-questions.tsx';
 import { TrainMore } from './train-more.tsx';
 

@@ -3,9 +3,9 @@ import { type RunSummary, tagText } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import styles from '../components/dialog-content.module.css';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { useApp } from '../stores/app-store.ts';
-import styles from './dialogs.module.css';
 
 interface OneProps {
   run: RunSummary;

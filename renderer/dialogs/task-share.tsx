@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useApi } from '../api/context.ts';
 import { Progress } from '../components/basics.tsx';
-import styles from './dialogs.module.css';
+import styles from '../components/dialog-content.module.css';
 
 export interface Step {
   words: string;

@@ -1,12 +1,12 @@
 import { useEffect, useId, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { isDeviceTaken } from '../components/run-facts.ts';
-import { navigate } from '../router.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useAnswer } from '../stores/use-answer.ts';
 import styles from './train-more.module.css';
 
 /** Asks how many iterations more, and opens the run that goes on. */

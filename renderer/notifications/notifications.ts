@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import type { Notifier } from '../../core/contract/bridge.ts';
 import { News, type NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
-import { navigate } from '../router.ts';
+import { navigate } from '../base/router.ts';
 import { useApp } from '../stores/app-store.ts';
 
 /** `unsupported`: this browser has none; `blocked`: the person, or the browser for them, said no. */

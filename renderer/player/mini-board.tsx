@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
-import { frames } from '../charts/frame-scheduler.ts';
+import { frames } from '../base/frame-scheduler.ts';
+import { useTheme } from '../base/theme.ts';
 import { Brush } from '../environments/canvas.ts';
-import { useTheme } from '../theme.ts';
-import { useReplayStore } from '../views/replay-view.tsx';
 import styles from './mini-board.module.css';
-import type { Painting } from './scenes.ts';
+import type { Painting } from './paintings.ts';
+import { useReplayStore } from './replay-view.tsx';
 
 interface MiniBoardProps {
   painting: Painting;

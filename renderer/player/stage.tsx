@@ -4,7 +4,7 @@ import { signed } from '../components/format.ts';
 import { describeBoard, describeFrame, outcomeAt, placeOf, wordsOf } from '../environments/describe.ts';
 import type { Motion } from '../environments/motion.ts';
 import { environmentOf, environmentTitle } from '../environments/registry.ts';
-import { useReplay, useReplayStore } from '../views/replay-view.tsx';
+import { useReplay, useReplayStore } from './replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
 

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { Frame, Replay } from '../../core/contract/contract.ts';
 import { inOrder } from '../components/in-order.ts';
 import { describeFrame, outcomeAt } from '../environments/describe.ts';
-import { useReplay } from '../views/replay-view.tsx';
+import { useReplay } from './replay-view.tsx';
 
 const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
 

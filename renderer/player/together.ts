@@ -1,5 +1,5 @@
-import type { ReplayStore } from '../views/replay-store.ts';
 import { isMoving, type PlayerAction } from './player.ts';
+import type { ReplayStore } from './replay-store.ts';
 
 /** Several players as one: what starts or stops one of them does so for all, also where some have come to their end before the others. */
 export function actTogether(stores: readonly ReplayStore[], action: PlayerAction): void {

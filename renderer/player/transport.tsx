@@ -1,8 +1,8 @@
 import type { Replay } from '../../core/contract/contract.ts';
 import { IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
-import { useReplay } from '../views/replay-view.tsx';
 import { speeds } from './player.ts';
+import { useReplay } from './replay-view.tsx';
 
 export function Transport({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);

@@ -1,8 +1,8 @@
 import { useCallback, useEffect } from 'react';
-import { frames } from '../charts/frame-scheduler.ts';
-import type { ReplayStore } from '../views/replay-store.ts';
-import { useReplay, useReplayStore } from '../views/replay-view.tsx';
+import { frames } from '../base/frame-scheduler.ts';
 import { isMoving, keyAction, type PlayerAction, restOf } from './player.ts';
+import type { ReplayStore } from './replay-store.ts';
+import { useReplay, useReplayStore } from './replay-view.tsx';
 
 /** Moves the view's player on in animation frames, as long as anything moves, and gives it the keyboard. */
 export function usePlayer(): void {

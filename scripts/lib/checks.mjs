@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { formatNative } from './clang-format.mjs';
+import { coreLayers } from './core-layers.mjs';
+import { checkFolderLayers } from './folder-layers.mjs';
 import { checkCircles } from './import-circles.mjs';
 import { checkLayers } from './native-layers.mjs';
 import { pinnedNode, root, run } from './process.mjs';
+import { rendererLayers } from './renderer-layers.mjs';
 
 const tsc = (/** @type {string} */ project) => ['node_modules/typescript/bin/tsc', '-p', project];
 
@@ -12,22 +16,26 @@ const checks = [
   { name: 'types: pages under test', args: tsc('tsconfig.pages.json') },
   { name: 'types: end to end', args: tsc('tsconfig.e2e.json') },
   {
-    name: 'lint, format, layers',
+    name: 'lint, format',
     args: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   },
 ];
 
 /**
- * Types, lint, format, the layers of both halves (core's in biome.json), and that no files import one another in a circle.
+ * Runs types, lint, format, the layers of core, renderer and trainer, and the search for import cycles.
  * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: a line for each, and what is wrong below it
  */
 export async function runChecks() {
   const results = [];
   for (const { name, args } of checks) results.push({ name, ...(await run(pinnedNode(), args)) });
-  const misplaced = checkLayers(join(root, 'native/src'));
-  results.push({ name: 'native layers', status: misplaced.length, output: misplaced.join('\n') });
-  const circles = checkCircles(root);
-  results.push({ name: 'import circles', status: circles.length, output: circles.join('\n') });
+  for (const [name, problems] of [
+    ['core layers', checkFolderLayers(root, 'core', coreLayers)],
+    ['renderer layers', checkFolderLayers(root, 'renderer', rendererLayers)],
+    ['native layers', checkLayers(join(root, 'native/src'))],
+    ['import cycles', checkCircles(root)],
+    ['C++ format', formatNative(root)],
+  ])
+    results.push({ name, status: problems.length, output: problems.join('\n') });
   const passed = results.filter(({ status }) => status === 0).length;
   const lines = results.map(({ name, status, output }) =>
     status === 0 ? `ok      ${name}` : `FAILED  ${name}\n${output}`,

@@ -8,7 +8,7 @@ const imports = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g;
  * The TypeScript files of some folders with what each of them imports, by their paths below the root.
  * @param {string} root @param {readonly string[]} folders
  */
-function readImports(root, folders) {
+export function readImports(root, folders) {
   /** @type {Map<string, string[]>} */
   const graph = new Map();
   for (const folder of folders) {

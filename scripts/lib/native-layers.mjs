@@ -18,6 +18,19 @@ const layers = [
   'cli',
 ];
 
+/** Rooms of train/, from the ground up. */
+const trainRooms = [
+  'metrics',
+  'replica',
+  'context',
+  'update',
+  'checkpoint',
+  'diagnostics',
+  'evaluation',
+  'warm_start',
+  'run',
+];
+
 /** Engines side by side behind one seam: a file of `engine/` itself, of one of them, or of the factory that knows them all. */
 const factory = 'engine/engine.cpp';
 
@@ -54,6 +67,8 @@ export function misplaced(file, included) {
   if (!layers.includes(floor)) return `${floor}/ is no floor: name it in scripts/lib/native-layers.mjs`;
   if (!layers.includes(below)) return `"${included}" is on no floor: include files as "folder/file.h"`;
   if (layers.indexOf(below) > layers.indexOf(floor)) return `${floor}/ stands below ${below}/`;
+  if (floor === 'train' && below === 'train' && trainRooms.indexOf(engine) > trainRooms.indexOf(room))
+    return `train/${room}/ stands below train/${engine}/`;
   const intoEngine = below === 'engine' && deeper.length > 0;
   if (!intoEngine || file === factory) return undefined;
   if (floor !== 'engine') return `engine/${engine}/ is reached through the seam, the files of engine/ itself`;

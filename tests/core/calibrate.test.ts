@@ -10,7 +10,7 @@ import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';

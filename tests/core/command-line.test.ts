@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { taskText } from '../../core/host/giving-up.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { monitorOf, seriesOf } from './fixtures/trap-series.ts';
 
 const seeds = [1, 2, 3, 4, 5];

@@ -9,7 +9,7 @@ import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
 import { databaseFile } from '../../core/history/database.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';

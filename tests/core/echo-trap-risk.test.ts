@@ -6,7 +6,7 @@ import type { LabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
 
 describe('how far a sign has come', () => {

@@ -25,7 +25,7 @@ import { latexTable, markdownTable, studyTable } from '../../core/exports/tables
 import { TensorBoardLog } from '../../core/exports/tensorboard-live.ts';
 import { exportRun } from '../../core/host/commands/export.ts';
 import type { Core } from '../../core/index.ts';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
 import { float32Array } from '../../core/run-directory/token-arrays.ts';
 import { starpo } from './fixtures/child.ts';

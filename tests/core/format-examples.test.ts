@@ -9,8 +9,8 @@ import { episode } from '../../core/run-directory/episode.ts';
 import { evaluationResult } from '../../core/run-directory/evaluations.ts';
 import { eventTypes, parseEvent } from '../../core/run-directory/events.ts';
 import { evaluationMetricNames, metricNames } from '../../core/run-directory/metrics.ts';
-import { QueueFile } from '../../core/runs/queue-file.ts';
-import { StudyFiles } from '../../core/studies/study-files.ts';
+import { QueueFile } from '../../core/run-sync/queue-file.ts';
+import { StudyFiles } from '../../core/run-sync/study-files.ts';
 import { World } from './fixtures/world.ts';
 
 const examples = resolve(import.meta.dirname, '../../docs/formats/examples');

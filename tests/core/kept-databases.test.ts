@@ -6,7 +6,7 @@ import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { historyVersion, versionOf } from '../../core/history/migrations.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
-import { baseConfig } from '../../core/run-config/base.ts';
+import { baseConfig } from '../../core/presets/base.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { dump, untilRun, World } from './fixtures/world.ts';

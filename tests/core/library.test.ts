@@ -15,7 +15,7 @@ import yazl from 'yazl';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Handlers, Task } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
-import { keptFor } from '../../core/runs/trash.ts';
+import { keptFor } from '../../core/run-library/trash.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';

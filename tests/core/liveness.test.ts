@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { Liveness } from '../../core/runs/liveness.ts';
+import { Liveness } from '../../core/run-sync/liveness.ts';
 import type { Trainer } from '../../core/trainer/trainer.ts';
 
 test('sixty interrupted runs start few processes at once, and those whose process is gone none', async () => {

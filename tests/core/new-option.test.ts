@@ -32,7 +32,7 @@ test('runs and presets that were made without it get its value', () => {
   const script = `
     const { readFileSync } = await import('node:fs');
     const { configVersion, upgradeConfig } = await import('${join(copy, 'core/run-config/upgrade.ts')}');
-    const { baseConfig } = await import('${join(copy, 'core/run-config/base.ts')}');
+    const { baseConfig } = await import('${join(copy, 'core/presets/base.ts')}');
     const { config } = upgradeConfig(JSON.parse(readFileSync('docs/formats/examples/run.json', 'utf8')));
     console.log(JSON.stringify([configVersion, config.version, config.rollout_files, baseConfig.rollout_files]));`;
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

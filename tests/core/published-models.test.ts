@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
 import { mayShareDevice } from '../../core/contract/run-facts.ts';
-import { deviceMemoryParts, totalBytes } from '../../core/models/device-memory.ts';
-import { downloadCommand, findPublishedModel, modelFolder } from '../../core/models/find.ts';
 import { inspectModel } from '../../core/models/inspect.ts';
-import { parameterCount, publishedModel, publishedModels } from '../../core/models/published.ts';
-import { findPreset } from '../../core/run-config/presets.ts';
-import { publishedPresets } from '../../core/run-config/published-presets.ts';
+import { deviceMemoryParts, totalBytes } from '../../core/presets/device-memory.ts';
+import { downloadCommand, findPublishedModel, modelFolder } from '../../core/presets/find.ts';
+import { findPreset } from '../../core/presets/presets.ts';
+import { parameterCount, publishedModel, publishedModels } from '../../core/presets/published.ts';
+import { publishedPresets } from '../../core/presets/published-presets.ts';
 import type { RunConfig } from '../../core/run-config/schema.ts';
 import { createRun } from '../../core/runs/create-run.ts';
 

@@ -5,7 +5,7 @@ import { Failure } from '../../core/contract/failure.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
-import { makeIdle } from '../../core/runs/busy.ts';
+import { makeIdle } from '../../core/run-library/busy.ts';
 import { starpo } from './fixtures/child.ts';
 import { fakeTrainer, untilRun, World } from './fixtures/world.ts';
 

@@ -7,7 +7,7 @@ import type { TrapCalibration } from '../../core/contract/contract.ts';
 import { shippedCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
 import { createCore } from '../../core/index.ts';
-import { presets } from '../../core/run-config/presets.ts';
+import { presets } from '../../core/presets/presets.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
-import { findPreset, presets } from '../../core/run-config/presets.ts';
+import { findPreset, presets } from '../../core/presets/presets.ts';
 import { applySettings, parseSettings } from '../../core/run-config/settings.ts';
 import { keyPaths, locate, type Tree } from '../../core/run-config/tree.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';

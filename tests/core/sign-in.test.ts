@@ -9,7 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { createClient } from '../../core/contract/client.ts';
 import { type ClientKey, keyFromToken, keyOf, randomHex } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
-import { reachCore } from '../../core/host/reach.ts';
+import { reachCore } from '../../core/server/reach.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { openApi, signIn } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';

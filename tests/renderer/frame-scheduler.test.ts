@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, test } from 'vitest';
-import { createFrameScheduler } from '../../renderer/charts/frame-scheduler.ts';
+import { createFrameScheduler } from '../../renderer/base/frame-scheduler.ts';
 
 /** Frames that come when the test says so, by a clock that it sets. */
 function schedulerByHand() {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
-import { episodeFiles, fileOf, findFile } from '../../renderer/pages/replay/episode-files.ts';
+import { episodeFiles, fileOf, findFile } from '../../renderer/episodes/episode-files.ts';
 import {
   counterpart,
   environmentsOf,

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { playableRun, starter } from '../core/fixtures/playable.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { formatRoute, navigate, parseRoute, type Route } from '../../renderer/router.ts';
+import { formatRoute, navigate, parseRoute, type Route } from '../../renderer/base/router.ts';
 
 afterEach(() => history.replaceState(null, '', '#/start'));
 

@@ -2,9 +2,9 @@ import { act, Profiler } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, test } from 'vitest';
 import styles from '../../renderer/environments/frozen-lake/lake-board.module.css';
+import type { ReplayStore } from '../../renderer/player/replay-store.ts';
+import { ReplayView, useReplayStore } from '../../renderer/player/replay-view.tsx';
 import { Stage } from '../../renderer/player/stage.tsx';
-import type { ReplayStore } from '../../renderer/views/replay-store.ts';
-import { ReplayView, useReplayStore } from '../../renderer/views/replay-view.tsx';
 import { acted, replayOf, still } from './environments/replays.ts';
 
 test('a motion is drawn without React, which draws where it begins and ends', async () => {

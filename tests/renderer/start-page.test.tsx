@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { findPreset } from '../../core/run-config/presets.ts';
+import { findPreset } from '../../core/presets/presets.ts';
 import { starter } from '../core/fixtures/playable.ts';
 import { bringSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';

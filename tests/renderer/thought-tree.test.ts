@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, test } from 'vitest';
-import { type Branch, matches, thoughtTree } from '../../renderer/pages/thoughts/thought-tree.ts';
+import { type Branch, matches, thoughtTree } from '../../renderer/episodes/thought-tree.ts';
 
 const limits = { depth: 5, breadth: 9, least: 1, words: 9 };
 const thought = (text: string, count: number, successes = 0) => ({ text, count, successes, episodes: [] });

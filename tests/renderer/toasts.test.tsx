@@ -3,7 +3,7 @@ import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api, ConnectionState } from '../../renderer/api/api.ts';
-import { Toasts } from '../../renderer/components/toasts.tsx';
+import { Toasts } from '../../renderer/shell/toasts.tsx';
 import { followCore, useApp } from '../../renderer/stores/app-store.ts';
 
 let root: Root;

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EpisodeTokens } from '../../core/contract/contract.ts';
-import { episodePage } from '../../renderer/pages/replay/exports/episode-page.ts';
-import { fileName } from '../../renderer/pages/replay/exports/save-menu.tsx';
+import { episodePage } from '../../renderer/episodes/save/episode-page.ts';
+import { fileName } from '../../renderer/episodes/save/save-menu.tsx';
 import { describeToken, measuresOf, scaleOf } from '../../renderer/pages/replay/tokens/token-scale.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { acted, replayOf, still } from './environments/replays.ts';

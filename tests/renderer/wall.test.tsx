@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { environmentOf } from '../../renderer/environments/registry.ts';
-import { layoutWall } from '../../renderer/pages/run/wall/wall-layout.ts';
 import { groupsOf } from '../../renderer/player/groups.ts';
-import { paintingOf } from '../../renderer/player/scenes.ts';
+import { paintingOf } from '../../renderer/player/paintings.ts';
+import { layoutWall } from '../../renderer/wall/wall-layout.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 

@@ -1,4 +1,4 @@
-import { dataFolder } from '../../home.ts';
+import { dataFolder } from '../../base/home.ts';
 import { adoptRun } from '../../runs/adopt.ts';
 import { removeHalfMade } from '../../runs/half-made.ts';
 import { whileWanted } from '../giving-up.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure, fileReason } from '../../contract/failure.ts';
-import { copyOneFile } from '../../storage/copy-file.ts';
+import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';

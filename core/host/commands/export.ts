@@ -5,7 +5,7 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
-import { copyOneFile } from '../../storage/copy-file.ts';
+import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';

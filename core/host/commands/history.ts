@@ -1,3 +1,4 @@
+import { dataFolder } from '../../base/home.ts';
 import type { RebuildReport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { usableCalibration } from '../../echo-trap/calibration.ts';
@@ -5,7 +6,6 @@ import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { Judge } from '../../history/echo-trap.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
-import { dataFolder } from '../../home.ts';
 import { asTask, type Wanted, whileWanted } from '../giving-up.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';

@@ -1,4 +1,4 @@
-import { dataFolder } from '../../home.ts';
+import { dataFolder } from '../../base/home.ts';
 import type { ImportOptions } from '../../imports/import-run.ts';
 import { importInThread } from '../../imports/import-thread.ts';
 import { removeHalfMade } from '../../runs/half-made.ts';

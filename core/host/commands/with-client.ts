@@ -1,6 +1,6 @@
+import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
-import { dataFolder } from '../../home.ts';
 import { unlessGivenUp } from '../giving-up.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 

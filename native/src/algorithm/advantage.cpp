@@ -25,13 +25,16 @@ std::vector<double> group_advantages(std::span<const double> scores, AdvantageEs
       case AdvantageEstimator::grpo: advantages.push_back(difference / (spread + 1e-6)); break;
       case AdvantageEstimator::dr_grpo: advantages.push_back(difference); break;
       case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation compares no group");
-      case AdvantageEstimator::rloo: advantages.push_back(scores.size() > 1 ? difference * members / (members - 1) : score); break;
+      case AdvantageEstimator::rloo:
+        advantages.push_back(scores.size() > 1 ? difference * members / (members - 1) : score);
+        break;
     }
   }
   return advantages;
 }
 
-void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda, std::span<double> advantages) {
+void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda,
+                            std::span<double> advantages) {
   double next_value = 0, next_advantage = 0;
   for (std::size_t t = rewards.size(); t-- > 0;) {
     const double error = rewards[t] + gamma * next_value - values[t];  // the temporal difference residual, equation 9
@@ -47,7 +50,8 @@ void returns_to_go(std::span<const double> rewards, double gamma, std::span<doub
 
 void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments) {
   std::map<int, std::vector<double>> all;
-  for (std::size_t i = 0; i < advantages.size(); ++i) all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());
+  for (std::size_t i = 0; i < advantages.size(); ++i)
+    all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());
   for (const auto& [environment, values] : all) {
     if (values.size() < 2) continue;
     const double centre = mean(values), spread = standard_deviation(values);

@@ -24,15 +24,18 @@ void describe(FieldVisitor&, AdvantageConfig&);
 // Scores that are the same (statistics.h) have none. Errors: std::logic_error for gae, which compares no group.
 std::vector<double> group_advantages(std::span<const double> scores, AdvantageEstimator);
 
-// Generalised advantage estimation (Schulman et al., arXiv 1506.02438, equation 16) over one trajectory's trained tokens, concatenated over turns; nothing is
-// expected after the last. rewards, values, advantages: [tokens]. An advantage plus its value is the return that the critic learns.
-void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda, std::span<double> advantages);
+// Generalised advantage estimation (Schulman et al., arXiv 1506.02438, equation 16) over one trajectory's trained
+// tokens, concatenated over turns; nothing is expected after the last. rewards, values, advantages: [tokens]. An
+// advantage plus its value is the return that the critic learns.
+void generalised_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda,
+                            std::span<double> advantages);
 
 // Return to go of each token, without any critic: sum over later rewards, each discounted by gamma a token.
 void returns_to_go(std::span<const double> rewards, double gamma, std::span<double> returns);
 
-// Mean 0 and unbiased standard deviation 1 over all tokens of an environment's trajectories, each environment's by themselves, since a common scale would hand the
-// update to the one with the largest rewards; fewer than two tokens stay as they are. advantages: [trajectories][tokens], environments: [trajectories].
+// Mean 0 and unbiased standard deviation 1 over all tokens of an environment's trajectories, each environment's by
+// themselves, since a common scale would hand the update to the one with the largest rewards; fewer than two tokens
+// stay as they are. advantages: [trajectories][tokens], environments: [trajectories].
 void whiten(std::span<std::vector<double>> advantages, std::span<const int> environments);
 
 }  // namespace starpo

@@ -21,7 +21,9 @@ int quota(double keep, std::size_t groups) {
 std::string keep_fraction(const std::vector<int>& order, double keep, FilterResult& result) {
   const int wanted = quota(keep, order.size());
   for (int rank = 0; rank < wanted; ++rank) result.kept[order[rank]] = true;
-  return result.spread[order[wanted - 1]] > 0 ? "" : "fewer groups had differing rewards than the filter keeps: groups that ended alike were trained on too";
+  return result.spread[order[wanted - 1]] > 0
+             ? ""
+             : "fewer groups had differing rewards than the filter keeps: groups that ended alike were trained on too";
 }
 
 std::string keep_top_p(const std::vector<int>& order, double keep, FilterResult& result) {
@@ -59,7 +61,8 @@ FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConf
       warning = "the filter is off: groups of one episode have no spread";
     } else {
       std::ranges::stable_sort(order, std::greater{}, [&](int group) { return result.spread[group]; });
-      warning = config.strategy == FilterStrategy::fraction ? keep_fraction(order, config.keep, result) : keep_top_p(order, config.keep, result);
+      warning = config.strategy == FilterStrategy::fraction ? keep_fraction(order, config.keep, result)
+                                                            : keep_top_p(order, config.keep, result);
     }
     if (!warning.empty()) result.warnings.push_back({environment, warning});
   }

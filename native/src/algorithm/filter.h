@@ -33,11 +33,14 @@ struct FilterResult {
   std::vector<FilterWarning> warnings;
 };
 
-// StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keep the initial states whose episodes disagree most, since a group without spread
-// carries no learning signal. Each environment's groups are filtered among themselves: spreads of different rewards don't compare.
-//   fraction: the floor(keep * groups) groups of largest spread, at least one. Ties go to the earlier group; groups without spread come last and only
+// StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keep the initial states whose episodes disagree most, since
+// a group without spread carries no learning signal. Each environment's groups are filtered among themselves: spreads
+// of different rewards don't compare.
+//   fraction: the floor(keep * groups) groups of largest spread, at least one. Ties go to the earlier group; groups
+//   without spread come last and only
 //             fill the quota.
-//   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2), at least one; groups without spread never.
+//   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2), at least one; groups
+//   without spread never.
 // Groups of one episode are all kept, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 

@@ -39,11 +39,14 @@ std::vector<double> token_weights(std::span<const int> trained_tokens, LossAvera
   return weights;
 }
 
-void policy_loss(std::span<const float> logprobs, std::span<const float> entropies, std::span<const float> rollout_logprobs, std::span<const double> advantages,
-                 double weight, const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
+void policy_loss(std::span<const float> logprobs, std::span<const float> entropies,
+                 std::span<const float> rollout_logprobs, std::span<const double> advantages, double weight,
+                 const PolicyLossConfig& settings, PolicyLossSums& sums, std::span<float> logprob_gradients,
+                 std::span<float> entropy_gradients) {
   for (std::size_t t = 0; t < logprobs.size(); ++t) {
     const double log_ratio = static_cast<double>(logprobs[t]) - rollout_logprobs[t];
-    const TokenLoss token = clipped_objective(log_ratio, advantages[t], settings.clip_low, settings.clip_high, settings.dual_clip);
+    const TokenLoss token =
+        clipped_objective(log_ratio, advantages[t], settings.clip_low, settings.clip_high, settings.dual_clip);
     if (token.clipped != 0) (token.clipped < 0 ? sums.clipped_low : sums.clipped_high) += 1;
 
     sums.loss += weight * (token.value - settings.entropy_coefficient * entropies[t]);
@@ -55,8 +58,8 @@ void policy_loss(std::span<const float> logprobs, std::span<const float> entropi
   }
 }
 
-void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig& config, double weight, double& loss,
-             std::span<float> logprob_gradients) {
+void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig& config,
+             double weight, double& loss, std::span<float> logprob_gradients) {
   const double scale = config.coefficient * weight;
   for (std::size_t t = 0; t < logprobs.size(); ++t) {
     const KlEstimate estimate = kl_estimate(config.estimator, logprobs[t], reference_logprobs[t]);
@@ -65,8 +68,8 @@ void kl_loss(std::span<const float> logprobs, std::span<const float> reference_l
   }
 }
 
-double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns, double clip, double weight,
-                  std::span<float> gradients) {
+double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns,
+                  double clip, double weight, std::span<float> gradients) {
   double loss = 0;
   for (std::size_t t = 0; t < values.size(); ++t) {
     const double value = values[t], old = old_values[t], error = value - returns[t];

@@ -12,7 +12,8 @@ inline double mean(std::span<const double> values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-// Unbiased (n - 1) standard deviation; 0 for fewer than two values. All-equal values give exactly 0, whatever the rounding of their mean.
+// Unbiased (n - 1) standard deviation; 0 for fewer than two values. All-equal values give exactly 0, whatever the
+// rounding of their mean.
 inline double standard_deviation(std::span<const double> values) {
   if (values.size() < 2) return 0;
   bool equal = true;
@@ -24,12 +25,14 @@ inline double standard_deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-// Two scores that differ by no more than this, times the larger of 1 and their size, are the same score. Rewards are added up turn by turn, so that a sum's last
-// bits tell in which order it came about: ten steps of -0.1 are one of several doubles near -1, by how they fell on turns. A hundred thousand additions err by less;
-// a spread that matters is more than the 1e-6 that group-relative advantages add to it.
+// Two scores that differ by no more than this, times the larger of 1 and their size, are the same score. Rewards are
+// added up turn by turn, so that a sum's last bits tell in which order it came about: ten steps of -0.1 are one of
+// several doubles near -1, by how they fell on turns. A hundred thousand additions err by less; a spread that matters
+// is more than the 1e-6 that group-relative advantages add to it.
 inline constexpr double same_score = 1e-9;
 
-// standard_deviation, but exactly 0 where all scores are the same: whether a group disagrees at all must not hang on the order of additions.
+// standard_deviation, but exactly 0 where all scores are the same: whether a group disagrees at all must not hang on
+// the order of additions.
 inline double score_spread(std::span<const double> scores) {
   if (scores.size() < 2) return 0;
   const auto [low, high] = std::ranges::minmax(scores);

@@ -8,14 +8,15 @@
 
 namespace starpo {
 
-// Floats that start on a page, zero until written and only then resident; huge pages where the system has them, since a KV cache
-// or an activation arena spans more pages than a TLB holds.
+// Floats that start on a page, zero until written and only then resident; huge pages where the system has them, since a
+// KV cache or an activation arena spans more pages than a TLB holds.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t floats) { reserve(floats); }
   ~AlignedBuffer() { release(); }
-  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -26,7 +27,8 @@ class AlignedBuffer {
   void reserve(std::size_t floats) {
     if (floats <= size_) return;
     release();
-    void* const memory = mmap(nullptr, floats * sizeof(float), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, floats * sizeof(float), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     madvise(memory, floats * sizeof(float), MADV_HUGEPAGE);
     data_ = static_cast<float*>(memory);

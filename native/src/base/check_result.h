@@ -16,7 +16,8 @@ struct CheckResult {
 
 using OnCheckResult = std::function<void(const CheckResult&)>;
 
-// sum((x - reference)^2) / sum(reference^2). NaN in either place makes it NaN, which no tolerance admits. An all-zero reference asks for exact zeros.
+// sum((x - reference)^2) / sum(reference^2). NaN in either place makes it NaN, which no tolerance admits. An all-zero
+// reference asks for exact zeros.
 template <class Values, class Reference>
 double normalised_mean_square_error(const Values& values, const Reference& reference) {
   double difference = 0, scale = 0;

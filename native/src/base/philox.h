@@ -18,7 +18,8 @@ enum class RandomStream : std::uint32_t {
   probe_sampling = 7,
 };
 
-// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit counter, in place.
+// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): a keyed bijection of a 128-bit
+// counter, in place.
 STARPO_HOST_DEVICE inline void philox(std::uint32_t (&c)[4], std::uint32_t k0, std::uint32_t k1) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = 0xD2511F53ull * c[0], p1 = 0xCD9E8D57ull * c[2];
@@ -44,7 +45,8 @@ struct Philox {
   }
 };
 
-// Uniform in (0, 1), never 0 or 1, from 24 random bits. From 2^23 on the half is rounded away, the last number to 1 but for the limit.
+// Uniform in (0, 1), never 0 or 1, from 24 random bits. From 2^23 on the half is rounded away, the last number to 1 but
+// for the limit.
 inline float uniform_open(std::uint32_t bits) {
   const float uniform = (static_cast<float>(bits >> 8) + 0.5f) * 0x1p-24f;
   return uniform < 1 ? uniform : 0x1.fffffep-1f;

@@ -27,26 +27,31 @@ std::optional<std::int64_t> number_after(const std::filesystem::path& path, cons
   return std::nullopt;
 }
 
-// What a control group may still take; what the kernel keeps of files and their names can be given back. Nothing without a limit.
+// What a control group may still take; what the kernel keeps of files and their names can be given back. Nothing
+// without a limit.
 std::optional<std::int64_t> left_in_group(const std::filesystem::path& group) {
   std::int64_t limit = 0, current = 0;
-  if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> current)) return std::nullopt;  // "max" is no number
+  if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> current))
+    return std::nullopt;  // "max" is no number
   std::int64_t kept = 0;
-  for (const char* name : {"inactive_file", "active_file", "slab_reclaimable"}) kept += number_after(group / "memory.stat", name).value_or(0);
+  for (const char* name : {"inactive_file", "active_file", "slab_reclaimable"})
+    kept += number_after(group / "memory.stat", name).value_or(0);
   return std::max<std::int64_t>(0, limit - current + kept);
 }
 
 }  // namespace
 
 std::int64_t available_memory_bytes(const std::filesystem::path& root) {
-  std::int64_t available = number_after(root / "proc/meminfo", "MemAvailable:").value_or(describe_processor().memory_bytes / 1024) * 1024;
+  std::int64_t available =
+      number_after(root / "proc/meminfo", "MemAvailable:").value_or(describe_processor().memory_bytes / 1024) * 1024;
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const std::string unified = "0::/";  // control groups version 2
     if (!line.starts_with(unified)) continue;
     const std::filesystem::path top = root / "sys/fs/cgroup";
     // A group may take no more than those around it.
-    for (std::filesystem::path group = std::filesystem::path(line.substr(unified.size())); ; group = group.parent_path()) {
+    for (std::filesystem::path group = std::filesystem::path(line.substr(unified.size()));;
+         group = group.parent_path()) {
       if (const auto left = left_in_group(top / group)) available = std::min(available, *left);
       if (group.empty()) break;
     }

@@ -14,8 +14,8 @@ struct Processor {
 
 Processor describe_processor();
 
-// Memory that this process may still take without swapping: what the kernel says is available, or what its control groups leave it, where that is less.
-// root: of the system's files, for tests.
+// Memory that this process may still take without swapping: what the kernel says is available, or what its control
+// groups leave it, where that is less. root: of the system's files, for tests.
 std::int64_t available_memory_bytes(const std::filesystem::path& root = "/");
 
 }  // namespace starpo

@@ -23,8 +23,9 @@ inline void pause() {
 
 }  // namespace
 
-// A loop is identified by a generation number. An index is claimed together with its generation in one 64-bit word, so a worker that wakes late
-// claims nothing of a later loop by mistake, and a loop never waits for a worker that took no part in it.
+// A loop is identified by a generation number. An index is claimed together with its generation in one 64-bit word, so
+// a worker that wakes late claims nothing of a later loop by mistake, and a loop never waits for a worker that took no
+// part in it.
 struct ThreadPool::State {
   std::atomic<std::uint64_t> claim{0};  // generation in the high half, next index in the low half
   std::atomic<std::uint32_t> generation{0};
@@ -99,7 +100,8 @@ void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
   s.error = nullptr;
   s.finished.store(0, std::memory_order_relaxed);
   const std::uint32_t current = s.generation.load(std::memory_order_relaxed) + 1;
-  // Nothing can be claimed while the loop is being set up: a worker still looking at the last one must not take its count from this one.
+  // Nothing can be claimed while the loop is being set up: a worker still looking at the last one must not take its
+  // count from this one.
   s.claim.store(static_cast<std::uint64_t>(current) << 32 | kNothingLeft, std::memory_order_seq_cst);
   s.body.store(&body, std::memory_order_release);
   s.count.store(count, std::memory_order_release);

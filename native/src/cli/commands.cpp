@@ -36,8 +36,10 @@ void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::erro
 }  // namespace
 
 int validate_command(const std::filesystem::path& run_json, bool json) {
-  const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {})) : read_text_file(run_json, largest_run_json);
-  const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // which says why it can't be read
+  const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
+                                    : read_text_file(run_json, largest_run_json);
+  const RunConfig config =
+      text ? parse_run_config(*text) : read_run_config(run_json);  // which says why it can't be read
   const auto warnings = run_config_warnings(config);
   const auto idle = idle_settings(config);
   if (json) {
@@ -68,15 +70,19 @@ int status_command(const std::filesystem::path& run_directory, bool json) {
   const auto last_seq = read_journal_tail(events).last_seq;
   const auto iteration = last_complete_iteration(events);
   if (json) {
-    Json status{{"locked", holder.has_value()}, {"pid", nullptr}, {"host", nullptr}, {"started", nullptr}, {"last_seq", nullptr}, {"iteration", iteration}};
+    Json status{{"locked", holder.has_value()}, {"pid", nullptr},      {"host", nullptr},
+                {"started", nullptr},           {"last_seq", nullptr}, {"iteration", iteration}};
     if (holder) status.update(Json{{"pid", holder->pid}, {"host", holder->host}, {"started", holder->started}});
     if (last_seq >= 0) status["last_seq"] = last_seq;
     print(status);
     return 0;
   }
-  if (holder) std::cout << "trainer: process " << holder->pid << " on " << holder->host << "\n";
-  else std::cout << "trainer: none\n";
-  std::cout << "iteration: " << iteration << "\nlast event: " << (last_seq < 0 ? "none" : std::to_string(last_seq)) << "\n";
+  if (holder)
+    std::cout << "trainer: process " << holder->pid << " on " << holder->host << "\n";
+  else
+    std::cout << "trainer: none\n";
+  std::cout << "iteration: " << iteration << "\nlast event: " << (last_seq < 0 ? "none" : std::to_string(last_seq))
+            << "\n";
   return 0;
 }
 

@@ -17,7 +17,9 @@ using Json = nlohmann::ordered_json;
 
 Json version_or_null(int version) { return version == 0 ? Json(nullptr) : Json(cuda::cuda_version_text(version)); }
 
-std::string compute_capability(const cuda::Device& device) { return std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor); }
+std::string compute_capability(const cuda::Device& device) {
+  return std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
+}
 
 Json to_json(const std::optional<cuda::Unavailable>& unavailable) {
   if (!unavailable) return nullptr;
@@ -39,10 +41,13 @@ void print_text(const cuda::DeviceList& list) {
   for (const auto& device : list.devices) {
     char memory[32];
     std::snprintf(memory, sizeof memory, "%.1f GiB", static_cast<double>(device.memory_bytes) / (1 << 30));
-    std::cout << "cuda:" << device.index << "  " << device.name << ", " << memory << ", compute capability " << compute_capability(device) << "\n";
-    if (device.unavailable) std::cout << "        can't be used: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
+    std::cout << "cuda:" << device.index << "  " << device.name << ", " << memory << ", compute capability "
+              << compute_capability(device) << "\n";
+    if (device.unavailable)
+      std::cout << "        can't be used: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
   }
-  if (list.unavailable) std::cout << "cuda    none: " << list.unavailable->message << "; " << list.unavailable->hint << "\n";
+  if (list.unavailable)
+    std::cout << "cuda    none: " << list.unavailable->message << "; " << list.unavailable->hint << "\n";
 }
 
 }  // namespace
@@ -65,10 +70,12 @@ int devices_command(bool json) {
                                {"isa", isa},
                                {"memory_bytes", processor.memory_bytes}}});
   for (const auto& device : list.devices) devices.push_back(to_json(device));
-  const Json answer{
-      {"build", build_version()},
-      {"cuda", {{"runtime_version", version_or_null(list.runtime_version)}, {"driver_version", version_or_null(list.driver_version)}, {"problem", to_json(list.unavailable)}}},
-      {"devices", devices}};
+  const Json answer{{"build", build_version()},
+                    {"cuda",
+                     {{"runtime_version", version_or_null(list.runtime_version)},
+                      {"driver_version", version_or_null(list.driver_version)},
+                      {"problem", to_json(list.unavailable)}}},
+                    {"devices", devices}};
   std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
   return 0;
 }

@@ -19,7 +19,9 @@ class ProgressReport {
   explicit ProgressReport(bool json) : json_(json) {}
 
   void operator()(int done, int total) {
-    if (stop_signalled()) throw Error("evaluation_cancelled", "the evaluation was given up before its end; nothing was written", "start it again");
+    if (stop_signalled())
+      throw Error("evaluation_cancelled", "the evaluation was given up before its end; nothing was written",
+                  "start it again");
     const auto now = Clock::now();
     if (done > 0 && now - told_ < std::chrono::milliseconds(json_ ? 250 : 1000)) return;
     if (done == told_done_) return;
@@ -27,8 +29,12 @@ class ProgressReport {
     told_done_ = done;
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const Json eta = done > 0 ? Json(elapsed * (total - done) / done) : Json(nullptr);
-    if (json_) std::cout << Json{{"done", done}, {"total", total}, {"eta_seconds", eta}}.dump() << std::endl;
-    else std::cerr << done << " of " << total << " episodes" << (eta.is_null() ? "" : ", " + std::to_string(static_cast<long>(eta.get<double>() + 0.5)) + " s left") << std::endl;
+    if (json_)
+      std::cout << Json{{"done", done}, {"total", total}, {"eta_seconds", eta}}.dump() << std::endl;
+    else
+      std::cerr << done << " of " << total << " episodes"
+                << (eta.is_null() ? "" : ", " + std::to_string(static_cast<long>(eta.get<double>() + 0.5)) + " s left")
+                << std::endl;
   }
 
  private:
@@ -45,21 +51,28 @@ std::string percent(double share) {
 
 void describe(const Json& result) {
   const std::string label = result["environment"]["label"];
-  const auto metric = [&](const char* name) { return result["metrics"]["evaluation/" + label + "/" + name].get<double>(); };
-  std::cout << label << " at checkpoint " << result["checkpoint"] << ": success " << percent(metric("success_rate")) << " (95 % interval " << percent(metric("success_rate_low"))
-            << " to " << percent(metric("success_rate_high")) << ") on " << result["levels"] << " levels, reward " << metric("reward_mean") << "\n"
+  const auto metric = [&](const char* name) {
+    return result["metrics"]["evaluation/" + label + "/" + name].get<double>();
+  };
+  std::cout << label << " at checkpoint " << result["checkpoint"] << ": success " << percent(metric("success_rate"))
+            << " (95 % interval " << percent(metric("success_rate_low")) << " to "
+            << percent(metric("success_rate_high")) << ") on " << result["levels"] << " levels, reward "
+            << metric("reward_mean") << "\n"
             << "evaluation " << result["name"].get<std::string>() << "\n";
 }
 
 }  // namespace
 
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest& request, bool json) {
-  // A terminal's Ctrl+C comes twice, since the core that it also reaches gives the evaluation up; the second must not keep it from tidying up.
+  // A terminal's Ctrl+C comes twice, since the core that it also reaches gives the evaluation up; the second must not
+  // keep it from tidying up.
   listen_for_stop_signals(SecondSignal::changes_nothing);
   const auto plan = plan_evaluation(run_directory, request);
   const auto result = Json::parse(evaluate_checkpoint(run_directory, request.checkpoint, plan, ProgressReport(json)));
-  if (json) std::cout << Json{{"result", result}}.dump() << std::endl;
-  else describe(result);
+  if (json)
+    std::cout << Json{{"result", result}}.dump() << std::endl;
+  else
+    describe(result);
   return 0;
 }
 

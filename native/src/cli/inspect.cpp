@@ -8,7 +8,7 @@
 #include "model/published_files.h"
 #include "rollout/prompt.h"
 #include "tokenizer/tokenizer.h"
-#include "train/run/trainer_state.h"
+#include "train/context/trainer_state.h"
 
 namespace starpo {
 
@@ -20,7 +20,8 @@ int inspect_command(const std::filesystem::path& model_folder, bool json) {
   const ChatFormat chat(tokenizer, true, read_stop_ids(model_folder));
   check_model_folder_weights(model_folder, layout);
   if (!json) {
-    std::cout << layout.size() << " parameters, " << config.num_hidden_layers << " layers of " << config.hidden_size << ", " << tokenizer.vocab_size() << " tokens\n";
+    std::cout << layout.size() << " parameters, " << config.num_hidden_layers << " layers of " << config.hidden_size
+              << ", " << tokenizer.vocab_size() << " tokens\n";
     return 0;
   }
   const nlohmann::ordered_json facts{{"parameters", layout.size()},

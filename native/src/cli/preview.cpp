@@ -9,19 +9,22 @@
 #include "config/run_config.h"
 #include "model/folder.h"
 #include "rollout/episode_player.h"
+#include "train/context/levels.h"
+#include "train/context/playground.h"
+#include "train/context/trainer_state.h"
 #include "train/replica/engine_needs.h"
-#include "train/run/levels.h"
-#include "train/run/playground.h"
-#include "train/run/trainer_state.h"
 
 namespace starpo {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json error_json(const Error& error) { return {{"code", error.code()}, {"message", error.what()}, {"hint", error.hint()}}; }
+Json error_json(const Error& error) {
+  return {{"code", error.code()}, {"message", error.what()}, {"hint", error.hint()}};
+}
 
-// The conversation's messages, by the ids that begin and end them: text that looks like them is no message. The last one is the beginning of the reply.
+// The conversation's messages, by the ids that begin and end them: text that looks like them is no message. The last
+// one is the beginning of the reply.
 Json messages_of(const Playground& playground, const std::vector<std::int32_t>& ids) {
   const auto start = playground.tokenizer.token_id("<|im_start|>"), end = playground.chat.turn_end();
   Json messages = Json::array();
@@ -31,7 +34,8 @@ Json messages_of(const Playground& playground, const std::vector<std::int32_t>& 
     at = std::find(from, ids.end(), end);
     const std::string text = playground.tokenizer.decode(std::span(from + 1, at));
     const auto line = text.find('\n');
-    messages.push_back({{"role", text.substr(0, line)}, {"content", line == std::string::npos ? "" : text.substr(line + 1)}});
+    messages.push_back(
+        {{"role", text.substr(0, line)}, {"content", line == std::string::npos ? "" : text.substr(line + 1)}});
   }
   return messages;
 }
@@ -44,7 +48,9 @@ Json samples_of(const RunConfig& config, const Playground& playground, int envir
     for (const EpisodeSpec& spec : training_episodes(config, iteration)) {
       if (spec.environment != environment || spec.member != 0 || static_cast<int>(samples.size()) == levels) continue;
       const EpisodePlayer player(playground.rules[environment], playground.prototypes[environment]->clone(), spec);
-      samples.push_back({{"seed", spec.seed}, {"messages", messages_of(playground, player.prompt())}, {"tokens", player.prompt().size()}});
+      samples.push_back({{"seed", spec.seed},
+                         {"messages", messages_of(playground, player.prompt())},
+                         {"tokens", player.prompt().size()}});
     }
     if (samples.size() == before) break;
   }
@@ -54,7 +60,10 @@ Json samples_of(const RunConfig& config, const Playground& playground, int envir
 Json prompts_of(const RunConfig& config, const Playground& playground, int levels) {
   Json prompts = Json::array();
   for (std::size_t i = 0; i < config.environments.size(); ++i) {
-    Json entry{{"label", config.environments[i].label}, {"type", config.environments[i].type}, {"samples", Json::array()}, {"problem", nullptr}};
+    Json entry{{"label", config.environments[i].label},
+               {"type", config.environments[i].type},
+               {"samples", Json::array()},
+               {"problem", nullptr}};
     try {
       entry["samples"] = samples_of(config, playground, static_cast<int>(i), levels);
     } catch (const Error& error) {
@@ -73,7 +82,8 @@ Json memory_of(const RunConfig& config, const ModelConfig& model) {
     const auto engine = make_engine(engine_settings(config), threads);
     if (engine->takes_memory_ahead()) return memory;
     EngineNeeds needs = engine_needs(config, model);
-    if (config.optimizer.micro_batch_tokens == 0) needs.pass_tokens = std::max(engine->suitable_pass_tokens(needs), needs.context);
+    if (config.optimizer.micro_batch_tokens == 0)
+      needs.pass_tokens = std::max(engine->suitable_pass_tokens(needs), needs.context);
     memory["plan"] = Json::parse(memory_plan_json(engine->reserve(needs)));
   } catch (const Error& error) {
     memory["problem"] = error_json(error);
@@ -84,7 +94,8 @@ Json memory_of(const RunConfig& config, const ModelConfig& model) {
 }  // namespace
 
 int preview_command(const std::filesystem::path& run_json, int levels) {
-  const RunConfig config = run_json == "-" ? parse_run_config(std::string(std::istreambuf_iterator<char>(std::cin), {})) : read_run_config(run_json);
+  const RunConfig config = run_json == "-" ? parse_run_config(std::string(std::istreambuf_iterator<char>(std::cin), {}))
+                                           : read_run_config(run_json);
   const Playground playground(config, config.start.model);
   const ModelConfig model = read_model_folder_config(config.start.model);
   check_vocabulary(playground.tokenizer, model);

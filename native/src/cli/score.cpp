@@ -16,9 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json refused(const char* code, const std::string& message) { return {{"error", {{"code", code}, {"message", message}}}}; }
+Json refused(const char* code, const std::string& message) {
+  return {{"error", {{"code", code}, {"message", message}}}};
+}
 
-Json malformed() { return refused("malformed_line", "a line is {\"ids\": [...]} with at least one token id, each a whole number"); }
+Json malformed() {
+  return refused("malformed_line", "a line is {\"ids\": [...]} with at least one token id, each a whole number");
+}
 
 Json score(NetworkPass& pass, const ModelConfig& config, const Json& request) {
   if (!request.is_object() || request.size() != 1 || !request.contains("ids")) return malformed();
@@ -27,14 +31,16 @@ Json score(NetworkPass& pass, const ModelConfig& config, const Json& request) {
   if (!ids.is_array() || ids.empty() || !std::all_of(ids.begin(), ids.end(), is_whole)) return malformed();
   const auto longest = static_cast<std::size_t>(config.max_position_embeddings);
   if (ids.size() > longest)
-    return refused("sequence_too_long", "there are " + std::to_string(ids.size()) + " ids, but the model reads at most " + std::to_string(longest));
+    return refused("sequence_too_long", "there are " + std::to_string(ids.size()) +
+                                            " ids, but the model reads at most " + std::to_string(longest));
 
   PackedBatch batch;
   for (const Json& id : ids) {
-    const bool known = id.is_number_unsigned() && id.get<std::uint64_t>() < static_cast<std::uint64_t>(config.vocab_size);
+    const bool known =
+        id.is_number_unsigned() && id.get<std::uint64_t>() < static_cast<std::uint64_t>(config.vocab_size);
     if (!known)
-      return refused("token_out_of_vocabulary", "id " + id.dump() + " at place " + std::to_string(batch.tokens.size()) + " is not from 0 to " +
-                                                    std::to_string(config.vocab_size - 1));
+      return refused("token_out_of_vocabulary", "id " + id.dump() + " at place " + std::to_string(batch.tokens.size()) +
+                                                    " is not from 0 to " + std::to_string(config.vocab_size - 1));
     batch.tokens.push_back(id.get<std::int32_t>());
   }
   std::vector<float> logprobs(ids.size() - 1), entropies(ids.size() - 1);
@@ -45,8 +51,11 @@ Json score(NetworkPass& pass, const ModelConfig& config, const Json& request) {
     pass.forward(batch, 1.0f, logprobs, entropies);
   }
   const auto is_finite = [](float value) { return std::isfinite(value); };
-  if (!std::all_of(logprobs.begin(), logprobs.end(), is_finite) || !std::all_of(entropies.begin(), entropies.end(), is_finite))
-    return refused("non_finite_score", "the model's answer to these ids holds values that are not finite numbers; its weights are too large for fp32");
+  if (!std::all_of(logprobs.begin(), logprobs.end(), is_finite) ||
+      !std::all_of(entropies.begin(), entropies.end(), is_finite))
+    return refused(
+        "non_finite_score",
+        "the model's answer to these ids holds values that are not finite numbers; its weights are too large for fp32");
   return {{"logprobs", logprobs}, {"entropies", entropies}};
 }
 
@@ -62,7 +71,9 @@ void score_sequences(Network& network, std::istream& requests, std::ostream& ans
       answer = refused("out_of_memory", "there isn't enough memory for a sequence of this length");
     }
     answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
-    if (!answers) throw Error("file_unwritable", "the answers can't be written to standard output", "check where standard output goes: a full disk, or a program that has ended");
+    if (!answers)
+      throw Error("file_unwritable", "the answers can't be written to standard output",
+                  "check where standard output goes: a full disk, or a program that has ended");
   }
 }
 

@@ -20,7 +20,8 @@ class IdleList {
  public:
   void add(const Paths& paths, const std::string& reason) {
     for (const auto path : paths)
-      if (std::ranges::find(settings, path, &IdleSetting::path) == settings.end()) settings.push_back({std::string(path), reason});
+      if (std::ranges::find(settings, path, &IdleSetting::path) == settings.end())
+        settings.push_back({std::string(path), reason});
   }
 
   std::vector<IdleSetting> settings;
@@ -37,31 +38,40 @@ std::vector<int> trained_groups(const RunConfig& config) {
 
 int most_trained_episodes(const RunConfig& config) {
   int groups = 0;
-  for (const int own : trained_groups(config)) groups += most_kept_groups(config.filter, own, config.rollout.group_size);
+  for (const int own : trained_groups(config))
+    groups += most_kept_groups(config.filter, own, config.rollout.group_size);
   return groups * config.rollout.group_size;
 }
 
 void add_filter(const RunConfig& config, IdleList& idle) {
   const auto groups = trained_groups(config);
-  const auto keeps_all = [&](int own) { return most_kept_groups(config.filter, own, config.rollout.group_size) == own; };
-  if (config.rollout.group_size == 1) idle.add(filter_paths, "rollout.group_size is 1: a group of one episode has no spread, so every group is kept");
-  else if (config.filter.strategy == FilterStrategy::none) idle.add({"filter.keep"}, "filter.strategy is none: every group is kept");
-  else if (config.filter.strategy == FilterStrategy::fraction && std::ranges::all_of(groups, [](int own) { return own == 1; }))
+  const auto keeps_all = [&](int own) {
+    return most_kept_groups(config.filter, own, config.rollout.group_size) == own;
+  };
+  if (config.rollout.group_size == 1)
+    idle.add(filter_paths, "rollout.group_size is 1: a group of one episode has no spread, so every group is kept");
+  else if (config.filter.strategy == FilterStrategy::none)
+    idle.add({"filter.keep"}, "filter.strategy is none: every group is kept");
+  else if (config.filter.strategy == FilterStrategy::fraction &&
+           std::ranges::all_of(groups, [](int own) { return own == 1; }))
     idle.add(filter_paths, "each environment has one group an iteration, and the filter keeps at least one");
   else if (config.filter.strategy == FilterStrategy::fraction && std::ranges::all_of(groups, keeps_all))
     idle.add({"filter.strategy"}, "filter.keep lets every group through");
 }
 
-// A policy that is taught by its own samples, and only once: PPO's ratio (arXiv 1707.06347, equation 7) is 1 wherever it is looked at.
+// A policy that is taught by its own samples, and only once: PPO's ratio (arXiv 1707.06347, equation 7) is 1 wherever
+// it is looked at.
 void add_clips(const RunConfig& config, IdleList& idle) {
   const auto& loss = config.policy_loss;
   const int episodes = most_trained_episodes(config);
-  if (config.optimizer.learning_rate == 0) idle.add(clip_paths, "optimizer.learning_rate is 0: the policy stays as it is, and the ratio 1");
+  if (config.optimizer.learning_rate == 0)
+    idle.add(clip_paths, "optimizer.learning_rate is 0: the policy stays as it is, and the ratio 1");
   if (loss.epochs > 1 || episodes > loss.mini_batch) return;
   const bool fast = config.device != "cpu" && config.exactness == Exactness::fast;
   const std::string nearly = fast ? ", but for what exactness fast leaves (rollout/logprob_gap)" : "";
-  const std::string once = "the at most " + number(episodes) + " episodes of an iteration fit into one policy_loss.mini_batch of " + number(loss.mini_batch) +
-                           " and policy_loss.epochs is 1, so there is one optimiser step an iteration: ";
+  const std::string once =
+      "the at most " + number(episodes) + " episodes of an iteration fit into one policy_loss.mini_batch of " +
+      number(loss.mini_batch) + " and policy_loss.epochs is 1, so there is one optimiser step an iteration: ";
   idle.add(clip_paths, once + "the ratio is 1 at every token" + nearly);
   idle.add({"critic.value_clip"}, once + "a value is never away from the one before the update" + nearly);
 }
@@ -69,18 +79,24 @@ void add_clips(const RunConfig& config, IdleList& idle) {
 void add_advantage(const RunConfig& config, IdleList& idle) {
   const auto& [estimator, gamma, lambda, whiten] = config.advantage;
   const bool penalised = config.kl.coefficient > 0 && config.kl.placement == KlPlacement::reward;
-  if (estimator != AdvantageEstimator::gae) idle.add({"advantage.lambda"}, "advantage.estimator isn't gae: there is no critic to trust");
+  if (estimator != AdvantageEstimator::gae)
+    idle.add({"advantage.lambda"}, "advantage.estimator isn't gae: there is no critic to trust");
   if (estimator != AdvantageEstimator::gae && !penalised)
-    idle.add({"advantage.gamma"}, "advantage.estimator isn't gae and no kl is in the reward: an episode's score isn't spread over time");
+    idle.add({"advantage.gamma"},
+             "advantage.estimator isn't gae and no kl is in the reward: an episode's score isn't spread over time");
   const auto average = config.policy_loss.average;
-  if (estimator == AdvantageEstimator::dr_grpo && average != LossAverage::fixed_length && average != LossAverage::trajectory_sum)
+  if (estimator == AdvantageEstimator::dr_grpo && average != LossAverage::fixed_length &&
+      average != LossAverage::trajectory_sum)
     idle.add({"advantage.estimator"},
-             "dr_grpo is to take the bias of length away too, which needs policy_loss.average fixed_length: as it is, an episode's length still decides how much its tokens weigh");
+             "dr_grpo is to take the bias of length away too, which needs policy_loss.average fixed_length: as it is, "
+             "an episode's length still decides how much its tokens weigh");
 }
 
 void add_critic(const RunConfig& config, IdleList& idle) {
-  if (config.critic.model == CriticModel::none) idle.add(critic_paths, "critic.model is none");
-  else if (config.critic.learning_rate == 0) idle.add({"critic.value_clip", "critic.gradient_clip"}, "critic.learning_rate is 0: the critic stays as it is");
+  if (config.critic.model == CriticModel::none)
+    idle.add(critic_paths, "critic.model is none");
+  else if (config.critic.learning_rate == 0)
+    idle.add({"critic.value_clip", "critic.gradient_clip"}, "critic.learning_rate is 0: the critic stays as it is");
 }
 
 void add_optimizer(const RunConfig& config, IdleList& idle) {
@@ -88,31 +104,41 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
   const bool warms_up = config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations;
   if (warms_up) {
     const std::string reason = "critic.warmup is not below iterations: the policy is never trained";
-    idle.add({"optimizer.learning_rate", "optimizer.gradient_clip", "policy_loss.entropy_coefficient", "policy_loss.average"}, reason);
+    idle.add({"optimizer.learning_rate", "optimizer.gradient_clip", "policy_loss.entropy_coefficient",
+              "policy_loss.average"},
+             reason);
     idle.add(clip_paths, reason);
   }
   if (config.optimizer.learning_rate > 0) return;
   const std::string reason = "optimizer.learning_rate is 0: the policy stays as it is";
   idle.add({"optimizer.gradient_clip", "policy_loss.entropy_coefficient", "policy_loss.average"}, reason);
   if (!critic_learns)
-    idle.add({"optimizer.warmup", "optimizer.schedule", "optimizer.beta1", "optimizer.beta2", "optimizer.epsilon", "optimizer.weight_decay"}, reason);
+    idle.add({"optimizer.warmup", "optimizer.schedule", "optimizer.beta1", "optimizer.beta2", "optimizer.epsilon",
+              "optimizer.weight_decay"},
+             reason);
 }
 
 void add_rollout(const RunConfig& config, IdleList& idle) {
-  if (config.rollout.top_k == 1) idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the likeliest token is always taken");
+  if (config.rollout.top_k == 1)
+    idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the likeliest token is always taken");
   const std::int64_t levels = static_cast<std::int64_t>(config.iterations) * config.rollout.groups;
-  if (config.levels.pool >= levels) idle.add({"levels.pool"}, "iterations * rollout.groups is " + number(levels) + ": no level comes again");
-  if (config.rollout_files.keep_last == 0) idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes stay");
+  if (config.levels.pool >= levels)
+    idle.add({"levels.pool"}, "iterations * rollout.groups is " + number(levels) + ": no level comes again");
+  if (config.rollout_files.keep_last == 0)
+    idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes stay");
 }
 
 // What a run that reinforces uses, and a warm start doesn't.
 void add_reinforcement(IdleList& idle) {
   const std::string reason = "task is warm_start: solver demonstrations are learned, nothing is played to learn from";
-  idle.add({"rollout.groups", "rollout.group_size", "rollout.temperature", "rollout.top_p", "rollout.top_k", "rollout.min_p", "levels.pool"}, reason);
+  idle.add({"rollout.groups", "rollout.group_size", "rollout.temperature", "rollout.top_p", "rollout.top_k",
+            "rollout.min_p", "levels.pool"},
+           reason);
   idle.add(filter_paths, reason);
   idle.add({"advantage.estimator", "advantage.gamma", "advantage.lambda", "advantage.whiten"}, reason);
   idle.add(clip_paths, reason);
-  idle.add({"policy_loss.entropy_coefficient", "policy_loss.average", "policy_loss.mini_batch", "policy_loss.epochs"}, reason);
+  idle.add({"policy_loss.entropy_coefficient", "policy_loss.average", "policy_loss.mini_batch", "policy_loss.epochs"},
+           reason);
   idle.add({"critic.model"}, reason);
   idle.add(critic_paths, reason);
   idle.add({"kl.coefficient"}, reason);
@@ -126,12 +152,15 @@ void add_environments(const RunConfig& config, IdleList& idle) {
     const auto& environment = config.environments[i];
     const auto path = "environments[" + std::to_string(i) + "]";
     const auto made = make_environment(environment.type, environment.config);
-    if (!made->leaves_to_chance()) idle.add({path + ".noise"}, "what an action does in this environment is not left to chance");
+    if (!made->leaves_to_chance())
+      idle.add({path + ".noise"}, "what an action does in this environment is not left to chance");
     for (const auto& [key, reason] : made->idle_keys()) idle.add({path + ".config." + key}, reason);
     if (environment.max_turns == 1) idle.add({path + ".prompt.next"}, path + ".max_turns is 1: there is no next turn");
   }
-  if (config.environments.size() == 1) idle.add({"environments[0].share"}, "there is one environment, which has every group");
-  if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate)) idle.add({"evaluation.every"}, "no environment is validated");
+  if (config.environments.size() == 1)
+    idle.add({"environments[0].share"}, "there is one environment, which has every group");
+  if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate))
+    idle.add({"evaluation.every"}, "no environment is validated");
 }
 
 void add_device(const RunConfig& config, IdleList& idle) {
@@ -153,9 +182,13 @@ std::vector<IdleSetting> idle_settings(const RunConfig& config) {
     if (config.kl.coefficient == 0) idle.add(kl_paths, "kl.coefficient is 0: there is no divergence to estimate");
     add_optimizer(config, idle);
     add_rollout(config, idle);
-    if (config.diagnostics.every == 0) idle.add({"diagnostics.samples", "diagnostics.probe"}, "diagnostics.every is 0: there are no diagnostics");
-    else if (!config.rollout.think) idle.add({"diagnostics.probe"}, "rollout.think is false: there are no thoughts");
-    idle.add({"warm_start.steps_per_iteration", "warm_start.batch", "warm_start.plain", "warm_start.positions", "warm_start.careful", "warm_start.mistakes"}, "task is reinforce");
+    if (config.diagnostics.every == 0)
+      idle.add({"diagnostics.samples", "diagnostics.probe"}, "diagnostics.every is 0: there are no diagnostics");
+    else if (!config.rollout.think)
+      idle.add({"diagnostics.probe"}, "rollout.think is false: there are no thoughts");
+    idle.add({"warm_start.steps_per_iteration", "warm_start.batch", "warm_start.plain", "warm_start.positions",
+              "warm_start.careful", "warm_start.mistakes"},
+             "task is reinforce");
   }
   add_environments(config, idle);
   add_device(config, idle);

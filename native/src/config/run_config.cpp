@@ -21,16 +21,21 @@ namespace {
 // Throws config_invalid where a template uses a placeholder that there isn't.
 void check_templates(const EnvironmentConfig& environment, const std::string& path) {
   std::map<std::string, std::string> values;
-  for (const char* name : {"state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"}) values[name] = "";
-  for (const auto& [name, value] : make_environment(environment.type, environment.config)->placeholders()) values[name] = value;
+  for (const char* name : {"state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"})
+    values[name] = "";
+  for (const auto& [name, value] : make_environment(environment.type, environment.config)->placeholders())
+    values[name] = value;
   fill_template(environment.prompt.first, values, path + ".prompt.first");
   fill_template(environment.prompt.next, values, path + ".prompt.next");
 }
 
 void refuse_newer_version(const nlohmann::json& config) {
   const int newest = newest_run_config_version();
-  if (!config.contains("version") || !config["version"].is_number() || config["version"].get<double>() <= newest) return;
-  throw Error("config_version_unsupported", "version: the configuration has version " + config["version"].dump() + ", this trainer reads up to " + std::to_string(newest),
+  if (!config.contains("version") || !config["version"].is_number() || config["version"].get<double>() <= newest)
+    return;
+  throw Error("config_version_unsupported",
+              "version: the configuration has version " + config["version"].dump() + ", this trainer reads up to " +
+                  std::to_string(newest),
               "use a newer StarPO Studio to start this run");
 }
 
@@ -70,27 +75,45 @@ void describe(FieldVisitor& v, RunConfig& c) {
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
     // Its evaluation would be written over the training episodes.
-    v.check(path + ".label", [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
+    v.check(path + ".label",
+            [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
     v.check(path + ".label", [&] {
       const auto same = [&](const auto& other) { return other.label == c.environments[i].label; };
-      return std::any_of(c.environments.begin(), c.environments.begin() + i, same) ? "another environment has the same label" : "";
+      return std::any_of(c.environments.begin(), c.environments.begin() + i, same)
+                 ? "another environment has the same label"
+                 : "";
     });
     v.check(path + ".prompt", [&] { return check_templates(c.environments[i], path), ""; });
   }
-  v.check("start.keep_optimizer", [&] { return c.start.keep_optimizer && c.start.run.empty() ? "must be false: start.run names no run whose optimiser could be kept" : ""; });
-  v.check("iterations", [&] { return !c.start.run.empty() && c.iterations <= c.start.checkpoint ? "must be above start.checkpoint, from which the run counts on" : ""; });
-  v.check("environments", [&] {
-    return std::none_of(c.environments.begin(), c.environments.end(), [](const auto& e) { return e.share > 0; }) ? "at least one share must be above 0" : "";
+  v.check("start.keep_optimizer", [&] {
+    return c.start.keep_optimizer && c.start.run.empty()
+               ? "must be false: start.run names no run whose optimiser could be kept"
+               : "";
   });
-  v.check("policy_loss.mini_batch", [&] { return c.policy_loss.mini_batch % c.rollout.group_size != 0 ? "must be a multiple of rollout.group_size" : ""; });
+  v.check("iterations", [&] {
+    return !c.start.run.empty() && c.iterations <= c.start.checkpoint
+               ? "must be above start.checkpoint, from which the run counts on"
+               : "";
+  });
+  v.check("environments", [&] {
+    return std::none_of(c.environments.begin(), c.environments.end(), [](const auto& e) { return e.share > 0; })
+               ? "at least one share must be above 0"
+               : "";
+  });
+  v.check("policy_loss.mini_batch", [&] {
+    return c.policy_loss.mini_batch % c.rollout.group_size != 0 ? "must be a multiple of rollout.group_size" : "";
+  });
   v.check("critic.model", [&] {
-    const bool has_critic = c.critic.model != CriticModel::none, uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
+    const bool has_critic = c.critic.model != CriticModel::none,
+               uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
     if (uses_critic && !has_critic) return "must be full or head: advantage.estimator gae needs a critic";
     return has_critic && !uses_critic ? "must be none: no advantage.estimator but gae uses a critic" : "";
   });
   v.check("warm_start", [&] {
     const auto& w = c.warm_start;
-    return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0 ? "plain, positions and careful are all 0" : "";
+    return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0
+               ? "plain, positions and careful are all 0"
+               : "";
   });
 }
 
@@ -111,8 +134,12 @@ RunConfig parse_run_config(std::string_view json) {
 RunConfig read_run_config(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
-    throw Error("config_missing", "there is no configuration " + file.string(), "make the run with `npm run starpo -- new PRESET`, or check the path");
-  const auto unreadable = [&] { return Error("config_unreadable", "the configuration " + file.string() + " can't be read", "check that it is a file and its permissions"); };
+    throw Error("config_missing", "there is no configuration " + file.string(),
+                "make the run with `npm run starpo -- new PRESET`, or check the path");
+  const auto unreadable = [&] {
+    return Error("config_unreadable", "the configuration " + file.string() + " can't be read",
+                 "check that it is a file and its permissions");
+  };
   if (!std::filesystem::is_regular_file(file, error)) throw unreadable();
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
@@ -124,25 +151,40 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   std::vector<std::string> warnings = config.changed_since;
   const auto& rollout = config.rollout;
   if (rollout.max_response_tokens >= rollout.context)
-    warnings.push_back("rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with context_too_small");
-  if (config.device == "cpu" && config.exactness == Exactness::fast) warnings.push_back("exactness fast changes nothing on the device cpu: a processor is always exact");
+    warnings.push_back(
+        "rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with "
+        "context_too_small");
+  if (config.device == "cpu" && config.exactness == Exactness::fast)
+    warnings.push_back("exactness fast changes nothing on the device cpu: a processor is always exact");
   if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
     warnings.push_back("optimizer.recompute saves nothing on the device cpu: a processor keeps everything");
   if (config.task == Task::warm_start) return warnings;
   const auto groups = groups_by_environment(config.environments, rollout.groups);
   for (std::size_t e = 0; e < groups.size(); ++e)
     if (groups[e] == 0 && config.environments[e].share > 0)
-      warnings.push_back("environments[" + std::to_string(e) + "].share rounds to none of the " + std::to_string(rollout.groups) + " groups: " + config.environments[e].label + " isn't trained");
+      warnings.push_back("environments[" + std::to_string(e) + "].share rounds to none of the " +
+                         std::to_string(rollout.groups) + " groups: " + config.environments[e].label +
+                         " isn't trained");
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
-    warnings.push_back("rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of the whole one: the update is biased");
-  if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo && config.advantage.estimator != AdvantageEstimator::gae)
-    warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
-  if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0) warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
-  if (config.optimizer.learning_rate == 0) warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
-  if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0) warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
-  if (config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations) warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
+    warnings.push_back(
+        "rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of "
+        "the whole one: the update is biased");
+  if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo &&
+      config.advantage.estimator != AdvantageEstimator::gae)
+    warnings.push_back(
+        "rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
+  if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0)
+    warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
+  if (config.optimizer.learning_rate == 0)
+    warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
+  if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0)
+    warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
+  if (config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations)
+    warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
   if (config.kl.coefficient > 0 && config.kl.placement == KlPlacement::loss && config.kl.estimator == KlEstimator::k1)
-    warnings.push_back("kl.estimator k1 in the loss has a gradient of 0 on average, so it pulls nowhere: take k2 or k3, or kl.placement reward");
+    warnings.push_back(
+        "kl.estimator k1 in the loss has a gradient of 0 on average, so it pulls nowhere: take k2 or k3, or "
+        "kl.placement reward");
   return warnings;
 }
 
@@ -153,13 +195,15 @@ std::string run_config_schema() {
   schema["version"] = newest_run_config_version();
   schema["fields"] = Json::parse(fields_as_json([&](FieldVisitor& visitor) { describe(visitor, config); }));
   for (auto& field : schema["fields"]) field["meaning"] = meaning_of_key(field["path"]);
-  for (const auto& type : environment_types()) schema["environments"][std::string(type.name)] = Json::parse(fields_as_json(type.describe_config));
+  for (const auto& type : environment_types())
+    schema["environments"][std::string(type.name)] = Json::parse(fields_as_json(type.describe_config));
   for (const auto& each : metric::iteration_metrics) {
     Json described{{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}};
     if (metric::is_by_environment(each.name)) described["by_environment"] = true;
     schema["metrics"].push_back(std::move(described));
   }
-  for (const auto& each : metric::evaluation_metrics) schema["evaluation_metrics"].push_back({{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}});
+  for (const auto& each : metric::evaluation_metrics)
+    schema["evaluation_metrics"].push_back({{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}});
   for (const auto& type : event::types) {
     Json fields = Json::array();
     for (const auto& field : type.fields) fields.push_back({{"name", field.name}, {"note", field.note}});

@@ -49,7 +49,8 @@ struct RunConfig {
   WarmStartConfig warm_start;
   DiagnosticsConfig diagnostics;
   Reaction reaction = Reaction::notify;
-  std::vector<std::string> changed_since;  // sentences on what goes on differently than when an older run.json was written
+  std::vector<std::string>
+      changed_since;  // sentences on what goes on differently than when an older run.json was written
 };
 
 void describe(FieldVisitor&, RunConfig&);
@@ -57,7 +58,8 @@ void describe(FieldVisitor&, RunConfig&);
 // The last iteration that trains the critic alone: a critic that begins anew warms up wherever the run begins.
 int critic_warmup_end(const RunConfig&);
 
-// Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path), config_version_unsupported.
+// Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path),
+// config_version_unsupported.
 RunConfig read_run_config(const std::filesystem::path& file);
 RunConfig parse_run_config(std::string_view json);
 

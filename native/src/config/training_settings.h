@@ -84,8 +84,8 @@ struct WarmStartConfig {
 
 // Of what thoughts depend on and how far the policy has come.
 struct DiagnosticsConfig {
-  int every = 0;    // iterations; 0: none
-  int samples = 0;  // thoughts and episodes that they are computed from
+  int every = 0;       // iterations; 0: none
+  int samples = 0;     // thoughts and episodes that they are computed from
   bool probe = false;  // thoughts are those of a fixed set of levels, played for it
 };
 

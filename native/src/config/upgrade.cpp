@@ -18,8 +18,10 @@ const Json& options() {
   return parsed;
 }
 
-// Calls `visit` with every object that holds the last key of a path: one, or with "environments[].noise" one for each element. Objects on the way that aren't there have none.
-void each_holder(Json& object, std::string_view path, const std::function<void(Json& holder, const std::string& key)>& visit) {
+// Calls `visit` with every object that holds the last key of a path: one, or with "environments[].noise" one for each
+// element. Objects on the way that aren't there have none.
+void each_holder(Json& object, std::string_view path,
+                 const std::function<void(Json& holder, const std::string& key)>& visit) {
   if (!object.is_object()) return;
   const auto dot = path.find('.');
   if (dot == std::string_view::npos) return visit(object, std::string(path));
@@ -59,7 +61,8 @@ bool truncates(const Json& share, Json& config, const std::string& path) {
   return does;
 }
 
-// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more elements. {path, truncates: other}: see truncates().
+// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more
+// elements. {path, truncates: other}: see truncates().
 bool holds(const Json& condition, Json& config) {
   bool any = false;
   each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
@@ -67,7 +70,8 @@ bool holds(const Json& condition, Json& config) {
     if (found == holder.end()) return;
     if (condition.contains("is")) any = any || *found == condition["is"];
     if (condition.contains("above")) any = any || (found->is_number() && *found > condition["above"]);
-    if (condition.contains("longer_than")) any = any || (found->is_array() && found->size() > condition["longer_than"].get<std::size_t>());
+    if (condition.contains("longer_than"))
+      any = any || (found->is_array() && found->size() > condition["longer_than"].get<std::size_t>());
     if (condition.contains("truncates")) any = any || truncates(*found, config, condition["truncates"]);
   });
   return any;
@@ -84,7 +88,8 @@ std::vector<std::string> upgrade_run_config(Json& config) {
     const int to = upgrade.at("to");
     if (config["version"] != to - 1) continue;
     for (const Json& note : upgrade.at("notes"))
-      if (std::ranges::all_of(note.at("when"), [&](const Json& condition) { return holds(condition, config); })) notes.push_back(note.at("text"));
+      if (std::ranges::all_of(note.at("when"), [&](const Json& condition) { return holds(condition, config); }))
+        notes.push_back(note.at("text"));
     for (const Json& change : upgrade.at("changes")) apply(change, config);
     config["version"] = to;
   }

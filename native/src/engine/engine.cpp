@@ -12,6 +12,8 @@ std::unique_ptr<Engine> make_engine(const EngineSettings& settings, ThreadPool& 
   return std::make_unique<CpuEngine>(threads, settings.precision);
 }
 
-std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool& threads) { return std::make_unique<CpuValueHead>(hidden, threads); }
+std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool& threads) {
+  return std::make_unique<CpuValueHead>(hidden, threads);
+}
 
 }  // namespace starpo

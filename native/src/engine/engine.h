@@ -19,16 +19,19 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string device() const = 0;        // "cpu", "cuda:0"
-  virtual std::string device_name() const = 0;   // what its maker calls it
-  virtual std::string instructions() const = 0;  // the processor's instruction set or the GPU's architecture that its products use
+  virtual std::string device() const = 0;       // "cpu", "cuda:0"
+  virtual std::string device_name() const = 0;  // what its maker calls it
+  virtual std::string instructions()
+      const = 0;  // the processor's instruction set or the GPU's architecture that its products use
 
   // Tokens of a micro-batch where none are asked for; of needs.pass_tokens nothing is read.
   virtual int suitable_pass_tokens(const EngineNeeds&) const = 0;
 
-  // Once, before any network is made. Errors: gpu_out_of_memory or, of a processor, out_of_memory, with a setting that would fit; model_unsupported.
+  // Once, before any network is made. Errors: gpu_out_of_memory or, of a processor, out_of_memory, with a setting that
+  // would fit; model_unsupported.
   virtual MemoryPlan reserve(const EngineNeeds&) = 0;
-  // Whether reserve takes what it plans, so that a worst-case step before the run shows that nothing is missing. Else memory is taken as it is needed.
+  // Whether reserve takes what it plans, so that a worst-case step before the run shows that nothing is missing. Else
+  // memory is taken as it is needed.
   virtual bool takes_memory_ahead() const = 0;
   // After reserve: what a person may want to change about the device's set-up.
   virtual std::optional<std::string> warning() const { return std::nullopt; }
@@ -48,7 +51,8 @@ struct EngineSettings {
   Exactness exactness = Exactness::exact;
 };
 
-// A value for each row of what a policy's head reads: one linear layer, 0 to begin with. Small enough for the processor, wherever the policy is.
+// A value for each row of what a policy's head reads: one linear layer, 0 to begin with. Small enough for the
+// processor, wherever the policy is.
 class ValueHead {
  public:
   virtual ~ValueHead() = default;
@@ -57,7 +61,8 @@ class ValueHead {
 
   // features: [rows, hidden] -> values: [rows].
   virtual void forward(std::span<const float> features, std::span<float> values) = 0;
-  // Adds d(loss)/d(weights) of the last forward: one chain over rows, in order, whatever the batches. The features get no gradient.
+  // Adds d(loss)/d(weights) of the last forward: one chain over rows, in order, whatever the batches. The features get
+  // no gradient.
   virtual void backward(std::span<const float> value_gradients) = 0;
 };
 

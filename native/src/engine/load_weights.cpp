@@ -7,7 +7,9 @@
 namespace starpo {
 
 void load_weights(const std::filesystem::path& folder, Network& network) {
-  read_model_folder_weights(folder, network.layout(), [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
+  read_model_folder_weights(folder, network.layout(), [&](std::size_t first, std::span<const float> values) {
+    network.write_weights(first, values);
+  });
 }
 
 void copy_weights(const Network& from, Network& to) {
@@ -16,7 +18,8 @@ void copy_weights(const Network& from, Network& to) {
     const auto source = std::ranges::find(theirs, tensor.name, &TensorSlot::name);
     if (source == theirs.end()) continue;
     copy_in_pieces(
-        0, tensor.size, [&](std::size_t first, std::span<float> values) { from.read_weights(source->offset + first, values); },
+        0, tensor.size,
+        [&](std::size_t first, std::span<float> values) { from.read_weights(source->offset + first, values); },
         [&](std::size_t first, std::span<const float> values) { to.write_weights(tensor.offset + first, values); });
   }
 }

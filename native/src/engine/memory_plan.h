@@ -19,11 +19,11 @@ struct EngineNeeds {
   bool trains_policy = false;
   bool trains_critic = false;  // a full one
   bool reads_reference = false;
-  bool reads_start = false;    // weights that the run began with, kept beside a reference
-  int slots = 0;        // of the generator; 0: there is none
-  int groups = 0;       // whose prompts are shared at a time
-  int context = 0;      // most tokens of a slot
-  int pass_tokens = 0;  // most tokens of a micro-batch
+  bool reads_start = false;  // weights that the run began with, kept beside a reference
+  int slots = 0;             // of the generator; 0: there is none
+  int groups = 0;            // whose prompts are shared at a time
+  int context = 0;           // most tokens of a slot
+  int pass_tokens = 0;       // most tokens of a micro-batch
   Recompute recompute = Recompute::none;
 };
 
@@ -50,14 +50,19 @@ struct MemoryPlan {
     return sum;
   }
 
-  std::int64_t total_bytes() const { return bytes_of(MemoryLifetime::run) + std::max(bytes_of(MemoryLifetime::rollout), bytes_of(MemoryLifetime::update)); }
+  std::int64_t total_bytes() const {
+    return bytes_of(MemoryLifetime::run) +
+           std::max(bytes_of(MemoryLifetime::rollout), bytes_of(MemoryLifetime::update));
+  }
 };
 
 // "1.5 GiB"
 std::string gibibytes(std::int64_t bytes);
 
-// A sentence on a change of settings with which what they are planned to take fits `free_bytes`, cheapest first; or that none would do.
-std::string setting_that_fits(const EngineNeeds&, const std::function<MemoryPlan(const EngineNeeds&)>& plan, std::int64_t free_bytes);
+// A sentence on a change of settings with which what they are planned to take fits `free_bytes`, cheapest first; or
+// that none would do.
+std::string setting_that_fits(const EngineNeeds&, const std::function<MemoryPlan(const EngineNeeds&)>& plan,
+                              std::int64_t free_bytes);
 
 // The plan as docs/formats/journal.md has it: one JSON object.
 std::string memory_plan_json(const MemoryPlan&);

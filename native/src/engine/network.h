@@ -9,7 +9,10 @@
 
 namespace starpo {
 
-enum class NetworkUse { trained, read };  // read: weights alone, in what form the device multiplies them; no masters, gradients or optimiser
+enum class NetworkUse {
+  trained,
+  read
+};  // read: weights alone, in what form the device multiplies them; no masters, gradients or optimiser
 
 // A Qwen2 network on some device. One copy of its weights is sampled from and trained.
 class Network {
@@ -26,7 +29,8 @@ class Network {
   virtual Trainable& trained() = 0;
 
   // Both read the network and must not outlive it.
-  virtual std::unique_ptr<Generator> make_generator(int slots, int context) = 0;  // context: most tokens a slot can hold
+  virtual std::unique_ptr<Generator> make_generator(int slots,
+                                                    int context) = 0;  // context: most tokens a slot can hold
   virtual std::unique_ptr<NetworkPass> make_pass() = 0;
 };
 

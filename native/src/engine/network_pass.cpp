@@ -6,7 +6,8 @@
 namespace starpo {
 namespace {
 
-void likelihood_gradients(std::span<const float> logprobs, double weight, PolicyLossSums& sums, std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
+void likelihood_gradients(std::span<const float> logprobs, double weight, PolicyLossSums& sums,
+                          std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
   for (const float logprob : logprobs) sums.loss -= weight * logprob;
   sums.tokens += static_cast<long>(logprobs.size());
   std::fill(logprob_gradients.begin(), logprob_gradients.end(), static_cast<float>(-weight));
@@ -15,9 +16,11 @@ void likelihood_gradients(std::span<const float> logprobs, double weight, Policy
 
 }  // namespace
 
-void loss_gradients(const PackedBatch& batch, const BatchLoss& loss, std::span<const float> logprobs, std::span<const float> entropies, PolicyLossSums& sums,
-                    std::span<float> logprob_gradients, std::span<float> entropy_gradients) {
-  if (loss.sequences.size() + 1 != batch.sequence_starts.size()) throw std::invalid_argument("a loss for each sequence is needed");
+void loss_gradients(const PackedBatch& batch, const BatchLoss& loss, std::span<const float> logprobs,
+                    std::span<const float> entropies, PolicyLossSums& sums, std::span<float> logprob_gradients,
+                    std::span<float> entropy_gradients) {
+  if (loss.sequences.size() + 1 != batch.sequence_starts.size())
+    throw std::invalid_argument("a loss for each sequence is needed");
   std::size_t begin = 0;
   for (std::size_t i = 0; i < loss.sequences.size(); ++i) {
     const SequenceLoss& sequence = loss.sequences[i];
@@ -28,8 +31,10 @@ void loss_gradients(const PackedBatch& batch, const BatchLoss& loss, std::span<c
     if (loss.objective == Objective::likelihood) {
       likelihood_gradients(part(logprobs), sequence.weight, sums, gradients, part(entropy_gradients));
     } else {
-      policy_loss(part(logprobs), part(entropies), sequence.rollout_logprobs, sequence.advantages, sequence.weight, loss.policy, sums, gradients, part(entropy_gradients));
-      if (loss.kl.coefficient > 0) kl_loss(part(logprobs), sequence.reference_logprobs, loss.kl, sequence.weight, sums.loss, gradients);
+      policy_loss(part(logprobs), part(entropies), sequence.rollout_logprobs, sequence.advantages, sequence.weight,
+                  loss.policy, sums, gradients, part(entropy_gradients));
+      if (loss.kl.coefficient > 0)
+        kl_loss(part(logprobs), sequence.reference_logprobs, loss.kl, sequence.weight, sums.loss, gradients);
     }
     begin = end;
   }

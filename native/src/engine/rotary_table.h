@@ -6,7 +6,8 @@
 
 namespace starpo {
 
-// Cosines and sines of the rotary embedding, [positions, head_dim / 2]. As in transformers, frequencies and angles are rounded to float.
+// Cosines and sines of the rotary embedding, [positions, head_dim / 2]. As in transformers, frequencies and angles are
+// rounded to float.
 struct RotaryTable {
   std::vector<float> cosines, sines;
   int positions = 0;

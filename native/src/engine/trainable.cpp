@@ -12,7 +12,8 @@ std::vector<float> read_state(const Trainable& trainable, StateVector which) {
 }
 
 void write_state(Trainable& trainable, StateVector which, std::span<const float> values) {
-  if (values.size() != trainable.size()) throw std::invalid_argument("a state vector has as many numbers as there are weights");
+  if (values.size() != trainable.size())
+    throw std::invalid_argument("a state vector has as many numbers as there are weights");
   trainable.write(which, 0, values);
 }
 
@@ -22,7 +23,9 @@ float reduced_norm(std::span<const double> squared_norms) {
   return static_cast<float>(std::sqrt(sum));
 }
 
-float clip_scale(float norm, float gradient_clip) { return gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1.0f; }
+float clip_scale(float norm, float gradient_clip) {
+  return gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1.0f;
+}
 
 OptimizerStep take_step(Trainable& trainable, const AdamWSettings& settings) {
   const double squares = trainable.squared_norm();

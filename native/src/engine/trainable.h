@@ -21,9 +21,9 @@ struct AdamWSettings {
   float gradient_clip;  // largest allowed global norm; 0 = none
 };
 
-// Weights that learn, on some device: fp32 masters in a flat vector, the gradients that are added up for them, and AdamW's moments. An AdamW step
-// (arXiv 1711.05101) comes in three, so that several replicas can take one together: squared_norm() of each one's gradients, reduced_norm() of them all,
-// and apply() in each.
+// Weights that learn, on some device: fp32 masters in a flat vector, the gradients that are added up for them, and
+// AdamW's moments. An AdamW step (arXiv 1711.05101) comes in three, so that several replicas can take one together:
+// squared_norm() of each one's gradients, reduced_norm() of them all, and apply() in each.
 class Trainable {
  public:
   virtual ~Trainable() = default;
@@ -39,7 +39,8 @@ class Trainable {
   virtual void clear_gradients() = 0;
   // Sum of the squares of the gradients added since clear_gradients().
   virtual double squared_norm() = 0;
-  // One AdamW step with the gradients times `gradient_scale`. Returns whether all weights are finite after it. settings.gradient_clip isn't read.
+  // One AdamW step with the gradients times `gradient_scale`. Returns whether all weights are finite after it.
+  // settings.gradient_clip isn't read.
   virtual bool apply(const AdamWSettings&, float gradient_scale) = 0;
 
   std::int64_t steps() const { return steps_; }

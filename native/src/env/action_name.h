@@ -25,6 +25,8 @@ std::optional<int> find_action(std::string_view action, const Names& names) {
   return std::nullopt;
 }
 
-inline Error no_episode() { return Error("no_episode", "there is no episode: it has ended or was never begun", "reset the environment first"); }
+inline Error no_episode() {
+  return Error("no_episode", "there is no episode: it has ended or was never begun", "reset the environment first");
+}
 
 }  // namespace starpo

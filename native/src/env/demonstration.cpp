@@ -17,14 +17,17 @@ Plan straight_plan(int down, int right) {
 }
 
 void horizontal_first(Plan& plan) {
-  std::stable_partition(plan.begin(), plan.end(), [](const std::string& action) { return action == "Left" || action == "Right"; });
+  std::stable_partition(plan.begin(), plan.end(),
+                        [](const std::string& action) { return action == "Left" || action == "Right"; });
 }
 
 void cut(Plan& plan, int limit) {
   if (static_cast<int>(plan.size()) > limit) plan.resize(limit);
 }
 
-std::string place(int cell, int columns) { return " " + std::to_string(cell / columns) + "," + std::to_string(cell % columns); }
+std::string place(int cell, int columns) {
+  return " " + std::to_string(cell / columns) + "," + std::to_string(cell % columns);
+}
 
 std::string counted(const Plan& plan) {
   std::string text;

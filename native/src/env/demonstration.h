@@ -12,8 +12,12 @@ namespace starpo {
 // The random choices of one demonstration, in order.
 class DemonstrationDraws {
  public:
-  DemonstrationDraws(std::uint32_t seed, std::uint64_t index) : random_{seed, RandomStream::demonstrations}, index_(index) {}
-  float uniform() { return uniform_open(random_(static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32), 0, next_++)[0]); }
+  DemonstrationDraws(std::uint32_t seed, std::uint64_t index)
+      : random_{seed, RandomStream::demonstrations}, index_(index) {}
+  float uniform() {
+    return uniform_open(
+        random_(static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32), 0, next_++)[0]);
+  }
   int below(int count) { return std::min(count - 1, static_cast<int>(uniform() * static_cast<float>(count))); }
 
  private:
@@ -22,8 +26,8 @@ class DemonstrationDraws {
   std::uint32_t next_ = 0;
 };
 
-// plain: a thought that names no position, and a greedy plan; positions: it reads them, the plan is greedy all the same;
-// careful: it reads all that matters and follows the solver's plan step by step.
+// plain: a thought that names no position, and a greedy plan; positions: it reads them, the plan is greedy all the
+// same; careful: it reads all that matters and follows the solver's plan step by step.
 enum class DemonstrationStyle { plain, positions, careful };
 
 struct DemonstrationRequest {

@@ -55,29 +55,36 @@ class Environment {
   virtual ~Environment() = default;
   virtual std::unique_ptr<Environment> clone() const = 0;
 
-  // The level is a function of seed. noise: where slips and payouts come from (not the level, not the arm order); null: from the level's own random numbers,
-  // as in the reference. Errors: level_not_found (Sokoban).
+  // The level is a function of seed. noise: where slips and payouts come from (not the level, not the arm order); null:
+  // from the level's own random numbers, as in the reference. Errors: level_not_found (Sokoban).
   virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
-  // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after the end).
+  // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after
+  // the end).
   virtual StepResult step(std::string_view action) = 0;
 
-  virtual std::string observation() const = 0;           // what the model reads
-  virtual std::vector<std::string> actions() const = 0;  // names a reply may use; none: an answer is free text, and as a whole one action
+  virtual std::string observation() const = 0;  // what the model reads
+  virtual std::vector<std::string> actions()
+      const = 0;  // names a reply may use; none: an answer is free text, and as a whole one action
   virtual bool success() const = 0;
 
   // What not every environment has.
-  virtual std::optional<std::string> board() const { return std::nullopt; }                        // text grid for replay
-  virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }  // further prompt placeholders: Bandit's arm_1, arm_2
-  virtual std::vector<std::string> arms() const { return {}; }                                     // names of a choice between arms, in the order shown
-  virtual bool leaves_to_chance() const { return true; }                                           // whether what an action does can depend on noise
-  virtual std::vector<std::pair<std::string, std::string>> idle_keys() const { return {}; }     // of its configuration, those that can't act as the others are, and why
+  virtual std::optional<std::string> board() const { return std::nullopt; }  // text grid for replay
+  virtual std::vector<std::pair<std::string, std::string>> placeholders() const {
+    return {};
+  }  // further prompt placeholders: Bandit's arm_1, arm_2
+  virtual std::vector<std::string> arms() const { return {}; }  // names of a choice between arms, in the order shown
+  virtual bool leaves_to_chance() const { return true; }        // whether what an action does can depend on noise
+  virtual std::vector<std::pair<std::string, std::string>> idle_keys() const {
+    return {};
+  }  // of its configuration, those that can't act as the others are, and why
 
   // What a teacher would reply now; nothing where there are no demonstrations.
   virtual std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const { return std::nullopt; }
 };
 
-// `type` is a registered name (frozen-lake, bandit, sokoban), `config_json` its configuration keys, all of them. Errors: config_invalid.
+// `type` is a registered name (frozen-lake, bandit, sokoban), `config_json` its configuration keys, all of them.
+// Errors: config_invalid.
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json);
 
 }  // namespace starpo

@@ -65,8 +65,10 @@ std::optional<double> level_ease(const Environment& start, int actions) {
       after.resize(graph.size());
       const double share = chances[state] / static_cast<double>(next.size());
       for (const int to : next) {
-        if (to == won) chance += share;
-        else if (to != over) after[to] += share;
+        if (to == won)
+          chance += share;
+        else if (to != over)
+          after[to] += share;
       }
     }
     chances = std::move(after);

@@ -7,8 +7,9 @@
 
 namespace starpo {
 
-// What is left to chance within an episode, slips and payouts, drawn apart from its level: luck that came out of the level's own random numbers could be read off the
-// level by a policy that has seen enough of them. Draws are numbered, so a copy goes on where it was made.
+// What is left to chance within an episode, slips and payouts, drawn apart from its level: luck that came out of the
+// level's own random numbers could be read off the level by a policy that has seen enough of them. Draws are numbered,
+// so a copy goes on where it was made.
 class NoiseStream {
  public:
   // place: which of the key's streams; no two uses may share one.
@@ -28,7 +29,8 @@ class NoiseStream {
 
 // A fixed level's luck: the same whenever, and by whomever, it is played.
 inline NoiseStream level_noise(std::uint32_t seed, std::uint64_t level) {
-  return {{seed, RandomStream::evaluation_noise}, {static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(level >> 32), 0}};
+  return {{seed, RandomStream::evaluation_noise},
+          {static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(level >> 32), 0}};
 }
 
 }  // namespace starpo

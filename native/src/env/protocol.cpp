@@ -40,7 +40,10 @@ Json answer_step(Environment& environment, const Json& action) {
     const auto result = environment.step(action.get<std::string>());
     Json reward = result.reward;
     if (result.reward_is_integer) reward = static_cast<std::int64_t>(result.reward);
-    const Json info{{"effective", result.effective}, {"valid", result.valid}, {"success", result.success}, {"slipped", result.fact("slipped")}};
+    const Json info{{"effective", result.effective},
+                    {"valid", result.valid},
+                    {"success", result.success},
+                    {"slipped", result.fact("slipped")}};
     return {{"observation", environment.observation()}, {"reward", reward}, {"done", result.done}, {"info", info}};
   } catch (const Error& error) {
     return refused(error);
@@ -49,15 +52,21 @@ Json answer_step(Environment& environment, const Json& action) {
 
 }  // namespace
 
-void serve_environment(Environment& environment, std::optional<std::uint32_t> noise_seed, std::istream& requests, std::ostream& answers) {
+void serve_environment(Environment& environment, std::optional<std::uint32_t> noise_seed, std::istream& requests,
+                       std::ostream& answers) {
   for (std::string line; std::getline(requests, line);) {
     const auto request = Json::parse(line, nullptr, false);
     Json answer;
-    if (!request.is_object() || request.size() != 1) answer = malformed("a line is one of {\"reset\": seed}, {\"step\": \"action\"} and {\"close\": true}");
-    else if (request.contains("reset")) answer = answer_reset(environment, request["reset"], noise_seed);
-    else if (request.contains("step")) answer = answer_step(environment, request["step"]);
-    else if (request.contains("close") && request["close"] == true) return;
-    else answer = malformed("there are the requests reset, step and close");
+    if (!request.is_object() || request.size() != 1)
+      answer = malformed("a line is one of {\"reset\": seed}, {\"step\": \"action\"} and {\"close\": true}");
+    else if (request.contains("reset"))
+      answer = answer_reset(environment, request["reset"], noise_seed);
+    else if (request.contains("step"))
+      answer = answer_step(environment, request["step"]);
+    else if (request.contains("close") && request["close"] == true)
+      return;
+    else
+      answer = malformed("there are the requests reset, step and close");
     answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }
 }

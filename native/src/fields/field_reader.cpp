@@ -13,7 +13,10 @@ namespace {
 using Json = nlohmann::json;
 
 // 4096 rather than 4096.0, but 0.01 as it is.
-std::string plain(double value) { return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump() : Json(value).dump(); }
+std::string plain(double value) {
+  return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump()
+                                                              : Json(value).dump();
+}
 
 int code_points(std::string_view text) {
   int count = 0;
@@ -47,9 +50,14 @@ class FieldReader final : public FieldVisitor {
     value = found.get<std::string>();
     const int length = code_points(value);
     if (length < rule.min_length || (rule.max_length >= 0 && length > rule.max_length))
-      refuse_value(name, rule.max_length < 0 ? "a text that isn't empty" : "a text of " + std::to_string(rule.min_length) + " to " + std::to_string(rule.max_length) + " characters", found);
+      refuse_value(name,
+                   rule.max_length < 0 ? "a text that isn't empty"
+                                       : "a text of " + std::to_string(rule.min_length) + " to " +
+                                             std::to_string(rule.max_length) + " characters",
+                   found);
     // The cap keeps std::regex, which recurses for every character, away from long texts; no pattern allows that many.
-    if (!rule.pattern.empty() && (value.size() > 256 || !std::regex_match(value, std::regex(std::string(rule.pattern)))))
+    if (!rule.pattern.empty() &&
+        (value.size() > 256 || !std::regex_match(value, std::regex(std::string(rule.pattern)))))
       refuse_value(name, "a text that matches " + std::string(rule.pattern), found);
   }
 
@@ -62,7 +70,8 @@ class FieldReader final : public FieldVisitor {
 
   void check(std::string_view name, const std::function<std::string()>& problem) override {
     const auto clause = problem();
-    if (!clause.empty()) throw Error("config_invalid", path_of(name) + ": " + clause, "change " + path_of(name) + " in the configuration");
+    if (!clause.empty())
+      throw Error("config_invalid", path_of(name) + ": " + clause, "change " + path_of(name) + " in the configuration");
   }
 
  protected:
@@ -71,14 +80,17 @@ class FieldReader final : public FieldVisitor {
     const auto wanted = "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
     if (!found.is_number()) refuse_type(name, wanted, found);
     const double number = found.get<double>();
-    if (!(number >= static_cast<double>(minimum) && number <= static_cast<double>(maximum)) || std::floor(number) != number) refuse_value(name, wanted, found);
+    if (!(number >= static_cast<double>(minimum) && number <= static_cast<double>(maximum)) ||
+        std::floor(number) != number)
+      refuse_value(name, wanted, found);
     value = static_cast<std::int64_t>(number);
   }
 
   void visit_choice(std::string_view name, int& index, std::span<const std::string_view> names) override {
     const Json& found = find(name);
     std::string wanted;
-    for (const auto choice : names) wanted += (wanted.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
+    for (const auto choice : names)
+      wanted += (wanted.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
     if (!found.is_string()) refuse_type(name, wanted, found);
     const auto place = std::find(names.begin(), names.end(), found.get<std::string>());
     if (place == names.end()) refuse_value(name, wanted, found);
@@ -96,13 +108,16 @@ class FieldReader final : public FieldVisitor {
     const Json& found = find(name);
     const auto wanted = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
     if (!found.is_array()) refuse_type(name, wanted, found);
-    if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum)) refuse_value(name, wanted, found);
+    if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum))
+      refuse_value(name, wanted, found);
     list_ = &found;
     list_path_ = path_of(name);
     return found.size();
   }
 
-  void open_element(std::size_t index) override { open((*list_)[index], list_path_ + "[" + std::to_string(index) + "]"); }
+  void open_element(std::size_t index) override {
+    open((*list_)[index], list_path_ + "[" + std::to_string(index) + "]");
+  }
   void close_list() override { list_ = nullptr; }
 
  private:
@@ -122,7 +137,8 @@ class FieldReader final : public FieldVisitor {
     frame.known.emplace(name);
     const auto found = frame.object->find(std::string(name));
     if (found == frame.object->end())
-      throw Error("config_invalid", path_of(name) + ": is missing", "add it; `starpo-trainer schema` lists every key, its type and range");
+      throw Error("config_invalid", path_of(name) + ": is missing",
+                  "add it; `starpo-trainer schema` lists every key, its type and range");
     return *found;
   }
 
@@ -134,7 +150,8 @@ class FieldReader final : public FieldVisitor {
   void refuse_unknown_keys() const {
     for (const auto& item : frames_.back().object->items())
       if (!frames_.back().known.contains(item.key()))
-        throw Error("config_invalid", path_of(item.key()) + ": no such key", "remove it, or see `starpo-trainer schema` for the keys there are");
+        throw Error("config_invalid", path_of(item.key()) + ": no such key",
+                    "remove it, or see `starpo-trainer schema` for the keys there are");
   }
 
   // Lists and objects aren't printed: they may be nested deeper than printing can follow.
@@ -162,7 +179,8 @@ class FieldReader final : public FieldVisitor {
 
 nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code) {
   const auto unreadable = [&](const std::string& what) {
-    return Error(std::string(unreadable_code), "the configuration " + what, "give a JSON object with all keys that `starpo-trainer schema` lists");
+    return Error(std::string(unreadable_code), "the configuration " + what,
+                 "give a JSON object with all keys that `starpo-trainer schema` lists");
   };
   Json root;
   try {
@@ -182,7 +200,8 @@ void read_fields(const nlohmann::json& object, const std::function<void(FieldVis
   reader.finish();
 }
 
-void read_fields(std::string_view json, std::string_view unreadable_code, const std::function<void(FieldVisitor&)>& description) {
+void read_fields(std::string_view json, std::string_view unreadable_code,
+                 const std::function<void(FieldVisitor&)>& description) {
   read_fields(parse_object(json, unreadable_code), description);
 }
 

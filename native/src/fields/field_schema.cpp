@@ -26,7 +26,9 @@ class SchemaPrinter final : public FieldVisitor {
     if (rule.max_length >= 0) field["max_length"] = rule.max_length;
   }
 
-  void object(std::string_view name, std::string&, const std::function<void(FieldVisitor&)>&) override { add(name, "object"); }
+  void object(std::string_view name, std::string&, const std::function<void(FieldVisitor&)>&) override {
+    add(name, "object");
+  }
   void check(std::string_view, const std::function<std::string()>&) override {}
 
  protected:
@@ -36,7 +38,9 @@ class SchemaPrinter final : public FieldVisitor {
     field["maximum"] = maximum;
   }
 
-  void visit_choice(std::string_view name, int&, std::span<const std::string_view> names) override { add(name, "choice")["choices"] = names; }
+  void visit_choice(std::string_view name, int&, std::span<const std::string_view> names) override {
+    add(name, "choice")["choices"] = names;
+  }
 
   void open_section(std::string_view name) override { prefixes_.push_back(prefixes_.back() + std::string(name) + "."); }
   void close_section() override { prefixes_.pop_back(); }

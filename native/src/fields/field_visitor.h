@@ -18,8 +18,9 @@ struct TextRule {
   int max_length = -1;  // -1: none
 };
 
-// Visits a structure's keys one by one. A structure is described once, by a function describe(FieldVisitor&, Structure&); reading with
-// validation and printing the schema are two visitors of that description, so they can't disagree.
+// Visits a structure's keys one by one. A structure is described once, by a function describe(FieldVisitor&,
+// Structure&); reading with validation and printing the schema are two visitors of that description, so they can't
+// disagree.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -71,11 +72,13 @@ class FieldVisitor {
   // An object whose keys depend on another key: `fields` visits them, `json` is its text.
   virtual void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) = 0;
 
-  // What ranges can't say: `problem` gives a clause such as "must be a multiple of group_size", or nothing. Not called where there are no values.
+  // What ranges can't say: `problem` gives a clause such as "must be a multiple of group_size", or nothing. Not called
+  // where there are no values.
   virtual void check(std::string_view name, const std::function<std::string()>& problem) = 0;
 
  protected:
-  virtual void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum, std::int64_t maximum) = 0;
+  virtual void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum,
+                             std::int64_t maximum) = 0;
   virtual void visit_choice(std::string_view name, int& index, std::span<const std::string_view> names) = 0;
   void visit_choice(std::string_view name, int& index, std::initializer_list<std::string_view> names) {
     visit_choice(name, index, std::span(names.begin(), names.size()));

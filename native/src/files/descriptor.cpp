@@ -22,10 +22,13 @@ Error write_error(const std::filesystem::path& file, int error_number) {
   if (error_number == ENOSPC || error_number == EDQUOT)
     return Error("disk_full", "no space is left to write " + file.string(), "free some space, then resume the run");
   if (error_number == EFBIG)
-    return Error("disk_full", file.string() + " may not grow any further: a limit on the size of files is reached", "raise the limit (ulimit -f), then resume the run");
+    return Error("disk_full", file.string() + " may not grow any further: a limit on the size of files is reached",
+                 "raise the limit (ulimit -f), then resume the run");
   if (error_number == ELOOP)
-    return Error("file_unwritable", file.string() + " is a link, through which nothing is written", "look at what it leads to, remove the link, then resume the run");
-  return Error("file_unwritable", file.string() + " can't be written: " + std::strerror(error_number), "check that the folder exists and its permissions, then resume the run");
+    return Error("file_unwritable", file.string() + " is a link, through which nothing is written",
+                 "look at what it leads to, remove the link, then resume the run");
+  return Error("file_unwritable", file.string() + " can't be written: " + std::strerror(error_number),
+               "check that the folder exists and its permissions, then resume the run");
 }
 
 Error lock_error(const std::filesystem::path& file, int error_number) {

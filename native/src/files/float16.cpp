@@ -23,7 +23,9 @@ std::uint16_t to_float16(float value) {
 
 float from_float16(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = bits & 0x7c00u, fraction = bits & 0x3ffu;
-  if (exponent == 0) return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f) | sign);  // 0 and subnormals
+  if (exponent == 0)
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f) |
+                                sign);  // 0 and subnormals
   if (exponent == 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
   return std::bit_cast<float>(sign | (((exponent | fraction) << 13) + 0x38000000));  // the biases differ by 127 - 15
 }

@@ -21,7 +21,8 @@ std::optional<std::string> read_text_file(const std::filesystem::path& path, std
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) entries.push_back(entry->path());
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    entries.push_back(entry->path());
   return entries;
 }
 

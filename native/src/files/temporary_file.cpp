@@ -10,7 +10,8 @@
 namespace starpo {
 
 TemporaryFile::TemporaryFile(std::filesystem::path destination)
-    : destination_(std::move(destination)), temporary_(destination_.parent_path() / ("." + destination_.filename().string() + ".partial")) {
+    : destination_(std::move(destination)),
+      temporary_(destination_.parent_path() / ("." + destination_.filename().string() + ".partial")) {
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(temporary_, errno);
 }

@@ -5,8 +5,8 @@
 
 namespace starpo {
 
-// A file that is written beside its destination under the name .<name>.partial and takes its name only by commit(). Not committed, it is
-// removed. Errors of all members: disk_full, file_unwritable.
+// A file that is written beside its destination under the name .<name>.partial and takes its name only by commit(). Not
+// committed, it is removed. Errors of all members: disk_full, file_unwritable.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::filesystem::path destination);

@@ -65,7 +65,8 @@ std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal
   ControlCommand parsed{id, *command};
   if (*command == Command::pin || *command == Command::unpin) {
     const nlohmann::json::json_pointer place("/args/iteration");
-    const auto iteration = json.contains(place) && json[place].is_number_integer() ? json[place].get<std::int64_t>() : -1;
+    const auto iteration =
+        json.contains(place) && json[place].is_number_integer() ? json[place].get<std::int64_t>() : -1;
     if (iteration < 0 || iteration > largest_iteration) {
       journal.acknowledged(id, false, text("command") + " needs args.iteration, the iteration of a checkpoint");
       return std::nullopt;
@@ -86,8 +87,10 @@ std::size_t for_each_line(std::string_view text, F body) {
 
 }  // namespace
 
-ControlReader::ControlReader(const std::filesystem::path& run_directory) : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {
-  for_each_line(read_range(file_, 0, offset_), [this](const nlohmann::json& line) { heard_.insert(text_of(line, "id")); });
+ControlReader::ControlReader(const std::filesystem::path& run_directory)
+    : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {
+  for_each_line(read_range(file_, 0, offset_),
+                [this](const nlohmann::json& line) { heard_.insert(text_of(line, "id")); });
 }
 
 std::vector<ControlCommand> ControlReader::poll(Journal& journal) {

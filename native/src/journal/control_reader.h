@@ -18,13 +18,14 @@ struct ControlCommand {
   int iteration = 0;  // args.iteration of pin and unpin
 };
 
-// Follows control.jsonl from the end that it had when this object was made; the file may appear later. Of one that was shortened or made anew all is read
-// again, but for what has been heard already.
+// Follows control.jsonl from the end that it had when this object was made; the file may appear later. Of one that was
+// shortened or made anew all is read again, but for what has been heard already.
 class ControlReader {
  public:
   explicit ControlReader(const std::filesystem::path& run_directory);
 
-  // Commands whose lines are complete and new. Cheap when there are none. The caller acknowledges each; malformed lines are answered here.
+  // Commands whose lines are complete and new. Cheap when there are none. The caller acknowledges each; malformed lines
+  // are answered here.
   std::vector<ControlCommand> poll(Journal&);
 
  private:

@@ -53,8 +53,12 @@ Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directo
     ::close(descriptor_);
     throw write_error(file_, error);
   }
-  if (tail.cut_bytes > 0) repairs_.push_back("the journal's last line was cut short; its " + std::to_string(tail.cut_bytes) + " bytes were removed");
-  if (tail.garbage_lines > 0) repairs_.push_back("the journal's last " + std::to_string(tail.garbage_lines) + " lines are no events; they were skipped");
+  if (tail.cut_bytes > 0)
+    repairs_.push_back("the journal's last line was cut short; its " + std::to_string(tail.cut_bytes) +
+                       " bytes were removed");
+  if (tail.garbage_lines > 0)
+    repairs_.push_back("the journal's last " + std::to_string(tail.garbage_lines) +
+                       " lines are no events; they were skipped");
   fsync_directory(run_directory);
 }
 
@@ -103,7 +107,8 @@ void Journal::phase(std::string_view name, int iteration, std::int64_t done, std
   append("phase", dump({{"name", name}, {"iteration", iteration}, {"done", done}, {"total", total}}));
 }
 
-void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates, const std::optional<ThoughtTemplate>& thought) {
+void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates,
+                        const std::optional<ThoughtTemplate>& thought) {
   Json event{{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}};
   if (thought) event["template"] = {{"text", thought->text}, {"share", thought->share}};
   append("iteration", dump(event));
@@ -113,15 +118,23 @@ void Journal::evaluation(int iteration, std::string_view label, const Metrics& m
   append("evaluation", dump({{"iteration", iteration}, {"label", label}, {"metrics", finite(metrics)}}));
 }
 
-void Journal::rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes) {
-  append("rollout", dump({{"iteration", iteration}, {"split", split}, {"file", file}, {"index", index}, {"episodes", episodes}}));
+void Journal::rollout(int iteration, std::string_view split, std::string_view file, std::string_view index,
+                      int episodes) {
+  append("rollout",
+         dump({{"iteration", iteration}, {"split", split}, {"file", file}, {"index", index}, {"episodes", episodes}}));
 }
 
-void Journal::rollout_removed(int iteration, std::string_view split) { append("rollout_removed", dump({{"iteration", iteration}, {"split", split}})); }
+void Journal::rollout_removed(int iteration, std::string_view split) {
+  append("rollout_removed", dump({{"iteration", iteration}, {"split", split}}));
+}
 
-void Journal::checkpoint(int iteration, std::string_view path) { append("checkpoint", dump({{"iteration", iteration}, {"path", path}})); }
+void Journal::checkpoint(int iteration, std::string_view path) {
+  append("checkpoint", dump({{"iteration", iteration}, {"path", path}}));
+}
 
-void Journal::checkpoint_state_removed(int iteration) { append("checkpoint_state_removed", dump({{"iteration", iteration}})); }
+void Journal::checkpoint_state_removed(int iteration) {
+  append("checkpoint_state_removed", dump({{"iteration", iteration}}));
+}
 
 void Journal::acknowledged(std::string_view command_id, bool accepted, std::string_view message) {
   append("acknowledged", dump({{"command_id", command_id}, {"accepted", accepted}, {"message", message}}));

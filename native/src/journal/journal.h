@@ -12,8 +12,8 @@
 
 namespace starpo {
 
-using Metrics = std::map<std::string, double>;                // by the names of metric_names.h
-using Updates = std::map<std::string, std::vector<double>>;   // one number an optimiser step
+using Metrics = std::map<std::string, double>;               // by the names of metric_names.h
+using Updates = std::map<std::string, std::vector<double>>;  // one number an optimiser step
 
 inline double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
 
@@ -30,7 +30,8 @@ struct ResumedFrom {
 
 struct StartedEvent {
   std::optional<ResumedFrom> resume;
-  int iteration = 0;        // that the process goes on after: of the checkpoint that it resumes or that the run began from, else 0
+  int iteration =
+      0;  // that the process goes on after: of the checkpoint that it resumes or that the run began from, else 0
   std::string isa;          // avx512, avx2, scalar
   std::string device;       // the one that was chosen: cpu, cuda:0
   std::string device_name;  // what its maker calls it
@@ -39,21 +40,24 @@ struct StartedEvent {
   std::int64_t parameters = 0;
 };
 
-// events.jsonl of docs/formats/journal.md: the run's only writer, for as long as it lives. Each event is one write(2), with the fields that event_types.h names.
-// Not for several threads at once. Errors of every appending member: disk_full, file_unwritable.
+// events.jsonl of docs/formats/journal.md: the run's only writer, for as long as it lives. Each event is one write(2),
+// with the fields that event_types.h names. Not for several threads at once. Errors of every appending member:
+// disk_full, file_unwritable.
 class Journal {
  public:
-  // Takes the run's lock, cuts what stands after the last newline and finds the next seq. What had to be repaired is said by `log` warnings
-  // right after the started event. Errors: run_missing, run_locked, file_unwritable.
+  // Takes the run's lock, cuts what stands after the last newline and finds the next seq. What had to be repaired is
+  // said by `log` warnings right after the started event. Errors: run_missing, run_locked, file_unwritable.
   explicit Journal(const std::filesystem::path& run_directory);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void started(const StartedEvent&);  // pid, host and build are added
+  void started(const StartedEvent&);             // pid, host and build are added
   void memory_plan(std::string_view plan_json);  // an object, as the engine has it
-  void phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total);  // dropped when more than four a second, unless the name is new
-  void iteration(int iteration, const Metrics&, const Updates&, const std::optional<ThoughtTemplate>& = std::nullopt);  // numbers that aren't finite are left out
+  void phase(std::string_view name, int iteration, std::int64_t done,
+             std::int64_t total);  // dropped when more than four a second, unless the name is new
+  void iteration(int iteration, const Metrics&, const Updates&,
+                 const std::optional<ThoughtTemplate>& = std::nullopt);  // numbers that aren't finite are left out
   void evaluation(int iteration, std::string_view label, const Metrics&);
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
   void rollout_removed(int iteration, std::string_view split);  // said before the files go
@@ -62,8 +66,8 @@ class Journal {
   void acknowledged(std::string_view command_id, bool accepted, std::string_view message);
   void paused(int iteration);
   void resumed(int iteration);
-  void info(std::string_view message);     // log
-  void warning(std::string_view message);  // log
+  void info(std::string_view message);                   // log
+  void warning(std::string_view message);                // log
   void stopped(std::string_view reason, int iteration);  // completed, command, signal; flushes
   void failed(std::string_view code, std::string_view message, std::string_view hint, int iteration);  // flushes
 

@@ -21,11 +21,13 @@ std::int64_t seq_of(std::string_view line) {
 
 class BackwardReader {
  public:
-  explicit BackwardReader(const std::filesystem::path& path) : file_(path, std::ios::binary | std::ios::ate), begin_(file_.tellg()) {}
+  explicit BackwardReader(const std::filesystem::path& path)
+      : file_(path, std::ios::binary | std::ios::ate), begin_(file_.tellg()) {}
 
   bool readable() const { return file_.good() && begin_ >= 0; }
 
-  // The bytes before what was given so far, back to the newline that ends the line before; false at the file's beginning.
+  // The bytes before what was given so far, back to the newline that ends the line before; false at the file's
+  // beginning.
   bool next(std::string& line) {
     std::size_t newline;
     while ((newline = buffer_.rfind('\n')) == std::string::npos && begin_ > 0) {
@@ -49,7 +51,8 @@ class BackwardReader {
   bool exhausted_ = false;
 };
 
-// The iteration that an event's line says to be complete: of `iteration`, or what `started` goes on after, as older trainers say by `resume` alone; -1 for other lines.
+// The iteration that an event's line says to be complete: of `iteration`, or what `started` goes on after, as older
+// trainers say by `resume` alone; -1 for other lines.
 int complete_iteration_of(std::string_view line) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return -1;

@@ -16,7 +16,8 @@ struct JournalTail {
 // Reads an events.jsonl from its end; one that isn't there is empty. Errors: journal_unreadable.
 JournalTail read_journal_tail(const std::filesystem::path& events);
 
-// The newest complete iteration of the newest process; where it has none yet, the one that it goes on after. Errors: journal_unreadable.
+// The newest complete iteration of the newest process; where it has none yet, the one that it goes on after. Errors:
+// journal_unreadable.
 int last_complete_iteration(const std::filesystem::path& events);
 
 }  // namespace starpo

@@ -67,7 +67,8 @@ inline constexpr std::string_view diagnostics_mutual_information_ceiling = "diag
 inline constexpr std::string_view diagnostics_conditional_entropy = "diagnostics/conditional_entropy";
 inline constexpr std::string_view diagnostics_marginal_entropy = "diagnostics/marginal_entropy";
 inline constexpr std::string_view diagnostics_mutual_information_per_token = "diagnostics/mutual_information_per_token";
-inline constexpr std::string_view diagnostics_conditional_entropy_per_token = "diagnostics/conditional_entropy_per_token";
+inline constexpr std::string_view diagnostics_conditional_entropy_per_token =
+    "diagnostics/conditional_entropy_per_token";
 inline constexpr std::string_view diagnostics_retrieval_accuracy = "diagnostics/retrieval_accuracy";
 inline constexpr std::string_view diagnostics_retrieval_accuracy_at_k = "diagnostics/retrieval_accuracy_at_k";
 inline constexpr std::string_view diagnostics_retrieval_k = "diagnostics/retrieval_k";
@@ -89,11 +90,16 @@ inline constexpr std::string_view throughput_trained_tokens_per_second = "throug
 inline constexpr std::string_view memory_peak_bytes = "memory/peak_bytes";
 inline constexpr std::string_view memory_device_peak_bytes = "memory/device_peak_bytes";
 
-// A name with "<...>" in the list below stands for several: of_member("rollout/action_share/<action>", "Left") is rollout/action_share/Left.
-inline std::string of_member(std::string_view family, std::string_view member) { return std::string(family.substr(0, family.find('<'))) + std::string(member); }
+// A name with "<...>" in the list below stands for several: of_member("rollout/action_share/<action>", "Left") is
+// rollout/action_share/Left.
+inline std::string of_member(std::string_view family, std::string_view member) {
+  return std::string(family.substr(0, family.find('<'))) + std::string(member);
+}
 
 // Whether a metric is the one of the list, or one of those that it stands for.
-constexpr bool is_named(std::string_view name, std::string_view listed) { return listed.ends_with('>') ? name.starts_with(listed.substr(0, listed.find('<'))) : name == listed; }
+constexpr bool is_named(std::string_view name, std::string_view listed) {
+  return listed.ends_with('>') ? name.starts_with(listed.substr(0, listed.find('<'))) : name == listed;
+}
 
 struct Description {
   std::string_view name;
@@ -106,13 +112,22 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_success_rate, "share", "episodes that succeeded"},
     Description{rollout_reward_mean, "reward", "mean episode score, penalties included"},
     Description{rollout_reward_max_in_group, "reward", "mean over groups of the best score"},
-    Description{rollout_reward_std_in_group, "reward", "mean over groups of the unbiased standard deviation of scores; absent for group size 1"},
-    Description{rollout_reward_std_by_action, "reward", "Bandit: as above, but of scores that are replaced by the mean of the rollout's scores for the same choice (the arm, or none): the spread that is the choice's, without the luck of payouts; absent without arms and for group size 1"},
-    Description{rollout_zero_std_groups, "share", "groups whose scores are all the same, but for the rounding of their sums (1e-9 of the larger of 1 and their size); absent for group size 1, as the next two are"},
+    Description{rollout_reward_std_in_group, "reward",
+                "mean over groups of the unbiased standard deviation of scores; absent for group size 1"},
+    Description{rollout_reward_std_by_action, "reward",
+                "Bandit: as above, but of scores that are replaced by the mean of the rollout's scores for the same "
+                "choice (the arm, or none): the spread that is the choice's, without the luck of payouts; absent "
+                "without arms and for group size 1"},
+    Description{rollout_zero_std_groups, "share",
+                "groups whose scores are all the same, but for the rounding of their sums (1e-9 of the larger of 1 and "
+                "their size); absent for group size 1, as the next two are"},
     Description{rollout_zero_std_solved, "share", "of all groups: zero-spread ones where all succeeded"},
     Description{rollout_zero_std_failed, "share", "of all groups: zero-spread ones where none did"},
     Description{rollout_pass_at_n, "share", "groups with at least one success"},
-    Description{rollout_level_ease, "nats", "mean over groups of how easy the level is: the logarithm of the chance, at least 0.001, that as many actions as an episode may have, drawn at random, succeed; absent where something is left to chance (Bandit, slippery ice) and for levels too large to count out"},
+    Description{rollout_level_ease, "nats",
+                "mean over groups of how easy the level is: the logarithm of the chance, at least 0.001, that as many "
+                "actions as an episode may have, drawn at random, succeed; absent where something is left to chance "
+                "(Bandit, slippery ice) and for levels too large to count out"},
     Description{rollout_turns, "turns", "per episode"},
     Description{rollout_actions, "actions", "executed, per episode"},
     Description{rollout_format_valid_rate, "share", "turns whose reply had both blocks"},
@@ -122,22 +137,47 @@ inline constexpr std::array iteration_metrics{
     Description{rollout_think_tokens, "tokens", "sampled before `</think>`, per turn; absent without thinking"},
     Description{rollout_truncated_rate, "share", "turns cut by the token limit"},
     Description{rollout_entropy, "nats", "mean over sampled tokens, from logits / temperature"},
-    Description{rollout_distinct_first_thoughts, "share", "mean over groups of distinct first-turn thoughts (the whole reply where it is invalid) / group size; absent without thinking and for group size 1"},
-    Description{rollout_empty_think_rate, "share", "turns with an empty thought, of turns with a valid reply; absent without thinking"},
-    Description{rollout_template_share, "share", "episodes whose first thought is the commonest one, on whatever board: near 1 all say the same (the `iteration` event has its text); absent without thinking, as the next three are. First thoughts are those of `rollout/distinct_first_thoughts`"},
-    Description{rollout_thought_likeness_in_group, "share", "mean over groups of the mean Jaccard index of two members' first thoughts, as sets of word 3-grams (the whole text where it has fewer words); each member is held against at most the 64 after it; absent for group size 1"},
-    Description{rollout_thought_likeness_across, "share", "the same of two first thoughts on different boards: each group's members against those of at most the 64 groups after it; absent where there is one board"},
-    Description{rollout_common_opening_share, "share", "first thoughts that begin with the commonest first three words"},
-    Description{rollout_repeated_ngrams, "share", "mean over replies of the share of a reply's token 4-grams that occurred earlier in it"},
-    Description{rollout_think_entropy, "nats", "mean over sampled tokens up to and including the one that completes `</think>`, from logits / temperature; absent without thinking, as the next is"},
+    Description{rollout_distinct_first_thoughts, "share",
+                "mean over groups of distinct first-turn thoughts (the whole reply where it is invalid) / group size; "
+                "absent without thinking and for group size 1"},
+    Description{rollout_empty_think_rate, "share",
+                "turns with an empty thought, of turns with a valid reply; absent without thinking"},
+    Description{rollout_template_share, "share",
+                "episodes whose first thought is the commonest one, on whatever board: near 1 all say the same (the "
+                "`iteration` event has its text); absent without thinking, as the next three are. First thoughts are "
+                "those of `rollout/distinct_first_thoughts`"},
+    Description{
+        rollout_thought_likeness_in_group, "share",
+        "mean over groups of the mean Jaccard index of two members' first thoughts, as sets of word 3-grams (the whole "
+        "text where it has fewer words); each member is held against at most the 64 after it; absent for group size 1"},
+    Description{rollout_thought_likeness_across, "share",
+                "the same of two first thoughts on different boards: each group's members against those of at most the "
+                "64 groups after it; absent where there is one board"},
+    Description{rollout_common_opening_share, "share",
+                "first thoughts that begin with the commonest first three words"},
+    Description{rollout_repeated_ngrams, "share",
+                "mean over replies of the share of a reply's token 4-grams that occurred earlier in it"},
+    Description{rollout_think_entropy, "nats",
+                "mean over sampled tokens up to and including the one that completes `</think>`, from logits / "
+                "temperature; absent without thinking, as the next is"},
     Description{rollout_answer_entropy, "nats", "mean over sampled tokens after it"},
     Description{rollout_entropy_by_turn, "nats", "mean over sampled tokens of an episode's turn 1, 2, ... 8"},
-    Description{rollout_action_share, "share", "executed actions, by the environment's names for them; absent where it has none"},
-    Description{rollout_first_action_entropy, "nats", "H(a) of an episode's first executed action (an arm is told by its place; none is a choice of its own), given the environment; absent where it names no actions"},
-    Description{rollout_first_action_dependence, "nats", "I(a; board) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for few draws, at least 0: how much the first action depends on the board; absent for group size 1 and for one group"},
-    Description{rollout_logprob_gap, "nats", "mean absolute difference of the update's log-probability, before its first step, and the rollout's, over the tokens of the first mini-batch; 0 on a processor, and on a GPU with `exactness` `exact`"},
+    Description{rollout_action_share, "share",
+                "executed actions, by the environment's names for them; absent where it has none"},
+    Description{rollout_first_action_entropy, "nats",
+                "H(a) of an episode's first executed action (an arm is told by its place; none is a choice of its "
+                "own), given the environment; absent where it names no actions"},
+    Description{
+        rollout_first_action_dependence, "nats",
+        "I(a; board) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for few "
+        "draws, at least 0: how much the first action depends on the board; absent for group size 1 and for one group"},
+    Description{rollout_logprob_gap, "nats",
+                "mean absolute difference of the update's log-probability, before its first step, and the rollout's, "
+                "over the tokens of the first mini-batch; 0 on a processor, and on a GPU with `exactness` `exact`"},
     Description{rollout_logprob_gap_max, "nats", "the largest of those differences"},
-    Description{rollout_logprob_gap_kl, "nats", "Kullback-Leibler divergence of the rollout's policy from the update's, estimated on those tokens (k3)"},
+    Description{
+        rollout_logprob_gap_kl, "nats",
+        "Kullback-Leibler divergence of the rollout's policy from the update's, estimated on those tokens (k3)"},
     Description{filter_kept_groups, "groups", "groups that were trained on, of all environments together"},
     Description{filter_kept_reward_std, "reward", "mean over kept groups; absent for group size 1"},
     Description{actor_loss, "", "mean over optimiser steps"},
@@ -146,50 +186,91 @@ inline constexpr std::array iteration_metrics{
     Description{actor_grad_norm_max, "", "global norm before clipping: largest over optimiser steps"},
     Description{actor_clip_fraction_low, "share", "trained tokens whose gradient the lower clip removed"},
     Description{actor_clip_fraction_high, "share", "trained tokens whose gradient the upper clip removed"},
-    Description{actor_ratio_max, "", "largest ratio of the update's probability of a trained token to the rollout's, over the optimiser steps: 1 where nothing moved"},
+    Description{actor_ratio_max, "",
+                "largest ratio of the update's probability of a trained token to the rollout's, over the optimiser "
+                "steps: 1 where nothing moved"},
     Description{actor_approximate_kl, "nats", "mean of rollout minus update log-probability over trained tokens"},
-    Description{actor_kl_to_reference, "nats", "mean over trained tokens of `kl.estimator`'s estimate, before the update; absent where `kl.coefficient` is 0"},
+    Description{
+        actor_kl_to_reference, "nats",
+        "mean over trained tokens of `kl.estimator`'s estimate, before the update; absent where `kl.coefficient` is 0"},
     Description{actor_learning_rate, "", "of the last optimiser step"},
     Description{critic_loss, "reward²", "mean over optimiser steps; absent without a critic, as the next three are"},
     Description{critic_grad_norm, "", "global norm before clipping: mean over optimiser steps"},
-    Description{critic_explained_variance, "share", "1 - variance(return - value) / variance(return) over trained tokens, before the update: 1 knows every return, 0 nothing but their mean; absent where the returns don't differ"},
+    Description{critic_explained_variance, "share",
+                "1 - variance(return - value) / variance(return) over trained tokens, before the update: 1 knows every "
+                "return, 0 nothing but their mean; absent where the returns don't differ"},
     Description{critic_value_mean, "reward", "over trained tokens, before the update"},
     Description{advantage_mean, "", "mean over trained tokens, before whitening"},
     Description{advantage_std, "", "standard deviation over trained tokens, before whitening"},
     Description{advantage_active_share, "share", "trained tokens whose advantage isn't 0, before whitening"},
-    Description{advantage_zero_spread_share, "share", "sum of the absolute advantages of zero-spread groups' tokens / that of all, as the update sees them: how much of it comes from groups that tell nothing apart; absent where all are 0, and for group size 1"},
-    Description{diagnostics_mutual_information, "nats", "I(X; Z) of prompts X and first thoughts Z, a thought: how much better a thought's own prompt explains it than the prompts do on average (RAGEN-2). All of `diagnostics/` comes every `diagnostics.every` iterations, from samples of `diagnostics.samples` (at most an eighth of the rollout's episodes, or 8 where that is more), before the update, of the rollout or, with `diagnostics.probe`, of fixed levels; this family is absent without thinking and where all prompts are the same"},
-    Description{diagnostics_mutual_information_ceiling, "nats", "the logarithm of the number of distinct prompts (at most 8): the most that it can be"},
-    Description{diagnostics_conditional_entropy, "nats", "H(Z given X), a thought: minus the mean of its log-likelihood after its own prompt"},
-    Description{diagnostics_marginal_entropy, "nats", "H(Z), a thought: the same of its mean likelihood over all prompts"},
+    Description{
+        advantage_zero_spread_share, "share",
+        "sum of the absolute advantages of zero-spread groups' tokens / that of all, as the update sees them: how much "
+        "of it comes from groups that tell nothing apart; absent where all are 0, and for group size 1"},
+    Description{diagnostics_mutual_information, "nats",
+                "I(X; Z) of prompts X and first thoughts Z, a thought: how much better a thought's own prompt explains "
+                "it than the prompts do on average (RAGEN-2). All of `diagnostics/` comes every `diagnostics.every` "
+                "iterations, from samples of `diagnostics.samples` (at most an eighth of the rollout's episodes, or 8 "
+                "where that is more), before the update, of the rollout or, with `diagnostics.probe`, of fixed levels; "
+                "this family is absent without thinking and where all prompts are the same"},
+    Description{diagnostics_mutual_information_ceiling, "nats",
+                "the logarithm of the number of distinct prompts (at most 8): the most that it can be"},
+    Description{diagnostics_conditional_entropy, "nats",
+                "H(Z given X), a thought: minus the mean of its log-likelihood after its own prompt"},
+    Description{diagnostics_marginal_entropy, "nats",
+                "H(Z), a thought: the same of its mean likelihood over all prompts"},
     Description{diagnostics_mutual_information_per_token, "nats", "I(X; Z) over the thoughts' tokens"},
     Description{diagnostics_conditional_entropy_per_token, "nats", "H(Z given X) over the thoughts' tokens"},
-    Description{diagnostics_retrieval_accuracy, "share", "thoughts that are likelier after their own prompt than after any other; prompts that make it as likely share the credit"},
-    Description{diagnostics_retrieval_accuracy_at_k, "share", "thoughts whose own prompt is among the k that make it likeliest; absent for fewer than three prompts, as the next is"},
+    Description{diagnostics_retrieval_accuracy, "share",
+                "thoughts that are likelier after their own prompt than after any other; prompts that make it as "
+                "likely share the credit"},
+    Description{diagnostics_retrieval_accuracy_at_k, "share",
+                "thoughts whose own prompt is among the k that make it likeliest; absent for fewer than three prompts, "
+                "as the next is"},
     Description{diagnostics_retrieval_k, "prompts", "k: 2"},
-    Description{diagnostics_retrieval_ceiling, "share", "the best retrieval accuracy that these thoughts allow: of thoughts that say the same on several prompts, those on one of them"},
-    Description{diagnostics_retrieval_ceiling_at_k, "share", "the same of the accuracy at k: of thoughts that say the same on several prompts, those on k of them; absent for fewer than three prompts"},
-    Description{diagnostics_kl_from_start, "nats", "Kullback-Leibler divergence of the policy from the weights that its run began with, a trained token (k3, at most 10), whether there is a KL term or not; absent where those weights are gone when the run is resumed"},
-    Description{diagnostics_grad_norm_low_spread, "", "norm of the policy objective's gradient, without entropy bonus and KL, over a sample of the third of the trained groups whose scores differ least; absent for fewer than three groups, as the next two are"},
+    Description{diagnostics_retrieval_ceiling, "share",
+                "the best retrieval accuracy that these thoughts allow: of thoughts that say the same on several "
+                "prompts, those on one of them"},
+    Description{diagnostics_retrieval_ceiling_at_k, "share",
+                "the same of the accuracy at k: of thoughts that say the same on several prompts, those on k of them; "
+                "absent for fewer than three prompts"},
+    Description{
+        diagnostics_kl_from_start, "nats",
+        "Kullback-Leibler divergence of the policy from the weights that its run began with, a trained token (k3, at "
+        "most 10), whether there is a KL term or not; absent where those weights are gone when the run is resumed"},
+    Description{
+        diagnostics_grad_norm_low_spread, "",
+        "norm of the policy objective's gradient, without entropy bonus and KL, over a sample of the third of the "
+        "trained groups whose scores differ least; absent for fewer than three groups, as the next two are"},
     Description{diagnostics_grad_norm_middle_spread, "", "the same of the middle third"},
     Description{diagnostics_grad_norm_high_spread, "", "the same of the third whose scores differ most"},
-    Description{warm_start_loss, "nats", "mean cross-entropy a reply token over the iteration's steps (task `warm_start`)"},
+    Description{warm_start_loss, "nats",
+                "mean cross-entropy a reply token over the iteration's steps (task `warm_start`)"},
     Description{time_rollout, "s", "playing the episodes; as in all of these, a pause does not count"},
-    Description{time_update, "s", "from the last reply to the iteration's end: filter, log-probabilities, advantages, optimiser steps, and what is left to wait for of writing the episodes"},
+    Description{time_update, "s",
+                "from the last reply to the iteration's end: filter, log-probabilities, advantages, optimiser steps, "
+                "and what is left to wait for of writing the episodes"},
     Description{time_diagnostics, "s", "computing `diagnostics/`; absent where none were"},
-    Description{time_write, "s", "making the episodes' JSON, compressing and flushing it, in a thread beside the update"},
+    Description{time_write, "s",
+                "making the episodes' JSON, compressing and flushing it, in a thread beside the update"},
     Description{time_evaluation, "s", "playing and writing an evaluation set; stands in `evaluation` events"},
     Description{time_iteration, "s", "rollout, update and diagnostics; neither evaluations nor checkpoints"},
     Description{throughput_generated_tokens_per_second, "tokens/s", "sampled tokens / `time/rollout`"},
-    Description{throughput_trained_tokens_per_second, "tokens/s", "processed tokens of the update (context included, epochs counted) / `time/update`"},
+    Description{throughput_trained_tokens_per_second, "tokens/s",
+                "processed tokens of the update (context included, epochs counted) / `time/update`"},
     Description{memory_peak_bytes, "bytes", "the process's peak resident size"},
-    Description{memory_device_peak_bytes, "bytes", "most of the GPU's memory that was in use when an iteration ended, other programs' too; absent on a processor"},
+    Description{
+        memory_device_peak_bytes, "bytes",
+        "most of the GPU's memory that was in use when an iteration ended, other programs' too; absent on a processor"},
 };
 
 inline constexpr std::string_view rollout_prefix = "rollout/";
 
-// Whether an iteration's metric also comes for each environment by itself, where several are trained: all that is counted over the rollout's episodes.
-constexpr bool is_by_environment(std::string_view name) { return name.starts_with(rollout_prefix) && !name.starts_with(rollout_logprob_gap); }
+// Whether an iteration's metric also comes for each environment by itself, where several are trained: all that is
+// counted over the rollout's episodes.
+constexpr bool is_by_environment(std::string_view name) {
+  return name.starts_with(rollout_prefix) && !name.starts_with(rollout_logprob_gap);
+}
 
 // rollout/turns -> rollout/<label>/turns
 inline std::string of_environment(std::string_view name, std::string_view label) {

@@ -31,11 +31,13 @@ LockHolder parse_holder(const std::string& text) {
   if (!json.is_object()) return holder;
   if (const auto found = json.find("pid"); found != json.end() && found->is_number_integer()) holder.pid = *found;
   if (const auto found = json.find("host"); found != json.end() && found->is_string()) holder.host = *found;
-  if (const auto found = json.find("started"); found != json.end() && found->is_number_integer()) holder.started = *found;
+  if (const auto found = json.find("started"); found != json.end() && found->is_number_integer())
+    holder.started = *found;
   return holder;
 }
 
-// A reader that asks who holds the lock takes it for an instant, so a trainer must try more than once. Returns 0 or errno: EWOULDBLOCK where another holds it.
+// A reader that asks who holds the lock takes it for an instant, so a trainer must try more than once. Returns 0 or
+// errno: EWOULDBLOCK where another holds it.
 int lock_patiently(int descriptor) {
   for (int attempt = 0; attempt < 25; ++attempt) {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return 0;
@@ -55,7 +57,8 @@ std::string host_name() {
 RunLock::RunLock(const std::filesystem::path& run_directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(run_directory, error))
-    throw Error("run_missing", "there is no run directory " + run_directory.string(), "make one with `npm run starpo -- new PRESET`, or check the path");
+    throw Error("run_missing", "there is no run directory " + run_directory.string(),
+                "make one with `npm run starpo -- new PRESET`, or check the path");
   const auto path = run_directory / lock_name;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(path, errno);
@@ -63,10 +66,15 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
     const auto holder = parse_holder(read_text(descriptor_));
     ::close(descriptor_);
     if (error != EWOULDBLOCK) throw lock_error(path, error);
-    throw Error("run_locked", "another trainer works on " + run_directory.string() + " (process " + std::to_string(holder.pid) + " on " + holder.host + ")",
+    throw Error("run_locked",
+                "another trainer works on " + run_directory.string() + " (process " + std::to_string(holder.pid) +
+                    " on " + holder.host + ")",
                 "stop that trainer, or wait for it");
   }
-  const auto text = nlohmann::ordered_json{{"pid", ::getpid()}, {"host", host_name()}, {"started", milliseconds_since_epoch()}}.dump() + "\n";
+  const auto text =
+      nlohmann::ordered_json{{"pid", ::getpid()}, {"host", host_name()}, {"started", milliseconds_since_epoch()}}
+          .dump() +
+      "\n";
   int failure = ::ftruncate(descriptor_, 0) == 0 ? write_all(descriptor_, text) : errno;
   if (failure) {
     ::close(descriptor_);

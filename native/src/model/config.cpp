@@ -1,9 +1,9 @@
 #include "model/config.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "files/reading.h"
@@ -16,15 +16,19 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void invalid_config(const std::filesystem::path& path, const std::string& what) {
-  throw Error("model_config_invalid", path.string() + ": " + what, "use the config.json of a Qwen2 model as transformers writes it");
+  throw Error("model_config_invalid", path.string() + ": " + what,
+              "use the config.json of a Qwen2 model as transformers writes it");
 }
 
 [[noreturn]] void unsupported(const std::filesystem::path& path, const std::string& what) {
-  throw Error("model_unsupported", path.string() + ": " + what,
-              "use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct");
+  throw Error(
+      "model_unsupported", path.string() + ": " + what,
+      "use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct");
 }
 
-std::string shown(const json& value) { return value.is_structured() ? "a " + std::string(value.type_name()) : value.dump(-1, ' ', true); }
+std::string shown(const json& value) {
+  return value.is_structured() ? "a " + std::string(value.type_name()) : value.dump(-1, ' ', true);
+}
 
 class ConfigReader {
  public:
@@ -34,14 +38,16 @@ class ConfigReader {
     const json* const value = find(key);
     if (value == nullptr) invalid_config(path_, std::string(key) + " is missing");
     constexpr std::int64_t largest = 1 << 24;
-    if (!value->is_number_integer() || *value < 1 || *value > largest) invalid_config(path_, std::string(key) + " must be a positive integer");
+    if (!value->is_number_integer() || *value < 1 || *value > largest)
+      invalid_config(path_, std::string(key) + " must be a positive integer");
     return value->get<int>();
   }
 
   float number(const json& object, const char* key) const {
     const auto at = object.find(key);
     if (at == object.end()) invalid_config(path_, std::string(key) + " is missing");
-    if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>())) invalid_config(path_, std::string(key) + " must be a positive number");
+    if (!at->is_number() || !(at->get<double>() > 0) || !std::isfinite(at->get<float>()))
+      invalid_config(path_, std::string(key) + " must be a positive number");
     return at->get<float>();
   }
 
@@ -63,7 +69,8 @@ class ConfigReader {
   const std::filesystem::path& path_;
 };
 
-// What a field of config.json must be, where it is given: anything else changes the arithmetic. Fields that aren't named here don't.
+// What a field of config.json must be, where it is given: anything else changes the arithmetic. Fields that aren't
+// named here don't.
 void check_supported(const ConfigReader& read, const std::filesystem::path& path) {
   const auto require = [&](const char* key, const json& wanted) {
     if (const json* const value = read.find(key); value != nullptr && *value != wanted)
@@ -82,7 +89,8 @@ void check_supported(const ConfigReader& read, const std::filesystem::path& path
     for (const json& layer : *layers)
       if (layer != "full_attention") unsupported(path, "layer_types has " + shown(layer));
   if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) {
-    const bool unscaled = scaling->is_object() && scaling->value("rope_type", scaling->value("type", json())) == "default";
+    const bool unscaled =
+        scaling->is_object() && scaling->value("rope_type", scaling->value("type", json())) == "default";
     if (!unscaled) unsupported(path, "rope_scaling is set");
   }
 }
@@ -93,7 +101,8 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
   constexpr std::uintmax_t largest_file = 16 << 20;
   const auto text = read_text_file(path, largest_file);
   if (!text)
-    throw Error("model_file_missing", path.string() + " can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
+    throw Error("model_file_missing", path.string() + " can't be read",
+                "name a Hugging Face model folder with config.json and model.safetensors");
   return parse_model_config(*text, path);
 }
 
@@ -110,7 +119,8 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   config.intermediate_size = read.integer("intermediate_size");
   config.num_hidden_layers = read.integer("num_hidden_layers");
   config.num_attention_heads = read.integer("num_attention_heads");
-  config.num_key_value_heads = read.find("num_key_value_heads") == nullptr ? config.num_attention_heads : read.integer("num_key_value_heads");
+  config.num_key_value_heads =
+      read.find("num_key_value_heads") == nullptr ? config.num_attention_heads : read.integer("num_key_value_heads");
   if (config.num_attention_heads % config.num_key_value_heads != 0)
     invalid_config(path, "num_attention_heads must be a multiple of num_key_value_heads");
   if (read.find("head_dim") != nullptr)
@@ -125,7 +135,8 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   config.tie_word_embeddings = read.flag("tie_word_embeddings", false);
   // transformers 5 keeps the rotary settings in an object of their own.
   if (const json* const rotary = read.find("rope_parameters"); rotary != nullptr && rotary->is_object()) {
-    if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default") unsupported(path, "rope_type is " + shown((*rotary)["rope_type"]));
+    if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default")
+      unsupported(path, "rope_type is " + shown((*rotary)["rope_type"]));
     config.rope_theta = read.number(*rotary, "rope_theta");
   } else {
     config.rope_theta = read.number(object, "rope_theta");

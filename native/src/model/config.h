@@ -22,7 +22,8 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-// Errors: model_config_invalid (the field named), model_unsupported (model_type is not qwen2, an unsupported activation, sliding window in use, ...).
+// Errors: model_config_invalid (the field named), model_unsupported (model_type is not qwen2, an unsupported
+// activation, sliding window in use, ...).
 ModelConfig read_model_config(const std::filesystem::path& config_json);
 // The same from its text; `path` is what errors name.
 ModelConfig parse_model_config(std::string_view json, const std::filesystem::path& path);

@@ -13,21 +13,25 @@
 
 namespace starpo {
 
-ModelConfig read_model_folder_config(const std::filesystem::path& folder) { return read_model_config(folder / "config.json"); }
+ModelConfig read_model_folder_config(const std::filesystem::path& folder) {
+  return read_model_config(folder / "config.json");
+}
 
 namespace {
 
 using nlohmann::json;
 
 [[noreturn]] void invalid(const std::filesystem::path& index, const std::string& what) {
-  throw Error("model_index_invalid", index.string() + ": " + what, "download the file again; it maps every tensor's name to a safetensors file of the folder");
+  throw Error("model_index_invalid", index.string() + ": " + what,
+              "download the file again; it maps every tensor's name to a safetensors file of the folder");
 }
 
 // Which shard of the folder holds each tensor.
 std::map<std::string, std::string> read_index(const std::filesystem::path& index) {
   constexpr std::uintmax_t largest_index = 256 << 20;
   const json object = json::parse(read_text_file(index, largest_index).value_or(""), nullptr, false);
-  if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object()) invalid(index, "there is no weight_map");
+  if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object())
+    invalid(index, "there is no weight_map");
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, value] : object["weight_map"].items()) {
     if (!value.is_string()) invalid(index, "weight_map names no file for " + tensor);
@@ -44,7 +48,8 @@ constexpr auto whole_name = "model.safetensors", index_name = "model.safetensors
 
 bool is_sharded(const std::filesystem::path& folder) {
   std::error_code ignored;
-  return !std::filesystem::exists(folder / whole_name, ignored) && std::filesystem::is_regular_file(folder / index_name, ignored);
+  return !std::filesystem::exists(folder / whole_name, ignored) &&
+         std::filesystem::is_regular_file(folder / index_name, ignored);
 }
 
 // Where the shard is. Errors: model_shard_missing.
@@ -52,7 +57,8 @@ std::filesystem::path find_shard(const std::filesystem::path& folder, const std:
   const std::filesystem::path shard = folder / name;
   std::error_code ignored;
   if (!std::filesystem::exists(shard, ignored))
-    throw Error("model_shard_missing", shard.string() + " is missing, which " + index_name + " names", "download the whole model folder again");
+    throw Error("model_shard_missing", shard.string() + " is missing, which " + index_name + " names",
+                "download the whole model folder again");
   return shard;
 }
 
@@ -67,8 +73,10 @@ class WeightFiles {
       if (!sharded) shards_.emplace(tensor.name, whole_name);
       const auto found = shards_.find(tensor.name);
       if (found == shards_.end())
-        throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing", "use weights that belong to the folder's config.json");
-      if (!files_.contains(found->second)) files_.try_emplace(found->second, sharded ? find_shard(folder, found->second) : folder / found->second);
+        throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing",
+                    "use weights that belong to the folder's config.json");
+      if (!files_.contains(found->second))
+        files_.try_emplace(found->second, sharded ? find_shard(folder, found->second) : folder / found->second);
       file_of(tensor.name).check(tensor.name, tensor.shape);
     }
   }
@@ -76,7 +84,10 @@ class WeightFiles {
   void read(const ParameterLayout& layout, const WriteWeights& to) {
     for (const TensorSlot& tensor : layout.tensors()) {
       SafetensorsFile& file = file_of(tensor.name);
-      copy_in_pieces(tensor.offset, tensor.size, [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first - tensor.offset, values); }, to);
+      copy_in_pieces(
+          tensor.offset, tensor.size,
+          [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first - tensor.offset, values); },
+          to);
     }
   }
 
@@ -89,9 +100,14 @@ class WeightFiles {
 
 }  // namespace
 
-void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) { WeightFiles(folder, layout); }
+void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout) {
+  WeightFiles(folder, layout);
+}
 
-void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout, const WriteWeights& to) { WeightFiles(folder, layout).read(layout, to); }
+void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout& layout,
+                               const WriteWeights& to) {
+  WeightFiles(folder, layout).read(layout, to);
+}
 
 std::string model_folder_digest(const std::filesystem::path& folder) {
   if (!is_sharded(folder)) return sha256_of_file(folder / whole_name);
@@ -102,10 +118,13 @@ std::string model_folder_digest(const std::filesystem::path& folder) {
   return sha256(lines);
 }
 
-void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, const ReadWeights& weights, const std::vector<std::int32_t>& stop_ids) {
+void write_model_folder(const std::filesystem::path& folder, const ParameterLayout& layout, const ReadWeights& weights,
+                        const std::vector<std::int32_t>& stop_ids) {
   write_model_config(layout.config(), folder / "config.json");
   using Json = nlohmann::ordered_json;
-  const Json generation = {{"do_sample", true}, {"eos_token_id", stop_ids.size() == 1 ? Json(stop_ids.front()) : Json(stop_ids)}, {"pad_token_id", stop_ids.at(0)}};
+  const Json generation = {{"do_sample", true},
+                           {"eos_token_id", stop_ids.size() == 1 ? Json(stop_ids.front()) : Json(stop_ids)},
+                           {"pad_token_id", stop_ids.at(0)}};
   write_file_atomically(folder / "generation_config.json", generation.dump(2) + "\n");
   std::vector<TensorName> names;
   for (const TensorSlot& tensor : layout.tensors()) names.push_back({tensor.name, tensor.shape});

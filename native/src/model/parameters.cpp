@@ -9,7 +9,8 @@
 
 namespace starpo {
 
-// Query, key and value weights lie side by side, as do their biases and gate and up: each group is one matrix to the kernels.
+// Query, key and value weights lie side by side, as do their biases and gate and up: each group is one matrix to the
+// kernels.
 ParameterLayout::ParameterLayout(const ModelConfig& config, ModelHead head) : config_(config), head_(head) {
   const std::int64_t hidden = config.hidden_size, intermediate = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.num_attention_heads} * config.head_dim;
@@ -52,7 +53,8 @@ const TensorSlot& ParameterLayout::find(const std::string& name) const {
 }
 
 ModelOffsets model_offsets(const ParameterLayout& layout) {
-  ModelOffsets offsets{layout.find("model.embed_tokens.weight").offset, layout.find("model.norm.weight").offset, 0, 0, {}};
+  ModelOffsets offsets{
+      layout.find("model.embed_tokens.weight").offset, layout.find("model.norm.weight").offset, 0, 0, {}};
   if (layout.head() == ModelHead::value) {
     offsets.head = layout.find("score.weight").offset;
     offsets.head_bias = layout.find("score.bias").offset;
@@ -60,10 +62,12 @@ ModelOffsets model_offsets(const ParameterLayout& layout) {
     offsets.head = layout.config().tie_word_embeddings ? offsets.embedding : layout.find("lm_head.weight").offset;
   }
   for (int layer = 0; layer < layout.config().num_hidden_layers; ++layer) {
-    const auto at = [&](const char* name) { return layout.find("model.layers." + std::to_string(layer) + "." + name).offset; };
+    const auto at = [&](const char* name) {
+      return layout.find("model.layers." + std::to_string(layer) + "." + name).offset;
+    };
     offsets.layers.push_back({at("input_layernorm.weight"), at("self_attn.q_proj.weight"), at("self_attn.q_proj.bias"),
-                              at("self_attn.o_proj.weight"), at("post_attention_layernorm.weight"), at("mlp.gate_proj.weight"),
-                              at("mlp.down_proj.weight")});
+                              at("self_attn.o_proj.weight"), at("post_attention_layernorm.weight"),
+                              at("mlp.gate_proj.weight"), at("mlp.down_proj.weight")});
   }
   return offsets;
 }
@@ -71,7 +75,8 @@ ModelOffsets model_offsets(const ParameterLayout& layout) {
 std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot> tensors) {
   std::vector<std::uint8_t> decayed(tensors.empty() ? 0 : tensors.back().offset + tensors.back().size, 0);
   for (const TensorSlot& tensor : tensors)
-    if (tensor.shape.size() > 1) std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
+    if (tensor.shape.size() > 1)
+      std::fill_n(decayed.begin() + static_cast<std::ptrdiff_t>(tensor.offset), tensor.size, 1);
   return decayed;
 }
 
@@ -80,7 +85,8 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{1} << 20;  // numbers: 4 MiB. Even, as drawing a tensor from its middle wants
 
 // Numbers [first, first + the span's size) of a tensor, `index` of the layout's; `first` is even.
-void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first, std::span<float> values) {
+void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first,
+                  std::span<float> values) {
   const TensorSlot& tensor = layout.tensors()[index];
   if (tensor.shape.size() == 1) {
     std::ranges::fill(values, tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
@@ -110,7 +116,8 @@ void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& fro
   }
 }
 
-void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads, const WriteWeights& to) {
+void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads,
+                           const WriteWeights& to) {
   constexpr std::size_t task = 1 << 16;  // numbers: even
   const Philox random{seed, RandomStream::initial_weights};
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
@@ -118,7 +125,8 @@ void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, Th
     const auto draw = [&](std::size_t first, std::span<float> values) {
       threads.parallel_for(static_cast<int>((values.size() + task - 1) / task), [&](int i) {
         const std::size_t begin = i * task;
-        draw_initial(layout, index, random, first - tensor.offset + begin, values.subspan(begin, std::min(task, values.size() - begin)));
+        draw_initial(layout, index, random, first - tensor.offset + begin,
+                     values.subspan(begin, std::min(task, values.size() - begin)));
       });
     };
     copy_in_pieces(tensor.offset, tensor.size, draw, to);
@@ -127,8 +135,9 @@ void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, Th
 
 std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
   std::vector<float> weights(layout.size());
-  write_initial_weights(layout, seed, threads,
-                        [&](std::size_t first, std::span<const float> values) { std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first)); });
+  write_initial_weights(layout, seed, threads, [&](std::size_t first, std::span<const float> values) {
+    std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first));
+  });
   return weights;
 }
 

@@ -14,17 +14,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t largest_file = 256 << 20;
-constexpr std::array names{"config.json",          "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-                           "added_tokens.json",    "vocab.json",             "merges.txt",     "chat_template.jinja"};
+constexpr std::array names{"config.json",
+                           "generation_config.json",
+                           "tokenizer.json",
+                           "tokenizer_config.json",
+                           "special_tokens_map.json",
+                           "added_tokens.json",
+                           "vocab.json",
+                           "merges.txt",
+                           "chat_template.jinja"};
 
 [[noreturn]] void invalid_file(const std::filesystem::path& path, const std::string& what) {
-  throw Error("model_config_invalid", path.string() + ": " + what, "take the file again from where the model came from");
+  throw Error("model_config_invalid", path.string() + ": " + what,
+              "take the file again from where the model came from");
 }
 
 Json parse_object(const std::filesystem::path& path, const std::string& text) {
   constexpr int deepest = 64;
   bool too_deep = false;
-  auto object = Json::parse(text, [&](int depth, Json::parse_event_t, Json&) { return !(too_deep |= depth > deepest); }, false);
+  auto object =
+      Json::parse(text, [&](int depth, Json::parse_event_t, Json&) { return !(too_deep |= depth > deepest); }, false);
   if (!object.is_object() || too_deep) invalid_file(path, "not a JSON object of a configuration's form");
   return object;
 }
@@ -36,7 +45,8 @@ std::string with_float32(const std::filesystem::path& path, const std::string& t
 }
 
 std::int32_t stop_id(const std::filesystem::path& path, const Json& id) {
-  if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) invalid_file(path, "eos_token_id must be a token id or a list of token ids");
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max())
+    invalid_file(path, "eos_token_id must be a token id or a list of token ids");
   return id.get<std::int32_t>();
 }
 
@@ -45,7 +55,8 @@ std::int32_t stop_id(const std::filesystem::path& path, const Json& id) {
 std::map<std::string, std::string> read_published_files(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const std::string name : names)
-    if (auto content = read_text_file(folder / name, largest_file)) files[name] = name == "config.json" ? with_float32(folder / name, *content) : std::move(*content);
+    if (auto content = read_text_file(folder / name, largest_file))
+      files[name] = name == "config.json" ? with_float32(folder / name, *content) : std::move(*content);
   return files;
 }
 

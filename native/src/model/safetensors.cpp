@@ -52,17 +52,20 @@ void read_widened(std::istream& file, std::span<float> destination, Widen widen)
 }  // namespace
 
 void SafetensorsFile::truncated() const {
-  fail("model_file_truncated", path_, "the file ends before its content does", "copy or download the file again, or use an earlier checkpoint");
+  fail("model_file_truncated", path_, "the file ends before its content does",
+       "copy or download the file again, or use an earlier checkpoint");
 }
 void SafetensorsFile::invalid(const std::string& what) const {
-  fail("model_file_invalid", path_, what, "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
+  fail("model_file_invalid", path_, what,
+       "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
 }
 
 SafetensorsFile::SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path_, ignored)) file_.open(path_, std::ios::binary | std::ios::ate);
   if (!file_.is_open())
-    fail("model_file_missing", path_, "the file can't be read", "name a Hugging Face model folder with config.json and model.safetensors");
+    fail("model_file_missing", path_, "the file can't be read",
+         "name a Hugging Face model folder with config.json and model.safetensors");
   const std::uint64_t file_size = static_cast<std::uint64_t>(file_.tellg());
   std::uint64_t header_size = 0;
   if (file_size < sizeof header_size) truncated();
@@ -80,9 +83,12 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path) : path_(std::move(p
 
 SafetensorsFile::StoredTensor SafetensorsFile::parse_tensor(const std::string& name, const json& entry) const {
   const auto is_size = [](const json& value) { return value.is_number_unsigned(); };
-  const auto is_sizes = [&](const json& list) { return list.is_array() && std::all_of(list.begin(), list.end(), is_size); };
-  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") || !is_sizes(entry["shape"]) ||
-      !entry.contains("data_offsets") || !is_sizes(entry["data_offsets"]) || entry["data_offsets"].size() != 2)
+  const auto is_sizes = [&](const json& list) {
+    return list.is_array() && std::all_of(list.begin(), list.end(), is_size);
+  };
+  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
+      !is_sizes(entry["shape"]) || !entry.contains("data_offsets") || !is_sizes(entry["data_offsets"]) ||
+      entry["data_offsets"].size() != 2)
     invalid("the header's entry for " + name + " is malformed");
   StoredTensor tensor{entry["dtype"], {}, entry["data_offsets"][0], entry["data_offsets"][1]};
   if (tensor.begin > tensor.end) invalid(name + " ends before it begins");
@@ -94,7 +100,8 @@ SafetensorsFile::StoredTensor SafetensorsFile::parse_tensor(const std::string& n
     size *= count;
     tensor.shape.push_back(static_cast<std::int64_t>(count));
   }
-  if (element_size(tensor.type) != 0 && size != tensor.end - tensor.begin) invalid(name + "'s offsets don't fit its shape " + text(tensor.shape));
+  if (element_size(tensor.type) != 0 && size != tensor.end - tensor.begin)
+    invalid(name + "'s offsets don't fit its shape " + text(tensor.shape));
   return tensor;
 }
 
@@ -132,17 +139,24 @@ void SafetensorsFile::check(const std::string& name, const std::vector<std::int6
 void SafetensorsFile::read(const std::string& name, std::size_t first, std::span<float> to) {
   const StoredTensor& tensor = tensors_.at(name);
   const std::uint64_t element = element_size(tensor.type), count = (tensor.end - tensor.begin) / element;
-  if (first > count || to.size() > count - first) throw std::invalid_argument("a destination is larger than its tensor");
+  if (first > count || to.size() > count - first)
+    throw std::invalid_argument("a destination is larger than its tensor");
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin + first * element));
-  if (tensor.type == "BF16") read_widened(file_, to, widened_bfloat16);
-  else if (tensor.type == "F16") read_widened(file_, to, from_float16);
-  else file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
+  if (tensor.type == "BF16")
+    read_widened(file_, to, widened_bfloat16);
+  else if (tensor.type == "F16")
+    read_widened(file_, to, from_float16);
+  else
+    file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
   if (!file_) truncated();
   if (!std::all_of(to.begin(), to.end(), [](float value) { return std::isfinite(value); }))
-    fail("model_weights_non_finite", path_, name + " holds values that are not finite numbers", "copy or download the file again, or use an earlier checkpoint");
+    fail("model_weights_non_finite", path_, name + " holds values that are not finite numbers",
+         "copy or download the file again, or use an earlier checkpoint");
 }
 
-SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorName> tensors, const std::map<std::string, std::string>& metadata) : file_(path) {
+SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorName> tensors,
+                                     const std::map<std::string, std::string>& metadata)
+    : file_(path) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::uint64_t position = 0;

@@ -19,11 +19,12 @@ struct TensorName {
   std::vector<std::int64_t> shape;
 };
 
-// Writes a safetensors file (F32) from numbers that come in pieces, durably. One that isn't committed leaves no file. Errors of all members: disk_full,
-// file_unwritable.
+// Writes a safetensors file (F32) from numbers that come in pieces, durably. One that isn't committed leaves no file.
+// Errors of all members: disk_full, file_unwritable.
 class SafetensorsWriter {
  public:
-  SafetensorsWriter(const std::filesystem::path&, std::span<const TensorName>, const std::map<std::string, std::string>& metadata = {});
+  SafetensorsWriter(const std::filesystem::path&, std::span<const TensorName>,
+                    const std::map<std::string, std::string>& metadata = {});
 
   // The next numbers of the tensors, in their order.
   void write(std::span<const float>);
@@ -35,7 +36,8 @@ class SafetensorsWriter {
   std::uint64_t left_;  // numbers to come
 };
 
-// A safetensors file whose header has been checked: every tensor's offsets fit its shape, and together they cover the data without gap or overlap.
+// A safetensors file whose header has been checked: every tensor's offsets fit its shape, and together they cover the
+// data without gap or overlap.
 class SafetensorsFile {
  public:
   // Errors: model_file_missing, model_file_truncated, model_file_invalid.
@@ -44,8 +46,8 @@ class SafetensorsFile {
   // Whether the tensor is there as wanted, so that a whole model is checked before its first weight is read.
   // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
   void check(const std::string& name, const std::vector<std::int64_t>& shape) const;
-  // Reads numbers [first, first + the span's size) of a tensor that check() accepts; BF16 and F16 become fp32 exactly. Errors: model_file_truncated,
-  // model_weights_non_finite.
+  // Reads numbers [first, first + the span's size) of a tensor that check() accepts; BF16 and F16 become fp32 exactly.
+  // Errors: model_file_truncated, model_weights_non_finite.
   void read(const std::string& name, std::size_t first, std::span<float>);
 
  private:

@@ -16,8 +16,10 @@ const char* name_of(Ended ended) {
 
 void Episode::add_term(const std::string& name, double value) {
   const auto term = std::ranges::find(terms, name, &RewardTerm::name);
-  if (term == terms.end()) terms.push_back({name, value});
-  else term->value += value;
+  if (term == terms.end())
+    terms.push_back({name, value});
+  else
+    term->value += value;
 }
 
 int Episode::sampled_tokens() const {
@@ -42,7 +44,8 @@ std::vector<std::span<const Episode>> groups_of(std::span<const Episode> episode
   std::vector<std::span<const Episode>> groups;
   for (std::size_t start = 0; start < episodes.size(); start += groups.back().size()) {
     const auto rest = episodes.subspan(start);
-    const auto end = std::ranges::find_if(rest, [&](const Episode& episode) { return episode.spec.group != rest.front().spec.group; });
+    const auto end = std::ranges::find_if(
+        rest, [&](const Episode& episode) { return episode.spec.group != rest.front().spec.group; });
     groups.push_back(rest.first(static_cast<std::size_t>(end - rest.begin())));
   }
   return groups;

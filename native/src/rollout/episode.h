@@ -12,7 +12,7 @@ namespace starpo {
 
 // Where an episode comes from: its place in the batch, its level and its noise.
 struct EpisodeSpec {
-  int environment;      // index into the run's environments
+  int environment;  // index into the run's environments
   int group;
   int member;
   std::uint64_t seed;                // of the level
@@ -40,9 +40,9 @@ struct Turn {
   double penalty = 0;
   int think_tokens = 0;  // sampled before </think>
 
-  std::vector<std::int32_t> context_ids;  // added to the context before the first sampled token; never trained
-  std::vector<std::int32_t> ids;          // sampled, turn end included; all trained
-  std::vector<float> logprobs, entropies; // [ids], nats, from logits / temperature
+  std::vector<std::int32_t> context_ids;   // added to the context before the first sampled token; never trained
+  std::vector<std::int32_t> ids;           // sampled, turn end included; all trained
+  std::vector<float> logprobs, entropies;  // [ids], nats, from logits / temperature
 
   std::vector<ExecutedAction> executed;
 };
@@ -52,13 +52,14 @@ const char* name_of(Ended);
 
 struct Episode {
   EpisodeSpec spec;
-  std::string initial;  // board, or the text shown
+  std::string initial;              // board, or the text shown
   std::optional<double> ease = {};  // of its level, where somebody has asked for it; see env/level_ease.h
   std::vector<std::string> arms;
   std::vector<std::string> action_names = {};  // that a reply could use when it began; none: free text
   std::vector<Turn> turns;
-  double score = 0;                      // rewards and penalties
-  std::vector<RewardTerm> terms = {};  // what it is made of: each term's sum, in the order of their first appearance; penalties are "format"
+  double score = 0;  // rewards and penalties
+  std::vector<RewardTerm> terms =
+      {};  // what it is made of: each term's sum, in the order of their first appearance; penalties are "format"
   bool success = false;
   Ended ended = Ended::done;
 

@@ -46,8 +46,9 @@ json tokens_json(const Turn& turn, const EpisodeRecord& record, std::size_t firs
 json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
   json executed = json::array();
   for (const ExecutedAction& action : turn.executed) {
-    json line{{"action", action.action}, {"reward", action.reward}, {"board", action.board}, {"effective", action.effective},
-              {"valid", action.valid},   {"done", action.done},     {"success", action.success}, {"slipped", false}, {"dead_end", false}};
+    json line{{"action", action.action},       {"reward", action.reward}, {"board", action.board},
+              {"effective", action.effective}, {"valid", action.valid},   {"done", action.done},
+              {"success", action.success},     {"slipped", false},        {"dead_end", false}};
     for (const Fact& fact : action.facts) line[fact.name] = fact.holds;
     executed.push_back(std::move(line));
   }
@@ -79,7 +80,8 @@ json summary(const Episode& episode, const EpisodeRecord& record, const Environm
           {"actions", episode.executed_actions()},
           {"tokens", episode.sampled_tokens()},
           {"kept", record.kept},
-          {"format_valid", std::all_of(episode.turns.begin(), episode.turns.end(), [](const Turn& turn) { return turn.format_valid; })}};
+          {"format_valid", std::all_of(episode.turns.begin(), episode.turns.end(),
+                                       [](const Turn& turn) { return turn.format_valid; })}};
 }
 
 // A reply may cut a UTF-8 sequence; the files hold valid JSON all the same.
@@ -87,11 +89,13 @@ std::string dump(const json& value) { return value.dump(-1, ' ', false, json::er
 
 }  // namespace
 
-std::string episode_summary_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment) {
+std::string episode_summary_json(const Episode& episode, const EpisodeRecord& record,
+                                 const EnvironmentConfig& environment) {
   return dump(summary(episode, record, environment));
 }
 
-std::string episode_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
+std::string episode_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment,
+                         const Tokenizer& tokenizer) {
   json line = summary(episode, record, environment);
   line["type"] = environment.type;
   line["config"] = json::parse(environment.config);

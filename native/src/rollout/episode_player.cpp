@@ -26,7 +26,8 @@ int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_
 
 }  // namespace
 
-EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment, const EpisodeSpec& spec)
+EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environment> environment,
+                             const EpisodeSpec& spec)
     : rules_(rules), environment_(std::move(environment)) {
   environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
@@ -35,11 +36,13 @@ EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environm
   episode_.initial = environment_->board().value_or(environment_->observation());
 
   const PromptConfig& prompt = rules_.environment.prompt;
-  begin_turn(rules_.chat.first_turn(prompt.system, user_message(prompt.first, "environments." + rules_.environment.label + ".prompt.first")));
+  begin_turn(rules_.chat.first_turn(
+      prompt.system, user_message(prompt.first, "environments." + rules_.environment.label + ".prompt.first")));
   if (length_ + rules_.rollout.max_response_tokens > rules_.rollout.context)
     throw Error("context_too_small",
-                "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) + " tokens; with a reply of " +
-                    std::to_string(rules_.rollout.max_response_tokens) + " it passes rollout.context (" + std::to_string(rules_.rollout.context) + ")",
+                "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) +
+                    " tokens; with a reply of " + std::to_string(rules_.rollout.max_response_tokens) +
+                    " it passes rollout.context (" + std::to_string(rules_.rollout.context) + ")",
                 "raise rollout.context or lower rollout.max_response_tokens");
 }
 
@@ -63,7 +66,9 @@ std::string EpisodePlayer::user_message(const std::string& text, const std::stri
 void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
   length_ += static_cast<int>(context_ids.size());
   reply_limit_ = rules_.rollout.max_response_tokens;
-  if (rules_.reply_limit) reply_limit_ = std::clamp(rules_.reply_limit(episode_.spec, static_cast<int>(episode_.turns.size())), 1, reply_limit_);
+  if (rules_.reply_limit)
+    reply_limit_ =
+        std::clamp(rules_.reply_limit(episode_.spec, static_cast<int>(episode_.turns.size())), 1, reply_limit_);
   Turn turn;
   turn.state = environment_->observation();
   turn.context_ids = std::move(context_ids);
@@ -84,7 +89,8 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   finish_turn();
   auto ended = ending();
   if (!ended) {
-    const auto message = user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
+    const auto message =
+        user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
     auto context = rules_.chat.next_turn(message, id != rules_.chat.turn_end());
     if (length_ + static_cast<int>(context.size()) + rules_.rollout.max_response_tokens <= rules_.rollout.context) {
       begin_turn(context);
@@ -101,7 +107,8 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
 void EpisodePlayer::finish_turn() {
   Turn& turn = episode_.turns.back();
   const bool has_end = rules_.chat.ends_reply(turn.ids.back());
-  turn.response = rules_.chat.forced_prefix() + rules_.tokenizer.decode(std::span(turn.ids).first(turn.ids.size() - (has_end ? 1 : 0)));
+  turn.response = rules_.chat.forced_prefix() +
+                  rules_.tokenizer.decode(std::span(turn.ids).first(turn.ids.size() - (has_end ? 1 : 0)));
 
   if (rules_.rollout.think) turn.think_tokens = count_think_tokens(rules_.tokenizer, turn.ids);
   ParsedReply reply = parse_reply(turn.response, rules_.rollout.think);
@@ -114,8 +121,9 @@ void EpisodePlayer::finish_turn() {
   episode_.score += turn.reward + turn.penalty;
 }
 
-// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the budget is used up; those beyond the turn's limit are ignored, unknown names are
-// dropped, and a dropped or missing one costs the penalty once.
+// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the budget is used up;
+// those beyond the turn's limit are ignored, unknown names are dropped, and a dropped or missing one costs the penalty
+// once.
 void EpisodePlayer::execute(Turn& turn) {
   const auto names = environment_->actions();
   const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
@@ -136,7 +144,8 @@ void EpisodePlayer::execute(Turn& turn) {
     turn.reward += step.reward;
     turn.reward_is_integer &= step.reward_is_integer;
     for (const RewardTerm& term : step.terms) episode_.add_term(term.name, term.value);
-    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()), step.effective, step.valid, step.done, step.success, step.facts});
+    turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()),
+                             step.effective, step.valid, step.done, step.success, step.facts});
   }
 }
 

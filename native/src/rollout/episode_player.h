@@ -15,7 +15,8 @@
 
 namespace starpo {
 
-// Most tokens of a turn's reply where a measurement wants lengths of its own; rollout.max_response_tokens stays the largest. Turns count from 0.
+// Most tokens of a turn's reply where a measurement wants lengths of its own; rollout.max_response_tokens stays the
+// largest. Turns count from 0.
 using ReplyLimit = std::function<int(const EpisodeSpec&, int turn)>;
 
 // What all episodes of one environment share.
@@ -28,7 +29,8 @@ struct EpisodeRules {
   ReplyLimit reply_limit = {};  // null: rollout.max_response_tokens
 };
 
-// One episode as a conversation (RAGEN, arXiv 2504.20073, section 3.1): ids in, ids out, turn by turn, whoever chooses them: the policy or a solver.
+// One episode as a conversation (RAGEN, arXiv 2504.20073, section 3.1): ids in, ids out, turn by turn, whoever chooses
+// them: the policy or a solver.
 class EpisodePlayer {
  public:
   // Resets the environment to the spec's level. Errors: config_invalid (a template's placeholder).
@@ -37,8 +39,8 @@ class EpisodePlayer {
   // The prompt: ids before the first choice. Errors: context_too_small (prompt and one reply don't fit).
   const std::vector<std::int32_t>& prompt() const { return episode_.turns.front().context_ids; }
 
-  // Takes the next chosen id with its log-probability and entropy. Returns what follows it before the next choice: the next turn's context at a turn's end,
-  // nothing within a turn or when the episode is over.
+  // Takes the next chosen id with its log-probability and entropy. Returns what follows it before the next choice: the
+  // next turn's context at a turn's end, nothing within a turn or when the episode is over.
   std::vector<std::int32_t> accept(std::int32_t id, float logprob, float entropy);
 
   bool finished() const { return finished_; }

@@ -7,7 +7,8 @@
 
 namespace starpo {
 
-std::string fill_template(const std::string& text, const std::map<std::string, std::string>& values, const std::string& path) {
+std::string fill_template(const std::string& text, const std::map<std::string, std::string>& values,
+                          const std::string& path) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool doubled = i + 1 < text.size() && text[i + 1] == text[i];
@@ -20,7 +21,8 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
       if (end == std::string::npos || value == values.end()) {
         std::string known;
         for (const auto& entry : values) known += (known.empty() ? "{" : ", {") + entry.first + "}";
-        throw Error("config_invalid", path + ": the prompt has no placeholder {" + name + "}", "use " + known + "; write {{ for a brace");
+        throw Error("config_invalid", path + ": the prompt has no placeholder {" + name + "}",
+                    "use " + known + "; write {{ for a brace");
       }
       result += value->second;
       i = end;
@@ -39,12 +41,16 @@ ChatFormat::ChatFormat(const Tokenizer& tokenizer, bool think, const std::vector
       newline_(tokenizer.encode("\n")),
       generation_prompt_(tokenizer.encode(think ? "assistant\n<think>" : "assistant\n<answer>")),
       forced_prefix_(think ? "<think>" : "<answer>") {
-  std::copy_if(more_stop_ids.begin(), more_stop_ids.end(), std::back_inserter(stop_ids_), [this](std::int32_t id) { return !ends_reply(id); });
+  std::copy_if(more_stop_ids.begin(), more_stop_ids.end(), std::back_inserter(stop_ids_),
+               [this](std::int32_t id) { return !ends_reply(id); });
 }
 
-bool ChatFormat::ends_reply(std::int32_t id) const { return std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end(); }
+bool ChatFormat::ends_reply(std::int32_t id) const {
+  return std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end();
+}
 
-void ChatFormat::append_message(std::vector<std::int32_t>& ids, const std::string& role, const std::string& content) const {
+void ChatFormat::append_message(std::vector<std::int32_t>& ids, const std::string& role,
+                                const std::string& content) const {
   const auto text = tokenizer_.encode(role + "\n" + content);
   ids.push_back(turn_start_);
   ids.insert(ids.end(), text.begin(), text.end());

@@ -17,7 +17,8 @@ std::string strip(std::string_view text) {
 
 // A block may hold stray tags (a model that opens one twice); they are no part of what it says.
 std::string without_tags(std::string_view text) {
-  constexpr std::array<std::string_view, 6> tags{"<think>", "</think>", "<answer>", "</answer>", "<|im_start|>", "<|im_end|>"};
+  constexpr std::array<std::string_view, 6> tags{"<think>",   "</think>",     "<answer>",
+                                                 "</answer>", "<|im_start|>", "<|im_end|>"};
   std::string result(text);
   for (const auto tag : tags)
     for (auto at = result.find(tag); at != std::string::npos; at = result.find(tag, at)) result.erase(at, tag.size());
@@ -43,7 +44,8 @@ ParsedReply matched(std::optional<std::string> think, std::string_view answer) {
 }  // namespace
 
 ParsedReply parse_reply(std::string_view reply, bool think) {
-  constexpr std::string_view think_open = "<think>", think_close = "</think>", answer_open = "<answer>", answer_close = "</answer>";
+  constexpr std::string_view think_open = "<think>", think_close = "</think>", answer_open = "<answer>",
+                             answer_close = "</answer>";
 
   if (!think) {
     const auto open = reply.find(answer_open);

@@ -12,11 +12,12 @@ struct ParsedReply {
   bool format_valid = false;
   std::optional<std::string> think;
   std::optional<std::string> answer;
-  std::vector<std::string> actions;  // names split at "||", stripped, blanks dropped; not yet checked against the environment
+  std::vector<std::string>
+      actions;  // names split at "||", stripped, blanks dropped; not yet checked against the environment
 };
 
-// The first match of think block, optional white space, answer block (without thinking: of an answer block). reply includes the forced prefix.
-// What stands around the match is ignored.
+// The first match of think block, optional white space, answer block (without thinking: of an answer block). reply
+// includes the forced prefix. What stands around the match is ignored.
 ParsedReply parse_reply(std::string_view reply, bool think);
 
 }  // namespace starpo

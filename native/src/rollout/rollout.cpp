@@ -16,8 +16,11 @@ struct Seat {
 class Table {
  public:
   Table(Generator& generator, const RolloutRequest& request)
-      : generator_(generator), request_(request), draws_{request.random, request.iteration, request.sampling, request.rules.front().chat.stop_ids()},
-        seats_(generator.slots()), episodes_(request.episodes.size()) {}
+      : generator_(generator),
+        request_(request),
+        draws_{request.random, request.iteration, request.sampling, request.rules.front().chat.stop_ids()},
+        seats_(generator.slots()),
+        episodes_(request.episodes.size()) {}
 
   std::vector<Episode> play() {
     generator_.reset();
@@ -36,13 +39,15 @@ class Table {
     Seat& seat = seats_[slot];
     seat.episode = next_++;
     seat.player.emplace(request_.rules[spec.environment], request_.prototypes[spec.environment]->clone(), spec);
-    generator_.begin(slot, seat.player->prompt(), has_group_mates(seat.episode) ? spec.group : -1, static_cast<std::uint32_t>(seat.episode));
+    generator_.begin(slot, seat.player->prompt(), has_group_mates(seat.episode) ? spec.group : -1,
+                     static_cast<std::uint32_t>(seat.episode));
   }
 
   bool has_group_mates(int episode) const {
     const auto& specs = request_.episodes;
     const int group = specs[episode].group;
-    return (episode > 0 && specs[episode - 1].group == group) || (episode + 1 < static_cast<int>(specs.size()) && specs[episode + 1].group == group);
+    return (episode > 0 && specs[episode - 1].group == group) ||
+           (episode + 1 < static_cast<int>(specs.size()) && specs[episode + 1].group == group);
   }
 
   void step() {
@@ -57,8 +62,10 @@ class Table {
     Seat& seat = seats_[slot];
     for (const Choice& choice : choices) {
       if (choice.id < 0 || !std::isfinite(choice.logprob))
-        throw Error("non_finite_logprob", choice.id < 0 ? "the policy's logits are not finite" : "a sampled token's log-probability is not finite",
-                    "lower optimizer.learning_rate and go on from an earlier checkpoint");
+        throw Error(
+            "non_finite_logprob",
+            choice.id < 0 ? "the policy's logits are not finite" : "a sampled token's log-probability is not finite",
+            "lower optimizer.learning_rate and go on from an earlier checkpoint");
       const auto context = seat.player->accept(choice.id, choice.logprob, choice.entropy);
       if (!context.empty()) generator_.append(slot, context);
     }
@@ -84,9 +91,12 @@ class Table {
 }  // namespace
 
 SamplingSettings training_sampling(const RolloutConfig& rollout) {
-  return {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+  return {static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k,
+          static_cast<float>(rollout.min_p)};
 }
 
-std::vector<Episode> run_rollout(Generator& generator, const RolloutRequest& request) { return Table(generator, request).play(); }
+std::vector<Episode> run_rollout(Generator& generator, const RolloutRequest& request) {
+  return Table(generator, request).play();
+}
 
 }  // namespace starpo

@@ -42,8 +42,13 @@ std::string episode_id(int iteration, std::string_view split, int episode) {
 RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, int iteration, std::string_view split)
     : RolloutWriter(run_directory, "rollouts/" + rollout_name(iteration, split), iteration, split) {}
 
-RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, std::string stem, int iteration, std::string_view split)
-    : run_directory_(run_directory), stem_(std::move(stem)), iteration_(iteration), split_(split), file_(parent_made(run_directory / (stem_ + ".jsonl.zst"))) {}
+RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, std::string stem, int iteration,
+                             std::string_view split)
+    : run_directory_(run_directory),
+      stem_(std::move(stem)),
+      iteration_(iteration),
+      split_(split),
+      file_(parent_made(run_directory / (stem_ + ".jsonl.zst"))) {}
 
 void RolloutWriter::add(std::string_view episode_json, std::string_view summary_json) {
   const auto frame = compressed_frame(std::string(episode_json) + "\n");
@@ -60,7 +65,8 @@ RolloutFiles RolloutWriter::finish() {
   file_.commit();
   const RolloutFiles files{.file = stem_ + ".jsonl.zst", .index = stem_ + ".index.json", .episodes = episodes_};
   const auto head = Json{{"version", 1}, {"iteration", iteration_}, {"split", split_}}.dump();
-  write_file_atomically(run_directory_ / files.index, head.substr(0, head.size() - 1) + ",\"episodes\":[" + index_ + "\n]}\n");
+  write_file_atomically(run_directory_ / files.index,
+                        head.substr(0, head.size() - 1) + ",\"episodes\":[" + index_ + "\n]}\n");
   return files;
 }
 

@@ -21,8 +21,8 @@ std::string rollout_name(int iteration, std::string_view split);
 // 000012-train-0037
 std::string episode_id(int iteration, std::string_view split, int episode);
 
-// Writes <stem>.jsonl.zst, each episode in a zstd frame of its own, and its index <stem>.index.json. Both appear whole under their final names or not
-// at all: without finish() nothing stays behind. Errors: disk_full, file_unwritable.
+// Writes <stem>.jsonl.zst, each episode in a zstd frame of its own, and its index <stem>.index.json. Both appear whole
+// under their final names or not at all: without finish() nothing stays behind. Errors: disk_full, file_unwritable.
 class RolloutWriter {
  public:
   // rollouts/000012-train

@@ -30,7 +30,8 @@ std::vector<int> groups_by_environment(std::span<const EnvironmentConfig> enviro
   }
   std::vector<std::size_t> order(result.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   int missing = groups - std::accumulate(result.begin(), result.end(), 0);
   for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++result[order[i]];
   return result;

@@ -15,8 +15,9 @@ inline constexpr std::int64_t largest_seed = 4294967295;
 // What the update takes for one sample; by turn is reserved.
 enum class Samples { episode };
 
-// Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own; reference: the level's own random numbers, as
-// in RAGEN, which makes them the same in every iteration, and a policy can learn to read them off the level.
+// Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own;
+// reference: the level's own random numbers, as in RAGEN, which makes them the same in every iteration, and a policy
+// can learn to read them off the level.
 enum class Noise { shared, independent, reference };
 const char* name_of(Noise);
 
@@ -62,7 +63,8 @@ struct RewardConfig {
   std::string terms;  // JSON text of weights by name; reserved: none
 };
 
-// How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first on ties.
+// How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first
+// on ties.
 std::vector<int> groups_by_environment(std::span<const EnvironmentConfig>, int groups);
 
 void describe(FieldVisitor&, PromptConfig&);

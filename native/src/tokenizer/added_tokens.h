@@ -22,8 +22,9 @@ class AddedTokens {
  public:
   void add(const std::string& content, const AddedToken&);
 
-  // Hands over a text in order: what lies between tokens to `plain`, the ids of tokens to `token`. As in Hugging Face's tokenizers the leftmost token
-  // counts, of those that begin there the longest, and is looked for behind the last one's content, though that may have taken white space from there.
+  // Hands over a text in order: what lies between tokens to `plain`, the ids of tokens to `token`. As in Hugging Face's
+  // tokenizers the leftmost token counts, of those that begin there the longest, and is looked for behind the last
+  // one's content, though that may have taken white space from there.
   template <class Plain, class Token>
   void split(std::string_view text, Plain plain, Token token) const {
     std::size_t given = 0, white_until = 0;  // the latter: where the white space ends that a token took
@@ -49,8 +50,9 @@ class AddedTokens {
 
   Found find(std::string_view text, std::size_t from) const;
   static bool is_within_word(std::string_view text, const Found&);
-  static std::size_t white_space_before(std::string_view text, std::size_t end, std::size_t least);  // where it begins, not before `least`
-  static std::size_t white_space_after(std::string_view text, std::size_t begin);                     // where it ends
+  static std::size_t white_space_before(std::string_view text, std::size_t end,
+                                        std::size_t least);  // where it begins, not before `least`
+  static std::size_t white_space_after(std::string_view text, std::size_t begin);  // where it ends
 
   std::unordered_map<std::string, AddedToken, Hash, std::equal_to<>> tokens_;
   std::array<std::set<std::size_t, std::greater<>>, 256> lengths_;  // of the tokens that begin with a byte

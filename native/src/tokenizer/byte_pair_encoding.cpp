@@ -21,11 +21,15 @@ struct Candidate {
   bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : place > other.place; }
 };
 
-std::uint64_t pair_key(std::int32_t left, std::int32_t right) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right); }
+std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right);
+}
 
 }  // namespace
 
-void BytePairEncoding::add_merge(std::int32_t left, std::int32_t right, std::int32_t merged) { merges_[pair_key(left, right)] = {next_rank_++, merged}; }
+void BytePairEncoding::add_merge(std::int32_t left, std::int32_t right, std::int32_t merged) {
+  merges_[pair_key(left, right)] = {next_rank_++, merged};
+}
 
 const BytePairEncoding::Merge* BytePairEncoding::find_merge(std::int32_t left, std::int32_t right) const {
   const auto found = merges_.find(pair_key(left, right));
@@ -36,7 +40,8 @@ void BytePairEncoding::encode(std::string_view piece, std::vector<std::int32_t>&
   const auto size = static_cast<std::int32_t>(piece.size());
   std::vector<Part> parts;
   parts.reserve(piece.size());
-  for (std::int32_t i = 0; i < size; ++i) parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : none});
+  for (std::int32_t i = 0; i < size; ++i)
+    parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : none});
 
   std::priority_queue<Candidate> candidates;
   const auto consider = [&](std::int32_t place) {

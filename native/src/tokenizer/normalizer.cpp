@@ -16,13 +16,15 @@ bool is_surely_composed(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
 }
 
-// U+11A7, a vowel of old Korean. utf8proc until 2.8 takes it for a final consonant that composition would swallow. It composes with nothing.
+// U+11A7, a vowel of old Korean. utf8proc until 2.8 takes it for a final consonant that composition would swallow. It
+// composes with nothing.
 constexpr std::string_view unswallowed = "\xE1\x86\xA7";
 
 void append_composed(std::string_view text, std::string& result) {
   utf8proc_uint8_t* composed = nullptr;
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &composed, options);
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &composed, options);
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(composed, &std::free);
   if (length == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
   if (length < 0) throw std::logic_error(std::string("to_nfc: ") + utf8proc_errmsg(length));

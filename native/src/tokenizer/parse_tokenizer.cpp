@@ -25,13 +25,17 @@ const Json& value_of(const Json& object, const char* key) {
   return found == object.end() ? none : *found;
 }
 
-std::string type_of(const Json& part) { return part.is_object() && value_of(part, "type").is_string() ? part["type"].get<std::string>() : ""; }
+std::string type_of(const Json& part) {
+  return part.is_object() && value_of(part, "type").is_string() ? part["type"].get<std::string>() : "";
+}
 
 [[noreturn]] void unsupported(const std::string& field, const Json& value) {
   // A part is named by its type; what is nested deeper isn't printed.
-  auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown form" : "of type " + type_of(value)) : value.dump(-1, ' ', true);
+  auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown form" : "of type " + type_of(value))
+                                     : value.dump(-1, ' ', true);
   if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
-  throw Error("tokenizer_unsupported", "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
+  throw Error("tokenizer_unsupported",
+              "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
               "use a byte-level BPE tokenizer such as Qwen2's");
 }
 
@@ -42,7 +46,8 @@ void require_empty(const Json& object, const std::string& path, const char* key)
 
 // ByteLevel without own splitting and without a space put in front.
 bool is_plain_byte_level(const Json& part) {
-  return type_of(part) == "ByteLevel" && value_of(part, "add_prefix_space") == false && value_of(part, "use_regex") == false;
+  return type_of(part) == "ByteLevel" && value_of(part, "add_prefix_space") == false &&
+         value_of(part, "use_regex") == false;
 }
 
 Normalizer parse_normalizer(const Json& part) {
@@ -54,18 +59,22 @@ Normalizer parse_normalizer(const Json& part) {
 
 SplitPattern parse_pre_tokenizer(const Json& part) {
   if (type_of(part) == "ByteLevel") {
-    if (value_of(part, "add_prefix_space") != false) unsupported("pre_tokenizer.add_prefix_space", value_of(part, "add_prefix_space"));
+    if (value_of(part, "add_prefix_space") != false)
+      unsupported("pre_tokenizer.add_prefix_space", value_of(part, "add_prefix_space"));
     if (value_of(part, "use_regex") == false) unsupported("pre_tokenizer.use_regex", part["use_regex"]);
     return SplitPattern(gpt2_regex);
   }
   if (type_of(part) != "Sequence") unsupported("pre_tokenizer", part);
   const Json& steps = value_of(part, "pretokenizers");
-  if (!steps.is_array() || steps.size() != 2 || type_of(steps[0]) != "Split" || !is_plain_byte_level(steps[1])) unsupported("pre_tokenizer.pretokenizers", steps);
+  if (!steps.is_array() || steps.size() != 2 || type_of(steps[0]) != "Split" || !is_plain_byte_level(steps[1]))
+    unsupported("pre_tokenizer.pretokenizers", steps);
   const Json& split = steps[0];
   for (const auto& [key, wanted] : {std::pair{"behavior", Json("Isolated")}, std::pair{"invert", Json(false)}})
-    if (value_of(split, key) != wanted) unsupported("pre_tokenizer.pretokenizers[0]." + std::string(key), value_of(split, key));
+    if (value_of(split, key) != wanted)
+      unsupported("pre_tokenizer.pretokenizers[0]." + std::string(key), value_of(split, key));
   const Json& pattern = value_of(split, "pattern");
-  if (!pattern.is_object() || !value_of(pattern, "Regex").is_string()) unsupported("pre_tokenizer.pretokenizers[0].pattern", pattern);
+  if (!pattern.is_object() || !value_of(pattern, "Regex").is_string())
+    unsupported("pre_tokenizer.pretokenizers[0].pattern", pattern);
   return SplitPattern(pattern["Regex"].get<std::string>());
 }
 
@@ -76,13 +85,18 @@ void check_supported(const Json& root) {
   const Json& model = value_of(root, "model");
   if (!model.is_object()) invalid("model is missing");
   if (type_of(model) != "BPE") unsupported("model.type", value_of(model, "type"));
-  for (const char* key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges"}) require_empty(model, "model.", key);
+  for (const char* key :
+       {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges"})
+    require_empty(model, "model.", key);
 }
 
-// GPT-2's way to spell bytes as printable characters in a vocabulary: printable Latin-1 stands for itself, the other 68 bytes for U+0100 on.
+// GPT-2's way to spell bytes as printable characters in a vocabulary: printable Latin-1 stands for itself, the other 68
+// bytes for U+0100 on.
 constexpr char32_t first_stand_in = 0x100;
 
-constexpr bool stands_for_itself(int byte) { return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE; }
+constexpr bool stands_for_itself(int byte) {
+  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
 
 // The bytes that U+0100, U+0101, ... stand for.
 constexpr auto stand_ins = [] {
@@ -99,9 +113,12 @@ std::optional<std::string> spelled_bytes(std::string_view entry) {
   for (std::size_t i = 0; i < entry.size();) {
     const auto [code_point, length] = code_point_at(entry, i);
     i += length;
-    if (code_point < first_stand_in && stands_for_itself(static_cast<int>(code_point))) bytes += static_cast<char>(code_point);
-    else if (code_point >= first_stand_in && code_point < first_stand_in + stand_ins.size()) bytes += static_cast<char>(stand_ins[code_point - first_stand_in]);
-    else return std::nullopt;
+    if (code_point < first_stand_in && stands_for_itself(static_cast<int>(code_point)))
+      bytes += static_cast<char>(code_point);
+    else if (code_point >= first_stand_in && code_point < first_stand_in + stand_ins.size())
+      bytes += static_cast<char>(stand_ins[code_point - first_stand_in]);
+    else
+      return std::nullopt;
   }
   return bytes;
 }
@@ -121,13 +138,15 @@ class Parser {
 
  private:
   static std::int32_t id_of(const std::string& spelling, const Json& id) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > largest_id) invalid("the id of " + spelling + " is no number from 0 to " + std::to_string(largest_id));
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > largest_id)
+      invalid("the id of " + spelling + " is no number from 0 to " + std::to_string(largest_id));
     return id.get<std::int32_t>();
   }
 
   void add_token(const std::string& spelling, std::int32_t id, std::string bytes) {
     if (static_cast<std::size_t>(id) >= data_.bytes.size()) data_.bytes.resize(static_cast<std::size_t>(id) + 1);
-    if (!data_.bytes[id].empty() && data_.bytes[id] != bytes) invalid("the id " + std::to_string(id) + " is used twice");
+    if (!data_.bytes[id].empty() && data_.bytes[id] != bytes)
+      invalid("the id " + std::to_string(id) + " is used twice");
     data_.bytes[id] = std::move(bytes);
     data_.ids[spelling] = id;
   }
@@ -182,18 +201,24 @@ class Parser {
       if (content.empty()) invalid("added_tokens has an empty token");
       const std::int32_t id = id_of(content, value_of(token, "id"));
       // Hugging Face's tokenizers would take the vocabulary's id.
-      if (const auto known = data_.ids.find(content); known != data_.ids.end() && known->second != id) invalid("added_tokens has another id for " + content + " than " + std::to_string(known->second));
+      if (const auto known = data_.ids.find(content); known != data_.ids.end() && known->second != id)
+        invalid("added_tokens has another id for " + content + " than " + std::to_string(known->second));
       add_token(content, id, content);
       const bool special = is_set(token, "special", false);
       const bool normalized = is_set(token, "normalized", !special);
-      add_recognized(content, {id, is_set(token, "single_word", false), is_set(token, "lstrip", false), is_set(token, "rstrip", false)}, special, normalized);
+      add_recognized(
+          content,
+          {id, is_set(token, "single_word", false), is_set(token, "lstrip", false), is_set(token, "rstrip", false)},
+          special, normalized);
     }
   }
 
   void add_recognized(const std::string& content, const AddedToken& token, bool special, bool normalized) {
     const auto add = [&](Tokenizer::Data::Added& added) {
-      if (normalized) added.normalized.add(data_.normalizer == Normalizer::nfc ? to_nfc(content) : content, token);
-      else added.verbatim.add(content, token);
+      if (normalized)
+        added.normalized.add(data_.normalizer == Normalizer::nfc ? to_nfc(content) : content, token);
+      else
+        added.verbatim.add(content, token);
     };
     add(data_.all_tokens);
     if (!special) add(data_.text_tokens);
@@ -202,7 +227,8 @@ class Parser {
   static bool is_set(const Json& token, const char* key, bool otherwise) {
     const Json& value = value_of(token, key);
     if (value.is_null()) return otherwise;
-    if (!value.is_boolean()) invalid(std::string("added_tokens has a token whose ") + key + " is neither true nor false");
+    if (!value.is_boolean())
+      invalid(std::string("added_tokens has a token whose ") + key + " is neither true nor false");
     return value.get<bool>();
   }
 

@@ -10,8 +10,9 @@ namespace starpo {
 // The regular expression of ByteLevel, where a tokenizer.json names no other.
 extern const std::string_view gpt2_regex;
 
-// How text is cut into the pieces within which byte pairs merge: a regular expression as tokenizer.json gives it, in Oniguruma's syntax, matched by
-// PCRE2. Where the two read a construct differently it is translated or refused. Immutable, so any number of threads may share one.
+// How text is cut into the pieces within which byte pairs merge: a regular expression as tokenizer.json gives it, in
+// Oniguruma's syntax, matched by PCRE2. Where the two read a construct differently it is translated or refused.
+// Immutable, so any number of threads may share one.
 class SplitPattern {
  public:
   // Errors: tokenizer_invalid (it doesn't compile), tokenizer_unsupported (a construct that can't be followed exactly).

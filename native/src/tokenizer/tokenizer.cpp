@@ -11,8 +11,9 @@ namespace {
 // The published ones have some ten million bytes.
 constexpr std::uintmax_t largest_file = 256 << 20;
 
-// One text on its way to ids, in the order of Hugging Face's tokenizers: added tokens in the text as it is, normalisation, added tokens in the
-// normalised text, pieces, byte pairs. Bytes that are no UTF-8 have no classes and are neither normalised nor merged with their neighbours.
+// One text on its way to ids, in the order of Hugging Face's tokenizers: added tokens in the text as it is,
+// normalisation, added tokens in the normalised text, pieces, byte pairs. Bytes that are no UTF-8 have no classes and
+// are neither normalised nor merged with their neighbours.
 class Encoder {
  public:
   Encoder(const Tokenizer::Data& data, const Tokenizer::Data::Added& added) : data_(data), added_(added) {}
@@ -64,10 +65,13 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   if (!json) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > largest_file)
-      throw Error("tokenizer_invalid", path.string() + " is too large for a tokenizer", "take the file again from where the model came from");
+      throw Error("tokenizer_invalid", path.string() + " is too large for a tokenizer",
+                  "take the file again from where the model came from");
     if (!std::filesystem::exists(folder, error))
-      throw Error("tokenizer_missing", "there is no model folder " + folder.string(), "put it back, or name another one in start.model");
-    throw Error("tokenizer_missing", "there is no tokenizer " + path.string(), "use a model folder that holds a tokenizer.json");
+      throw Error("tokenizer_missing", "there is no model folder " + folder.string(),
+                  "put it back, or name another one in start.model");
+    throw Error("tokenizer_missing", "there is no tokenizer " + path.string(),
+                "use a model folder that holds a tokenizer.json");
   }
   return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));
 }
@@ -79,7 +83,8 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens
 std::int32_t Tokenizer::token_id(std::string_view name) const {
   const auto found = data_->ids.find(std::string(name));
   if (found == data_->ids.end())
-    throw Error("tokenizer_token_missing", "the tokenizer has no token " + std::string(name), "use a model whose tokenizer has it: ChatML tokens, and <think> or <answer>");
+    throw Error("tokenizer_token_missing", "the tokenizer has no token " + std::string(name),
+                "use a model whose tokenizer has it: ChatML tokens, and <think> or <answer>");
   return found->second;
 }
 

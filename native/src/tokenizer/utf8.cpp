@@ -6,7 +6,10 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
   if (first < 0x80) return {first, 1};
-  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 && first < 0xE0 ? 2 : 0;
+  const std::size_t length = first >= 0xF0 && first < 0xF5   ? 4
+                             : first >= 0xE0 && first < 0xF0 ? 3
+                             : first >= 0xC2 && first < 0xE0 ? 2
+                                                             : 0;
   if (length == 0 || at + length > text.size()) return {invalid_byte, 1};
   char32_t value = first & (0xFF >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
@@ -22,7 +25,8 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
 CodePoint code_point_before(std::string_view text, std::size_t end) {
   const std::string_view before = text.substr(0, end);
   for (std::size_t length = 1; length <= 4 && length <= end; ++length)
-    if (const auto found = code_point_at(before, end - length); found.value != invalid_byte && found.length == length) return found;
+    if (const auto found = code_point_at(before, end - length); found.value != invalid_byte && found.length == length)
+      return found;
   return {invalid_byte, 1};
 }
 

@@ -10,7 +10,8 @@ struct CodePoint {
   std::size_t length;  // bytes
 };
 
-// The code point that begins at `at`. A byte that begins no valid sequence counts as one code point beyond Unicode's last.
+// The code point that begins at `at`. A byte that begins no valid sequence counts as one code point beyond Unicode's
+// last.
 CodePoint code_point_at(std::string_view text, std::size_t at);
 
 // The code point that ends before `end`, which isn't 0.

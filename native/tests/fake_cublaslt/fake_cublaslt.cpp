@@ -1,5 +1,5 @@
-// cuBLASLt's functions for matrices in the host's memory, as strict as its reference about sizes and types. It knows the attributes that the engine's products
-// need and refuses all others. FAULT makes it wrong in one way.
+// cuBLASLt's functions for matrices in the host's memory, as strict as its reference about sizes and types. It knows
+// the attributes that the engine's products need and refuses all others. FAULT makes it wrong in one way.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,12 +73,15 @@ int set(Value& target, const void* value, std::size_t bytes) {
 bool fits(const Operation& o, const Layout& a, const Layout& b, const Layout& d) {
   const std::uint64_t m = o.transpose_a ? a.columns : a.rows, k = o.transpose_a ? a.rows : a.columns;
   const std::uint64_t bk = o.transpose_b ? b.columns : b.rows, n = o.transpose_b ? b.rows : b.columns;
-  const bool lds = a.ld >= static_cast<std::int64_t>(a.rows) && b.ld >= static_cast<std::int64_t>(b.rows) && d.ld >= static_cast<std::int64_t>(d.rows);
+  const bool lds = a.ld >= static_cast<std::int64_t>(a.rows) && b.ld >= static_cast<std::int64_t>(b.rows) &&
+                   d.ld >= static_cast<std::int64_t>(d.rows);
   const bool types = a.type == kBf16 && b.type == kBf16 && (d.type == kBf16 || d.type == kFp32);
   return k == bk && d.rows == m && d.columns == n && lds && types;
 }
 
-bool aligned(const void* pointer, std::uint64_t alignment) { return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0; }
+bool aligned(const void* pointer, std::uint64_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
 
 }  // namespace
 
@@ -140,12 +143,14 @@ int cublasLtMatmulPreferenceSetAttribute(void* preference, int attribute, const 
   return kInvalidValue;
 }
 
-int cublasLtMatmulAlgoGetHeuristic(void* handle, void* operation, void* a, void* b, void* c, void* d, void* preference, int wanted, Heuristic* found, int* count) {
+int cublasLtMatmulAlgoGetHeuristic(void* handle, void* operation, void* a, void* b, void* c, void* d, void* preference,
+                                   int wanted, Heuristic* found, int* count) {
   const Layout& result = *static_cast<Layout*>(d);
   const Preference& p = *static_cast<Preference*>(preference);
   if (*static_cast<std::uint64_t*>(handle) != kMagic || wanted < 1 || c != d) return kInvalidValue;
   *count = 0;
-  if (!fits(*static_cast<Operation*>(operation), *static_cast<Layout*>(a), *static_cast<Layout*>(b), result)) return kInvalidValue;
+  if (!fits(*static_cast<Operation*>(operation), *static_cast<Layout*>(a), *static_cast<Layout*>(b), result))
+    return kInvalidValue;
   if (p.workspace < kWorkspace || (FAULT == FAULT_NO_LARGE_ALGORITHM && result.columns > 600)) return kNotSupported;
   // What the product must find again: that it is this heuristic's, and what alignment was promised.
   *found = {{{kMagic, p.alignment[0], p.alignment[1], p.alignment[2], 0, 0, 0, 0}}, kWorkspace, kSuccess, 1.0f, {}};
@@ -156,13 +161,18 @@ int cublasLtMatmulAlgoGetHeuristic(void* handle, void* operation, void* a, void*
 #if FAULT == FAULT_MISSING_FUNCTION
 #define cublasLtMatmul cublasLtMatmulOfAnotherName
 #endif
-int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void* a, void* a_layout, const void* b, void* b_layout, const void* beta, const void* c,
-                   void* c_layout, void* d, void* d_layout, const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes, void*) {
+int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void* a, void* a_layout, const void* b,
+                   void* b_layout, const void* beta, const void* c, void* c_layout, void* d, void* d_layout,
+                   const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes, void*) {
   const Operation& o = *static_cast<Operation*>(operation);
-  const Layout &al = *static_cast<Layout*>(a_layout), &bl = *static_cast<Layout*>(b_layout), &dl = *static_cast<Layout*>(d_layout);
-  if (*static_cast<std::uint64_t*>(handle) != kMagic || algorithm->data[0] != kMagic || c != d || c_layout != d_layout) return kInvalidValue;
-  if (!fits(o, al, bl, dl) || workspace == nullptr || workspace_bytes < kWorkspace || !aligned(workspace, 16)) return kInvalidValue;
-  if (!aligned(a, algorithm->data[1]) || !aligned(b, algorithm->data[2]) || !aligned(d, algorithm->data[3])) return kInvalidValue;
+  const Layout &al = *static_cast<Layout*>(a_layout), &bl = *static_cast<Layout*>(b_layout),
+               &dl = *static_cast<Layout*>(d_layout);
+  if (*static_cast<std::uint64_t*>(handle) != kMagic || algorithm->data[0] != kMagic || c != d || c_layout != d_layout)
+    return kInvalidValue;
+  if (!fits(o, al, bl, dl) || workspace == nullptr || workspace_bytes < kWorkspace || !aligned(workspace, 16))
+    return kInvalidValue;
+  if (!aligned(a, algorithm->data[1]) || !aligned(b, algorithm->data[2]) || !aligned(d, algorithm->data[3]))
+    return kInvalidValue;
   static std::uint64_t last_rows = 0;
   const bool again = last_rows == dl.columns;
   last_rows = dl.columns;
@@ -170,13 +180,18 @@ int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void*
   std::memset(workspace, 0x55, kWorkspace);
 
   const std::uint64_t depth = o.transpose_a ? al.rows : al.columns;
-  const float scale = *static_cast<const float*>(alpha), kept = FAULT == FAULT_IGNORES_BETA ? 0 : *static_cast<const float*>(beta);
+  const float scale = *static_cast<const float*>(alpha),
+              kept = FAULT == FAULT_IGNORES_BETA ? 0 : *static_cast<const float*>(beta);
   for (std::uint64_t row = 0; row < dl.rows; ++row)
     for (std::uint64_t column = 0; column < dl.columns; ++column) {
       float sum = 0;
       for (std::uint64_t k = 0; k < depth; ++k)
-        sum += read(a, al.type, o.transpose_a ? row * static_cast<std::uint64_t>(al.ld) + k : k * static_cast<std::uint64_t>(al.ld) + row) *
-               read(b, bl.type, o.transpose_b ? k * static_cast<std::uint64_t>(bl.ld) + column : column * static_cast<std::uint64_t>(bl.ld) + k);
+        sum += read(a, al.type,
+                    o.transpose_a ? row * static_cast<std::uint64_t>(al.ld) + k
+                                  : k * static_cast<std::uint64_t>(al.ld) + row) *
+               read(b, bl.type,
+                    o.transpose_b ? k * static_cast<std::uint64_t>(bl.ld) + column
+                                  : column * static_cast<std::uint64_t>(bl.ld) + k);
       const std::size_t at = column * static_cast<std::uint64_t>(dl.ld) + row;
       float value = scale * sum + (kept == 0 ? 0 : kept * read(c, dl.type, at));
       if (FAULT == FAULT_WRONG_RESULT && row == 5 && column == 7) value += 1;
@@ -184,5 +199,4 @@ int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void*
     }
   return kSuccess;
 }
-
 }

@@ -1,5 +1,6 @@
-// Holds what lt/api.h says of cuBLASLt against the maker's own header, when this is compiled, and its descriptors against the maker's own library, when it runs. Neither
-// wants a GPU. Not part of the tests: scripts/nightly-cublaslt.mjs fetches both and builds it.
+// Holds what lt/api.h says of cuBLASLt against the maker's own header, when this is compiled, and its descriptors
+// against the maker's own library, when it runs. Neither wants a GPU. Not part of the tests:
+// scripts/nightly-cublaslt.mjs fetches both and builds it.
 //   starpo-real-cublaslt LIBRARY      one line of JSON; status 1 where the library refused what the engine tells it
 #include <cublasLt.h>
 
@@ -22,7 +23,8 @@ static_assert(same<lt::Status::success, CUBLAS_STATUS_SUCCESS>);
 static_assert(same<lt::DataType::fp32, CUDA_R_32F> && same<lt::DataType::bf16, CUDA_R_16BF>);
 static_assert(same<lt::ComputeType::fp32, CUBLAS_COMPUTE_32F>);
 static_assert(same<lt::Operation::none, CUBLAS_OP_N> && same<lt::Operation::transpose, CUBLAS_OP_T>);
-static_assert(same<lt::OperationAttribute::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA> && same<lt::OperationAttribute::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB>);
+static_assert(same<lt::OperationAttribute::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA> &&
+              same<lt::OperationAttribute::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB>);
 static_assert(same<lt::PreferenceAttribute::workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES>);
 static_assert(same<lt::PreferenceAttribute::reduction_schemes, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK>);
 static_assert(same<lt::PreferenceAttribute::alignment_a, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES>);
@@ -32,24 +34,29 @@ static_assert(same<lt::PreferenceAttribute::alignment_d, CUBLASLT_MATMUL_PREF_MI
 static_assert(same<lt::kReductionInComputeType, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE>);
 
 static_assert(sizeof(lt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
-static_assert(sizeof(lt::Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t) && alignof(lt::Heuristic) == alignof(cublasLtMatmulHeuristicResult_t));
+static_assert(sizeof(lt::Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t) &&
+              alignof(lt::Heuristic) == alignof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(lt::Heuristic, algorithm) == offsetof(cublasLtMatmulHeuristicResult_t, algo));
 static_assert(offsetof(lt::Heuristic, workspace_bytes) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(lt::Heuristic, status) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 static_assert(offsetof(lt::Heuristic, waves) == offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
-static_assert(sizeof(lt::Status) == sizeof(cublasStatus_t) && sizeof(lt::DataType) == sizeof(cudaDataType_t) && sizeof(lt::ComputeType) == sizeof(cublasComputeType_t));
-static_assert(sizeof(lt::OperationAttribute) == sizeof(cublasLtMatmulDescAttributes_t) && sizeof(lt::PreferenceAttribute) == sizeof(cublasLtMatmulPreferenceAttributes_t));
+static_assert(sizeof(lt::Status) == sizeof(cublasStatus_t) && sizeof(lt::DataType) == sizeof(cudaDataType_t) &&
+              sizeof(lt::ComputeType) == sizeof(cublasComputeType_t));
+static_assert(sizeof(lt::OperationAttribute) == sizeof(cublasLtMatmulDescAttributes_t) &&
+              sizeof(lt::PreferenceAttribute) == sizeof(cublasLtMatmulPreferenceAttributes_t));
 
 // Passed the same way: pointers as pointers, numbers of one size as such.
 template <class Ours, class Theirs>
-constexpr bool passed_alike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> && std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
+constexpr bool passed_alike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
+                              std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
 
 template <class Ours, class Theirs>
 struct CalledAlike : std::false_type {};
 template <class R, class... A, class S, class... B>
   requires(sizeof...(A) == sizeof...(B))
 struct CalledAlike<R (*)(A...), S (*)(B...)> : std::bool_constant<passed_alike<R, S> && (passed_alike<A, B> && ...)> {};
-#define STARPO_CALLED_ALIKE(member, function) static_assert(CalledAlike<decltype(lt::Functions::member), decltype(&function)>::value, #function)
+#define STARPO_CALLED_ALIKE(member, function) \
+  static_assert(CalledAlike<decltype(lt::Functions::member), decltype(&function)>::value, #function)
 STARPO_CALLED_ALIKE(version, cublasLtGetVersion);
 STARPO_CALLED_ALIKE(create, cublasLtCreate);
 STARPO_CALLED_ALIKE(destroy, cublasLtDestroy);
@@ -75,17 +82,20 @@ int main(int argc, char** argv) {
   for (const GemmLayout layout : {GemmLayout::nt, GemmLayout::nn, GemmLayout::tn})
     for (const lt::DataType result : {lt::DataType::bf16, lt::DataType::fp32})
       for (const std::uint32_t alignment : {2u, 16u, 256u}) {
-        const lt::Description description(library->functions, {layout, 1180, 896, 4864, 4864, 4864, 4864, result, alignment}, std::size_t{32} << 20);
+        const lt::Description description(
+            library->functions, {layout, 1180, 896, 4864, 4864, 4864, 4864, result, alignment}, std::size_t{32} << 20);
         ++described;
         if (description.refused().empty()) continue;
         ++refused;
-        std::cerr << "layout " << static_cast<int>(layout) << ", result " << static_cast<int>(result) << ", alignment " << alignment << ": " << description.refused() << "\n";
+        std::cerr << "layout " << static_cast<int>(layout) << ", result " << static_cast<int>(result) << ", alignment "
+                  << alignment << ": " << description.refused() << "\n";
       }
   // Without a GPU: CUBLAS_STATUS_NOT_INITIALIZED.
   lt::Handle handle = nullptr;
   const int created = static_cast<int>(library->functions.create(&handle));
   if (created == 0) library->functions.destroy(handle);
-  std::cout << R"({"header": ")" << CUBLAS_VER_MAJOR << "." << CUBLAS_VER_MINOR << "." << CUBLAS_VER_PATCH << R"(", "library": ")" << library->version << R"(", "described": )" << described
-            << R"(, "refused": )" << refused << R"(, "create_status": )" << created << "}\n";
+  std::cout << R"({"header": ")" << CUBLAS_VER_MAJOR << "." << CUBLAS_VER_MINOR << "." << CUBLAS_VER_PATCH
+            << R"(", "library": ")" << library->version << R"(", "described": )" << described << R"(, "refused": )"
+            << refused << R"(, "create_status": )" << created << "}\n";
   return refused == 0 ? 0 : 1;
 }

@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from 'react';
 import { sampleRunId } from '../../../core/contract/contract.ts';
+import { navigate } from '../../base/router.ts';
 import { Empty } from '../../components/basics.tsx';
-import { navigate } from '../../router.ts';
+import { RunChoice } from '../../components/compare-with.tsx';
 import { findRun, useApp } from '../../stores/app-store.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import { useComparedRuns } from '../../views/compared-runs.ts';
 import { CompareCharts } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
-import { RunChoice } from './compare-with.tsx';
 import { type Compared, ComparedList } from './compared-list.tsx';
 import { ConfigTable } from './config-table.tsx';
 

@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { IconButton, statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
-import { formatRoute } from '../../router.ts';
 import type { ComparedRun } from '../../views/compared-runs.ts';
 import styles from './compare-page.module.css';
 

@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
+import { formatRoute, type HistoryPart } from '../../base/router.ts';
 import { Button } from '../../components/basics.tsx';
-import { useDialogs } from '../../dialogs/dialogs-store.ts';
-import { formatRoute, type HistoryPart } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { EpisodeSearch } from './episode-search.tsx';
 import styles from './history.module.css';
 import { RunsPart } from './runs-part.tsx';

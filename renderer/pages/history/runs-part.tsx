@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { formatRoute, navigate } from '../../base/router.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
 import { Button, Empty, statusWord } from '../../components/basics.tsx';
-import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { environmentTitle } from '../../environments/registry.ts';
-import { formatRoute, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { type Choice, countBy, filterRuns, isFiltered, sortRuns, useFilter } from './filter.ts';
 import styles from './history.module.css';
 import { RunsTable } from './runs-table.tsx';

@@ -11,14 +11,14 @@ import {
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { formatRoute } from '../../base/router.ts';
+import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { observeWithFallback } from '../../components/observe-with-fallback.ts';
 import { machineWords, shareDone, shortParts, successOf, tookSeconds } from '../../components/run-facts.ts';
-import { RunMenu } from '../../components/run-menu.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { type SortKey, useFilter } from './filter.ts';
 import styles from './runs-table.module.css';

@@ -6,8 +6,8 @@ import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
-import { useDialogs } from '../../dialogs/dialogs-store.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import styles from './history.module.css';
 
 const day = 86_400_000;

@@ -1,8 +1,8 @@
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { RunCheckpoints } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
-import { formatRoute } from '../../router.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
 

@@ -1,9 +1,8 @@
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { ConfigForm, RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import type { NewFrom } from '../../base/router.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
-import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import {
   applied,
@@ -13,7 +12,8 @@ import {
   isPrompt,
   type PlacedField,
   placeSections,
-} from './draft.ts';
+} from '../../stores/draft.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import styles from './editor.module.css';
 import { EnvironmentChoice } from './environment-choice.tsx';
 import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } from './environment-list.ts';

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { SettingValue } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
-import { asText, inWords, isSame, type PlacedField } from './draft.ts';
+import { asText, inWords, isSame, type PlacedField } from '../../stores/draft.ts';
 import styles from './field-row.module.css';
 
 export interface FieldRowProps {

@@ -3,7 +3,7 @@ import type { ConfigProblem, Settings } from '../../../core/contract/contract.ts
 import foldHead from '../../components/fold-head.module.css';
 import { Icon } from '../../components/icon.tsx';
 import { hasOwnKeys } from '../../player/use-player.ts';
-import { findFields, type PlacedField, type PlacedSection } from './draft.ts';
+import { findFields, type PlacedField, type PlacedSection } from '../../stores/draft.ts';
 import styles from './form-sections.module.css';
 
 interface FormSectionsProps {

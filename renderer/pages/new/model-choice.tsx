@@ -1,8 +1,8 @@
 import type { FormField, SettingValue } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import type { NewFrom } from '../../base/router.ts';
 import { modelSources } from '../../components/train-from.ts';
-import type { NewFrom } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import styles from './field-row.module.css';
 
 /** What stands for a folder that is typed; no folder is called so. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { type RunSource, type Settings, usualPreset } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import type { NewFrom } from '../../base/router.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
-import type { NewFrom } from '../../router.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import { Editor } from './editor.tsx';
 import type { Imported } from './transfer.tsx';
 

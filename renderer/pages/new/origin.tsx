@@ -1,8 +1,8 @@
 import { useId } from 'react';
-import { useAnswer } from '../../api/use-answer.ts';
-import { type NewFrom, navigate } from '../../router.ts';
+import { type NewFrom, navigate } from '../../base/router.ts';
+import { groupByTask } from '../../components/preset-groups.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { groupByTask } from '../start/preset-groups.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import styles from './origin.module.css';
 
 interface OriginProps {

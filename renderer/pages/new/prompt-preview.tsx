@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
-import type { Answer } from '../../api/use-answer.ts';
 import { ErrorNote } from '../../components/basics.tsx';
 import { inOrder } from '../../components/in-order.ts';
 import { environmentTitle } from '../../environments/registry.ts';
-import type { PlacedField } from './draft.ts';
+import type { PlacedField } from '../../stores/draft.ts';
+import type { Answer } from '../../stores/use-answer.ts';
 import styles from './prompt-preview.module.css';
 
 type Preview = Output<'configs.preview'>;

@@ -2,12 +2,12 @@ import { useEffect, useId, useState } from 'react';
 import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
+import { navigate } from '../../base/router.ts';
 import { roughly } from '../../components/about-time.tsx';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
-import { navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
-import type { PlacedField } from './draft.ts';
+import type { PlacedField } from '../../stores/draft.ts';
 import styles from './study-panel.module.css';
 import { pointsOf, readSeeds, readValues, runCount, type Variation } from './variation.ts';
 

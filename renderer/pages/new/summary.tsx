@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react';
 import type { Output, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import type { Answer } from '../../api/use-answer.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceTaken } from '../../components/run-facts.ts';
 import type { RunWish, StartRun } from '../../components/start-run.tsx';
+import { buildingText } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { buildingText } from '../start/trainer-notice.tsx';
-import { inWords, type PlacedField } from './draft.ts';
+import { inWords, type PlacedField } from '../../stores/draft.ts';
+import type { Answer } from '../../stores/use-answer.ts';
 import styles from './summary.module.css';
 
 interface SummaryProps {

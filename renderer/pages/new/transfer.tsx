@@ -7,7 +7,7 @@ import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
 import { Button } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { applied, type Config, differences } from './draft.ts';
+import { applied, type Config, differences } from '../../stores/draft.ts';
 import styles from './transfer.module.css';
 
 /** A configuration that was taken in from a file or a text. */

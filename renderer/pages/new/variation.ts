@@ -1,5 +1,5 @@
 import type { SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
-import { inWords, type PlacedField } from './draft.ts';
+import { inWords, type PlacedField } from '../../stores/draft.ts';
 
 /** What a study varies: by path, the values as they were typed. */
 export type Variation = Record<string, readonly SettingValue[]>;

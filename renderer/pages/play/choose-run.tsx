@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
-import { formatRoute } from '../../router.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
 /** Runs whose checkpoints can be played: those that trained. */

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
+import { formatRoute, navigate } from '../../base/router.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { hasOwnKeys } from '../../player/use-player.ts';
-import { formatRoute, navigate } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { AgentSide } from './agent-side.tsx';
 import { moveOfKey } from './moves.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { frames as scheduler } from '../../charts/frame-scheduler.ts';
+import { frames as scheduler } from '../../base/frame-scheduler.ts';
 import type { Motion } from '../../environments/motion.ts';
 
 /** Milliseconds that a move takes to see. */

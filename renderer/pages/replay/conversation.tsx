@@ -4,7 +4,7 @@ import { number, signed } from '../../components/format.ts';
 import { inOrder } from '../../components/in-order.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { outcomeAt } from '../../environments/describe.ts';
-import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
+import { useCurrentTurn, useReplay } from '../../player/replay-view.tsx';
 import { TokenChoice } from './tokens/token-choice.tsx';
 import { type Measure, type Scale, scaleOf, type TokenTurn } from './tokens/token-scale.ts';
 import { TokenText } from './tokens/token-text.tsx';

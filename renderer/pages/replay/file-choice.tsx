@@ -1,5 +1,5 @@
 import { IconButton } from '../../components/basics.tsx';
-import { type EpisodeFile, rank, sameFile } from './episode-files.ts';
+import { type EpisodeFile, rank, sameFile } from '../../episodes/episode-files.ts';
 
 interface FileChoiceProps {
   /** Newest first. */

@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState } from 'react';
 import type { EpisodeSummary, RolloutBoards } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { signed } from '../../components/format.ts';
+import type { FileName } from '../../episodes/episode-files.ts';
 import { MiniBoard } from '../../player/mini-board.tsx';
-import { paintingOfBoards } from '../../player/scenes.ts';
+import { paintingOfBoards } from '../../player/paintings.ts';
 import { useApp } from '../../stores/app-store.ts';
-import type { FileName } from './episode-files.ts';
 import styles from './group-mates.module.css';
 
 interface GroupMatesProps {

@@ -2,8 +2,8 @@ import { useEffect, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { signed } from '../../components/format.ts';
+import { type EpisodeFile, sameFile } from '../../episodes/episode-files.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { type EpisodeFile, sameFile } from './episode-files.ts';
 
 interface LevelStripProps {
   runId: string;

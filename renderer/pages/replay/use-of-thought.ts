@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
-import { matches } from '../thoughts/thought-tree.ts';
-import { useThoughts } from '../thoughts/use-thoughts.ts';
-import type { FileName } from './episode-files.ts';
+import type { FileName } from '../../episodes/episode-files.ts';
+import { matches } from '../../episodes/thought-tree.ts';
+import { useThoughts } from '../../episodes/use-thoughts.ts';
 
 /** Words that a first thought begins with, or is made of alone. */
 export interface ThoughtFilter {

@@ -5,11 +5,11 @@ import { useApi } from '../../api/context.ts';
 import { forkRun } from '../../commands/run-commands.ts';
 import { Button, IconButton, Panel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
+import { partId, showPart } from '../../components/show-part.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './checkpoints-panel.module.css';
-import { partId, showPart } from './show-part.ts';
 
 /** Where a run can be gone on from, evaluated and kept. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {

@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
 import type { ConfigForm, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Panel } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { type Config, flatten, inWords, isSame, placeSections } from '../../stores/draft.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { type Config, flatten, inWords, isSame, placeSections } from '../new/draft.ts';
 import styles from './config-panel.module.css';
 
 /** What the run is made with: what differs from its preset, then all of it; and runs that are made from it. */

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
+import { formatRoute } from '../../base/router.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { SeriesSource } from '../../charts/series-source.ts';
 import { percent } from '../../components/format.ts';
 import { environmentTitle } from '../../environments/registry.ts';
-import { formatRoute } from '../../router.ts';
 import styles from './evaluation-figures.module.css';
 
 /** The newest evaluation of each validated environment, as the head of the chart of success. */

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { originOf, useForks } from '../../views/use-parent.ts';
 import styles from './family.module.css';

@@ -1,19 +1,19 @@
 import { useId, useMemo, useSyncExternalStore } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { useDialogs } from '../../dialogs/dialogs-store.ts';
+import { showPart } from '../../components/show-part.ts';
 import { environmentTitle } from '../../environments/registry.ts';
-import { formatRoute } from '../../router.ts';
+import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
+import { useClip } from '../../episodes/clip/use-clip.ts';
+import { type EpisodeFile, episodeFiles } from '../../episodes/episode-files.ts';
+import { spansOf } from '../../episodes/learned.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { type EpisodeFile, episodeFiles } from '../replay/episode-files.ts';
-import { ClipPlayer } from '../then-and-now/clip/clip-player.tsx';
-import { useClip } from '../then-and-now/clip/use-clip.ts';
-import { spansOf } from '../then-and-now/learned.ts';
 import styles from './finish.module.css';
 import { clipEnd, factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
-import { showPart } from './show-part.ts';
 import { type Idea, ideasFor, sightsOf } from './what-next.ts';
 
 /** What came of a run that is through, to be shared, and what to try next. */

@@ -1,18 +1,18 @@
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
+import { formatRoute } from '../../base/router.ts';
+import { RunMenu, RunMenuItem } from '../../commands/run-menu.tsx';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { describePhase, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
-import { RunMenu, RunMenuItem } from '../../components/run-menu.tsx';
-import { useDialogs } from '../../dialogs/dialogs-store.ts';
-import { formatRoute } from '../../router.ts';
+import { showPart } from '../../components/show-part.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { RunControls } from './run-controls.tsx';
 import styles from './run-header.module.css';
 import { RunMarksBar } from './run-marks.tsx';
-import { showPart } from './show-part.ts';
 
 export function RunHeader({ run }: { run: RunSummary }) {
   const newest = useRun((state) => state.rollouts[0]);

@@ -2,10 +2,11 @@ import { useEffect } from 'react';
 import { sampleRunId } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
-import { formatRoute } from '../../router.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
+import { Wall } from '../../wall/wall.tsx';
 import { ChartsSection } from './charts-section.tsx';
 import { CheckpointsPanel } from './checkpoints-panel.tsx';
 import { ConfigPanel } from './config-panel.tsx';
@@ -18,7 +19,6 @@ import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
 import { SampleHeader } from './sample-header.tsx';
-import { Wall } from './wall/wall.tsx';
 
 /** Inside the run's view. */
 export function RunPage() {

@@ -1,7 +1,8 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
+import { dateWords } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineWords } from '../../components/run-facts.ts';
-import { formatRoute } from '../../router.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
@@ -50,7 +51,3 @@ export function SampleHeader({ run }: { run: RunSummary }) {
     </header>
   );
 }
-
-/** `22 November 2026`, as the reader's language has it. */
-export const dateWords = (time: number) =>
-  new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

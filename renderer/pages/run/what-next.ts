@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../router.ts';
+import { formatRoute } from '../../base/router.ts';
 import type { Learned } from './outcome.ts';
 
 /** Something to do with a run that is through, and why. */

@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Machine, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { formatRoute } from '../../base/router.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { formatRoute } from '../../router.ts';
+import { buildingText } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './first-steps.module.css';
 import { useStartPreferences } from './start-preferences.ts';
-import { buildingText } from './trainer-notice.tsx';
 
 /** Whether the three steps are to be shown: nothing has run here yet, and nobody has put them away. */
 export function useFirstSteps(): boolean {

@@ -1,14 +1,14 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { IconButton, StatusDot } from '../../components/basics.tsx';
+import { dateWords } from '../../components/format.ts';
 import { isLive } from '../../components/run-facts.ts';
 import { groupsOf } from '../../player/groups.ts';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useSample } from '../../stores/use-sample.ts';
-import { dateWords } from '../run/sample-header.tsx';
-import { useBoards } from '../run/wall/use-boards.ts';
-import { WallField } from '../run/wall/wall-field.tsx';
+import { useBoards } from '../../wall/use-boards.ts';
+import { WallField } from '../../wall/wall-field.tsx';
 import styles from './hero-boards.module.css';
 import { useStartPreferences } from './start-preferences.ts';
 import { useNewestRollout } from './use-newest-rollout.ts';

@@ -1,14 +1,14 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { PresetCard, Settings } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { formatRoute, navigate, type Route } from '../../base/router.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceTaken } from '../../components/run-facts.ts';
 import type { StartRun } from '../../components/start-run.tsx';
 import { trainFrom } from '../../components/train-from.ts';
-import { formatRoute, navigate, type Route } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import styles from './hero.module.css';
 import { HeroBoards } from './hero-boards.tsx';
 import { Illustration } from './illustration.tsx';

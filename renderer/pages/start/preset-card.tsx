@@ -1,12 +1,12 @@
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
+import { isTrap } from '../../components/preset-groups.ts';
 import type { StartRun } from '../../components/start-run.tsx';
-import { formatRoute } from '../../router.ts';
 import { Illustration } from './illustration.tsx';
 import styles from './preset-card.module.css';
-import { isTrap } from './preset-groups.ts';
 
 interface PresetCardProps {
   card: Card;

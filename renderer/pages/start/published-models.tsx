@@ -1,14 +1,14 @@
 import { useId, useState } from 'react';
 import type { PresetCard as Card, ModelCard, Settings, SystemInfo } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import foldHead from '../../components/fold-head.module.css';
 import { number } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { groupByTask, presetOf } from '../../components/preset-groups.ts';
 import type { StartRun } from '../../components/start-run.tsx';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { PresetCard } from './preset-card.tsx';
-import { groupByTask, presetOf } from './preset-groups.ts';
 import styles from './published-models.module.css';
 import { type ChosenModel, useModel } from './use-model.ts';
 

@@ -1,11 +1,11 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
 import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
+import { formatRoute } from '../../base/router.ts';
 import { roughly } from '../../components/about-time.tsx';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { queueOf } from '../../components/run-facts.ts';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './queue-panel.module.css';
 import { useQueueTimes } from './use-queue-times.ts';

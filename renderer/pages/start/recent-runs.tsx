@@ -1,9 +1,9 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { successOf, tookSeconds } from '../../components/run-facts.ts';
-import { formatRoute } from '../../router.ts';
 import { useApp, useListedRuns } from '../../stores/app-store.ts';
 import styles from './recent-runs.module.css';
 

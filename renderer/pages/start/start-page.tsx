@@ -1,21 +1,27 @@
 import { useEffect, useState } from 'react';
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Empty } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
+import {
+  defaultOf,
+  groupByTask,
+  isTrap,
+  presetOf,
+  type TaskPresets,
+} from '../../components/preset-groups.ts';
 import { useStartRun } from '../../components/start-run.tsx';
-import { formatRoute } from '../../router.ts';
+import { buildingText, TrainerNotice } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { Hero } from './hero.tsx';
 import { PageChoices } from './page-choices.tsx';
 import { PresetCard } from './preset-card.tsx';
-import { defaultOf, groupByTask, isTrap, presetOf, type TaskPresets } from './preset-groups.ts';
 import { PublishedModels } from './published-models.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import type { Reaction } from './reaction-choice.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import styles from './start-page.module.css';
-import { buildingText, TrainerNotice } from './trainer-notice.tsx';
 import { usePresets } from './use-presets.ts';
 
 export function StartPage() {

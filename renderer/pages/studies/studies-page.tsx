@@ -1,10 +1,10 @@
 import { useEffect } from 'react';
 import type { StudySummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Empty, Progress } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { numeric, TableHead } from '../../components/table-head.tsx';
-import { formatRoute } from '../../router.ts';
 import styles from './studies-page.module.css';
 import { useStudies } from './use-studies.ts';
 import { stateWords, useBaseWords } from './words.ts';

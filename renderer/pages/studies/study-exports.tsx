@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { ExportSource } from '../../../core/contract/contract.ts';
-import styles from '../run/export/export-page.module.css';
-import { FormatRow } from '../run/export/format-row.tsx';
-import type { Format } from '../run/export/formats.ts';
-import { useExport } from '../run/export/use-export.ts';
+import styles from '../../exports/exports.module.css';
+import { FormatRow } from '../../exports/format-row.tsx';
+import type { Format } from '../../exports/formats.ts';
+import { useExport } from '../../exports/use-export.ts';
 
 const formats: readonly Format[] = [
   {

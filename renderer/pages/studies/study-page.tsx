@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { formatRoute, navigate } from '../../base/router.ts';
 import { type Reference, sharedReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { reportRefused } from '../../components/refused.ts';
 import { useDoing } from '../../components/use-doing.ts';
-import { formatRoute, navigate } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import { StudyChart } from './study-chart.tsx';
 import { StudyExports } from './study-exports.tsx';
 import styles from './study-page.module.css';

@@ -1,13 +1,13 @@
 import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { formatRoute } from '../../base/router.ts';
 import { statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
-import { formatRoute } from '../../router.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { inWords } from '../../stores/draft.ts';
+import { useAnswer } from '../../stores/use-answer.ts';
 import { originOf } from '../../views/use-parent.ts';
-import { inWords } from '../new/draft.ts';
 import styles from './study-table.module.css';
 
 /** What each point has come to: means over complete runs with 95 % intervals over seeds, and the runs themselves. */

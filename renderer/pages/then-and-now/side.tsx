@@ -1,12 +1,12 @@
 import type { Replay } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/router.ts';
 import { Empty } from '../../components/basics.tsx';
+import type { EpisodeFile } from '../../episodes/episode-files.ts';
+import { useEpisode } from '../../episodes/use-episodes.ts';
+import { useCurrentTurn, useReplay } from '../../player/replay-view.tsx';
 import { Board, Caption } from '../../player/stage.tsx';
 import { useClock } from '../../player/use-player.ts';
-import { formatRoute } from '../../router.ts';
-import { useCurrentTurn, useReplay } from '../../views/replay-view.tsx';
 import { useRun } from '../../views/run-view.tsx';
-import type { EpisodeFile } from '../replay/episode-files.ts';
-import { useEpisode } from '../replay/use-episodes.ts';
 import styles from './then-and-now.module.css';
 
 interface SideProps {

@@ -2,7 +2,7 @@ import { useStore } from 'zustand';
 import { IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { type PlayerAction, speeds } from '../../player/player.ts';
-import type { ReplayStore } from '../../views/replay-store.ts';
+import type { ReplayStore } from '../../player/replay-store.ts';
 import styles from './then-and-now.module.css';
 
 interface TogetherControlsProps {

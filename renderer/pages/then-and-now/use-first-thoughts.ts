@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/context.ts';
+import type { EpisodeFile } from '../../episodes/episode-files.ts';
 import { useApp } from '../../stores/app-store.ts';
-import type { EpisodeFile } from '../replay/episode-files.ts';
 
 export type FirstThoughts = ReadonlyMap<string, string>;
 

@@ -1,7 +1,7 @@
+import { formatRoute } from '../../base/router.ts';
 import { percent } from '../../components/format.ts';
-import { formatRoute } from '../../router.ts';
+import type { Branch } from '../../episodes/thought-tree.ts';
 import styles from './branches.module.css';
-import type { Branch } from './thought-tree.ts';
 
 interface BranchesProps {
   branches: readonly Branch[];

@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Thoughts } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { formatRoute, navigate } from '../../base/router.ts';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWidth } from '../../components/use-width.ts';
-import { formatRoute, navigate } from '../../router.ts';
+import { type Branch, leavesOf, matches, thoughtTree } from '../../episodes/thought-tree.ts';
+import { useThoughts } from '../../episodes/use-thoughts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { Branches } from './branches.tsx';
-import { type Branch, leavesOf, matches, thoughtTree } from './thought-tree.ts';
 import styles from './thoughts-page.module.css';
-import { useThoughts } from './use-thoughts.ts';
 
 /** Milliseconds that an iteration is shown for while they play. */
 const pace = 900;

@@ -17,25 +17,28 @@ Bf16* rounded_rows(const Bf16Kernels& k, int rows, int depth, const float* x) {
 
 }  // namespace
 
-void multiply_forward(const CpuModel& model, const PackedMatrix& matrix, int rows, const float* x, const float* start, std::ptrdiff_t start_stride,
-                      float* y) {
+void multiply_forward(const CpuModel& model, const PackedMatrix& matrix, int rows, const float* x, const float* start,
+                      std::ptrdiff_t start_stride, float* y) {
   const int depth = matrix.inputs, columns = matrix.outputs;
   if (const Bf16Kernels* const k = model.packed().bf16)
-    k->multiply(rows, columns, depth, rounded_rows(*k, rows, depth, x), matrix.forward_bf16, start, start_stride, y, columns);
+    k->multiply(rows, columns, depth, rounded_rows(*k, rows, depth, x), matrix.forward_bf16, start, start_stride, y,
+                columns);
   else
     kernels().multiply(rows, columns, depth, x, depth, matrix.forward, start, start_stride, y, columns);
 }
 
-void multiply_backward(const CpuModel& model, const PackedMatrix& matrix, int rows, const float* y_gradient, float* x_gradient) {
+void multiply_backward(const CpuModel& model, const PackedMatrix& matrix, int rows, const float* y_gradient,
+                       float* x_gradient) {
   const int depth = matrix.outputs, columns = matrix.inputs;
   if (const Bf16Kernels* const k = model.packed().bf16)
-    k->multiply(rows, columns, depth, rounded_rows(*k, rows, depth, y_gradient), matrix.backward_bf16, nullptr, 0, x_gradient, columns);
+    k->multiply(rows, columns, depth, rounded_rows(*k, rows, depth, y_gradient), matrix.backward_bf16, nullptr, 0,
+                x_gradient, columns);
   else
     kernels().multiply(rows, columns, depth, y_gradient, depth, matrix.backward, nullptr, 0, x_gradient, columns);
 }
 
-void project_qkv(const CpuModel& model, int layer, int rows, const float* x, const std::int32_t* positions, const RotaryTable& rotary, float* normed,
-                 float* qkv, float* reciprocal_rms) {
+void project_qkv(const CpuModel& model, int layer, int rows, const float* x, const std::int32_t* positions,
+                 const RotaryTable& rotary, float* normed, float* qkv, float* reciprocal_rms) {
   const Kernels& k = kernels();
   const ModelConfig& config = model.layout().config();
   const Widths width(config);
@@ -43,7 +46,8 @@ void project_qkv(const CpuModel& model, int layer, int rows, const float* x, con
   const float* const weights = model.weights().data();
   k.norm(rows, width.hidden, x, weights + at.input_norm, config.rms_norm_eps, normed, reciprocal_rms);
   multiply_forward(model, model.packed().layers[layer].qkv, rows, normed, weights + at.qkv_bias, 0, qkv);
-  k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions, rotary.cosines.data(), rotary.sines.data(), 1.0f);
+  k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions, rotary.cosines.data(),
+           rotary.sines.data(), 1.0f);
   if (model.packed().bf16)
     for (int row = 0; row < rows; ++row)
       for (int column = width.queries; column < width.qkv; ++column) {
@@ -52,8 +56,8 @@ void project_qkv(const CpuModel& model, int layer, int rows, const float* x, con
       }
 }
 
-void output_and_mlp(const CpuModel& model, int layer, int rows, const float* x, const float* attended, float* middle, float* normed, float* gate_up,
-                    float* hidden, float* next, float* reciprocal_rms) {
+void output_and_mlp(const CpuModel& model, int layer, int rows, const float* x, const float* attended, float* middle,
+                    float* normed, float* gate_up, float* hidden, float* next, float* reciprocal_rms) {
   const Kernels& k = kernels();
   const ModelConfig& config = model.layout().config();
   const Widths width(config);

@@ -18,11 +18,13 @@ class CpuPass final : public NetworkPass {
  public:
   CpuPass(const CpuModel& model, CpuTrainable* trained) : pass_(model), trained_(trained) {}
 
-  void forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) override {
+  void forward(const PackedBatch& batch, float temperature, std::span<float> logprobs,
+               std::span<float> entropies) override {
     pass_.forward(batch, temperature, logprobs, entropies);
   }
 
-  void learn(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) override {
+  void learn(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs,
+             std::span<float> entropies, PolicyLossSums& sums) override {
     std::span<float> gradients = this->gradients();
     pass_.forward(batch, temperature, logprobs, entropies);
     logprob_gradients_.resize(logprobs.size());
@@ -32,8 +34,12 @@ class CpuPass final : public NetworkPass {
   }
 
   std::span<const float> features() const override { return pass_.features(); }
-  void forward_values(const PackedBatch& batch, std::span<float> values) override { pass_.forward_values(batch, values); }
-  void backward_values(std::span<const float> value_gradients) override { pass_.backward_values(value_gradients, gradients()); }
+  void forward_values(const PackedBatch& batch, std::span<float> values) override {
+    pass_.forward_values(batch, values);
+  }
+  void backward_values(std::span<const float> value_gradients) override {
+    pass_.backward_values(value_gradients, gradients());
+  }
 
  private:
   std::span<float> gradients() {
@@ -48,9 +54,12 @@ class CpuPass final : public NetworkPass {
 
 }  // namespace
 
-CpuNetwork::CpuNetwork(const ModelConfig& config, ThreadPool& threads, Precision precision, ModelHead head, NetworkUse use) : model_(config, threads, precision, head, use) {
+CpuNetwork::CpuNetwork(const ModelConfig& config, ThreadPool& threads, Precision precision, ModelHead head,
+                       NetworkUse use)
+    : model_(config, threads, precision, head, use) {
   if (use == NetworkUse::trained)
-    trained_.emplace(model_.layout().tensors(), model_.mutable_weights(), threads, [this](std::size_t first, std::size_t count) { model_.weights_changed(first, count); });
+    trained_.emplace(model_.layout().tensors(), model_.mutable_weights(), threads,
+                     [this](std::size_t first, std::size_t count) { model_.weights_changed(first, count); });
 }
 
 Trainable& CpuNetwork::trained() {
@@ -65,13 +74,20 @@ void CpuNetwork::read_weights(std::size_t first, std::span<float> to) const {
 
 void CpuNetwork::write_weights(std::size_t first, std::span<const float> from) { model_.write(first, from); }
 
-std::unique_ptr<Generator> CpuNetwork::make_generator(int slots, int context) { return std::make_unique<CpuGenerator>(model_, slots, context); }
-std::unique_ptr<NetworkPass> CpuNetwork::make_pass() { return std::make_unique<CpuPass>(model_, trained_ ? &*trained_ : nullptr); }
+std::unique_ptr<Generator> CpuNetwork::make_generator(int slots, int context) {
+  return std::make_unique<CpuGenerator>(model_, slots, context);
+}
+std::unique_ptr<NetworkPass> CpuNetwork::make_pass() {
+  return std::make_unique<CpuPass>(model_, trained_ ? &*trained_ : nullptr);
+}
 
 std::string CpuEngine::device_name() const { return describe_processor().name; }
 
-// Those of its products: scalar, avx2 or avx512, which give the same bits; in bf16, whose bits depend on it, amx_bf16 or avx512_bf16.
-std::string CpuEngine::instructions() const { return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa()); }
+// Those of its products: scalar, avx2 or avx512, which give the same bits; in bf16, whose bits depend on it, amx_bf16
+// or avx512_bf16.
+std::string CpuEngine::instructions() const {
+  return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa());
+}
 
 int CpuEngine::suitable_pass_tokens(const EngineNeeds& needs) const {
   // The activations of a small model fit the caches; of a large one fewer may have to do. The number changes no bit.
@@ -90,7 +106,9 @@ MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
   plan.device_bytes = describe_processor().memory_bytes;
   plan.free_bytes = available_memory_bytes();
   if (plan.total_bytes() > plan.free_bytes)
-    throw Error("out_of_memory", "the run needs up to " + gibibytes(plan.total_bytes()) + " of the machine's memory, of which " + gibibytes(plan.free_bytes) + " are free",
+    throw Error("out_of_memory",
+                "the run needs up to " + gibibytes(plan.total_bytes()) + " of the machine's memory, of which " +
+                    gibibytes(plan.free_bytes) + " are free",
                 setting_that_fits(needs, plan_memory, plan.free_bytes));
   return plan;
 }
@@ -102,7 +120,8 @@ std::unique_ptr<Network> CpuEngine::make_network(const ModelConfig& config, Mode
 MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
   const auto network = [&](ModelHead head, NetworkUse use) {
     const ParameterLayout layout(needs.model, head);
-    return CpuModel::bytes(layout, precision, use) + (use == NetworkUse::trained ? CpuTrainable::bytes(layout.size()) : 0);
+    return CpuModel::bytes(layout, precision, use) +
+           (use == NetworkUse::trained ? CpuTrainable::bytes(layout.size()) : 0);
   };
   MemoryPlan plan;
   const auto add = [&](const char* name, std::int64_t bytes) {
@@ -114,14 +133,19 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
   if (needs.reads_reference) add("reference", network(ModelHead::language, NetworkUse::read));
   if (needs.reads_start) add("start", network(ModelHead::language, NetworkUse::read));
   if (needs.slots > 0) {
-    // One slot more, where a group's prompt is computed. Tokens that slots share lie outside the cache, and leave as much of it untouched.
+    // One slot more, where a group's prompt is computed. Tokens that slots share lie outside the cache, and leave as
+    // much of it untouched.
     add("kv_cache", KeyValueCache::bytes(needs.model, needs.slots + 1, needs.context, precision));
     add("rollout_buffers", static_cast<std::int64_t>(sizeof(float)) * needs.slots * needs.model.vocab_size);
   }
   if (needs.pass_tokens > 0) {
-    const auto pass = [&](ModelHead head, NetworkUse use) { return CpuTrainingPass::bytes(needs.model, head, needs.pass_tokens, use); };
+    const auto pass = [&](ModelHead head, NetworkUse use) {
+      return CpuTrainingPass::bytes(needs.model, head, needs.pass_tokens, use);
+    };
     CpuTrainingPass::Bytes sum = pass(ModelHead::language, policy_use);
-    const auto also = [&](const CpuTrainingPass::Bytes& bytes) { sum = {sum.activations + bytes.activations, sum.logits + bytes.logits}; };
+    const auto also = [&](const CpuTrainingPass::Bytes& bytes) {
+      sum = {sum.activations + bytes.activations, sum.logits + bytes.logits};
+    };
     if (needs.trains_critic) also(pass(ModelHead::value, NetworkUse::trained));
     if (needs.reads_reference) also(pass(ModelHead::language, NetworkUse::read));
     if (needs.reads_start) also(pass(ModelHead::language, NetworkUse::read));

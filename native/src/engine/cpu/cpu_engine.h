@@ -8,7 +8,8 @@
 
 namespace starpo {
 
-// A network on the processor: CpuModel, CpuDecoder and CpuTrainingPass, exact to the bit on every instruction set in fp32.
+// A network on the processor: CpuModel, CpuDecoder and CpuTrainingPass, exact to the bit on every instruction set in
+// fp32.
 class CpuNetwork final : public Network {
  public:
   CpuNetwork(const ModelConfig&, ThreadPool&, Precision, ModelHead, NetworkUse);
@@ -42,7 +43,8 @@ class CpuEngine final : public Engine {
   Precision precision_;
 };
 
-// What every part of a run takes at most on a processor. All of it is kept to the run's end. The machine's bytes are left to the caller.
+// What every part of a run takes at most on a processor. All of it is kept to the run's end. The machine's bytes are
+// left to the caller.
 MemoryPlan plan_cpu_memory(const EngineNeeds&, Precision);
 
 }  // namespace starpo

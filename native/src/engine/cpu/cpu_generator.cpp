@@ -6,7 +6,8 @@
 
 namespace starpo {
 
-CpuGenerator::CpuGenerator(const CpuModel& model, int slots, int context) : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), conversations_(slots) {}
+CpuGenerator::CpuGenerator(const CpuModel& model, int slots, int context)
+    : model_(model), prefix_slot_(slots), decoder_(model, slots + 1, context), conversations_(slots) {}
 
 void CpuGenerator::reset() {
   for (int slot = 0; slot < slots(); ++slot) end(slot);
@@ -48,10 +49,12 @@ void CpuGenerator::end(int slot) {
   conversations_.at(slot).pending.clear();
 }
 
-void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
+void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws,
+                            std::vector<std::vector<Choice>>& choices) {
   const int count = static_cast<int>(requests.size()), vocab = model_.layout().config().vocab_size;
   entries_.clear();
-  for (const ReplyRequest& request : requests) entries_.push_back({request.slot, conversations_.at(request.slot).pending});
+  for (const ReplyRequest& request : requests)
+    entries_.push_back({request.slot, conversations_.at(request.slot).pending});
   logits_.resize(static_cast<std::size_t>(count) * vocab);
   decoder_.extend(entries_, logits_);
 
@@ -61,10 +64,12 @@ void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSe
   const int chunk = 8, chunks = (count + chunk - 1) / chunk;
   model_.threads().parallel_for(chunks, [&](int c) {
     std::vector<float> scratch;
-    for (int i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i) ids_[i] = draw(i, conversations_[requests[i].slot], requests[i].slot, draws, scratch);
+    for (int i = c * chunk; i < std::min(count, (c + 1) * chunk); ++i)
+      ids_[i] = draw(i, conversations_[requests[i].slot], requests[i].slot, draws, scratch);
   });
   const auto finite = [](std::int32_t id) { return id >= 0; };
-  if (std::all_of(ids_.begin(), ids_.end(), finite)) logprob_and_entropy(logits_, vocab, ids_, draws.sampling.temperature, logprobs_, entropies_, model_.threads());
+  if (std::all_of(ids_.begin(), ids_.end(), finite))
+    logprob_and_entropy(logits_, vocab, ids_, draws.sampling.temperature, logprobs_, entropies_, model_.threads());
 
   choices.resize(count);
   for (int i = 0; i < count; ++i) {
@@ -73,7 +78,8 @@ void CpuGenerator::generate(std::span<const ReplyRequest> requests, const DrawSe
   }
 }
 
-std::int32_t CpuGenerator::draw(int entry, const Conversation& conversation, int slot, const DrawSettings& draws, std::vector<float>& scratch) const {
+std::int32_t CpuGenerator::draw(int entry, const Conversation& conversation, int slot, const DrawSettings& draws,
+                                std::vector<float>& scratch) const {
   const std::size_t vocab = model_.layout().config().vocab_size;
   const auto position = static_cast<std::uint32_t>(decoder_.length(slot));
   const auto bits = draws.random(draws.iteration, conversation.episode, position, 0);

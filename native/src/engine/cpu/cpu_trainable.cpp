@@ -29,7 +29,8 @@ double sum_of_squares(std::span<const float> values, ThreadPool& threads) {
   std::vector<float> squares((size + kNormBlock - 1) / kNormBlock);
   threads.parallel_for(tasks(size), [&](int task) {
     const std::size_t end = std::min(size, (task + 1) * kTaskBlock);
-    for (std::size_t i = task * kTaskBlock; i < end; i += kNormBlock) squares[i / kNormBlock] = kernels().sum_of_squares(std::min(kNormBlock, end - i), values.data() + i);
+    for (std::size_t i = task * kTaskBlock; i < end; i += kNormBlock)
+      squares[i / kNormBlock] = kernels().sum_of_squares(std::min(kNormBlock, end - i), values.data() + i);
   });
   double sum = 0;
   for (const float square : squares) sum += square;
@@ -38,8 +39,8 @@ double sum_of_squares(std::span<const float> values, ThreadPool& threads) {
 
 AdamW::AdamW(std::size_t size) : first_moment(size), second_moment(size) {}
 
-void AdamW::step(std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed, const AdamWSettings& settings, float gradient_scale,
-                 ThreadPool& threads) {
+void AdamW::step(std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed,
+                 const AdamWSettings& settings, float gradient_scale, ThreadPool& threads) {
   const std::size_t size = first_moment.size();
   if (weights.size() != size || gradients.size() != size || decayed.size() != size || second_moment.size() != size)
     throw std::invalid_argument("AdamW: buffers differ in size");
@@ -56,31 +57,43 @@ void AdamW::step(std::span<float> weights, std::span<const float> gradients, std
   step.second_correction = static_cast<float>(1 / (1 - power(settings.beta2, steps)));
   threads.parallel_for(tasks(size), [&](int task) {
     const std::size_t begin = task * kTaskBlock;
-    kernels().adamw(std::min(size, begin + kTaskBlock) - begin, step, gradients.data() + begin, decayed.data() + begin, weights.data() + begin,
-                    first_moment.data() + begin, second_moment.data() + begin);
+    kernels().adamw(std::min(size, begin + kTaskBlock) - begin, step, gradients.data() + begin, decayed.data() + begin,
+                    weights.data() + begin, first_moment.data() + begin, second_moment.data() + begin);
   });
 }
 
 namespace {
 
-auto& moment(auto& optimizer, StateVector which) { return which == StateVector::first_moment ? optimizer.first_moment : optimizer.second_moment; }
+auto& moment(auto& optimizer, StateVector which) {
+  return which == StateVector::first_moment ? optimizer.first_moment : optimizer.second_moment;
+}
 
 }  // namespace
 
-CpuTrainable::CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool& threads, std::function<void(std::size_t, std::size_t)> changed)
-    : tensors_(std::move(tensors)), weights_(weights), decayed_(decayed_weights(tensors_)), threads_(threads), changed_(std::move(changed)), optimizer_(0) {
+CpuTrainable::CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool& threads,
+                           std::function<void(std::size_t, std::size_t)> changed)
+    : tensors_(std::move(tensors)),
+      weights_(weights),
+      decayed_(decayed_weights(tensors_)),
+      threads_(threads),
+      changed_(std::move(changed)),
+      optimizer_(0) {
   if (size() != weights_.size()) throw std::invalid_argument("the tensors must cover the weights");
 }
 
 void CpuTrainable::check_range(std::size_t first, std::size_t count) const {
-  if (first > size() || count > size() - first) throw std::out_of_range("a state vector has as many numbers as there are weights");
+  if (first > size() || count > size() - first)
+    throw std::out_of_range("a state vector has as many numbers as there are weights");
 }
 
 void CpuTrainable::read(StateVector which, std::size_t first, std::span<float> to) const {
   check_range(first, to.size());
-  if (which == StateVector::weights) std::copy_n(weights_.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.begin());
-  else if (const std::vector<float>& from = moment(optimizer_, which); from.empty()) std::fill(to.begin(), to.end(), 0.0f);
-  else std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.begin());
+  if (which == StateVector::weights)
+    std::copy_n(weights_.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.begin());
+  else if (const std::vector<float>& from = moment(optimizer_, which); from.empty())
+    std::fill(to.begin(), to.end(), 0.0f);
+  else
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.begin());
 }
 
 void CpuTrainable::write(StateVector which, std::size_t first, std::span<const float> from) {
@@ -111,6 +124,8 @@ bool CpuTrainable::apply(const AdamWSettings& settings, float gradient_scale) {
   return std::all_of(weights_.begin(), weights_.end(), [](float weight) { return std::isfinite(weight); });
 }
 
-std::int64_t CpuTrainable::bytes(std::size_t size) { return static_cast<std::int64_t>(size * (3 * sizeof(float) + sizeof(std::uint8_t))); }
+std::int64_t CpuTrainable::bytes(std::size_t size) {
+  return static_cast<std::int64_t>(size * (3 * sizeof(float) + sizeof(std::uint8_t)));
+}
 
 }  // namespace starpo

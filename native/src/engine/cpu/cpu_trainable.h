@@ -10,27 +10,32 @@
 
 namespace starpo {
 
-// Sum of squares: blocks in float lanes, the blocks' sums in double and in order, so that threads and instruction sets change no bit.
+// Sum of squares: blocks in float lanes, the blocks' sums in double and in order, so that threads and instruction sets
+// change no bit.
 double sum_of_squares(std::span<const float>, ThreadPool&);
 
-// AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) over one flat buffer. Weight decay skips tensors of one dimension (norms, biases): `decayed` holds one flag a weight.
+// AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) over one flat buffer. Weight decay skips tensors of one
+// dimension (norms, biases): `decayed` holds one flag a weight.
 class AdamW {
  public:
   explicit AdamW(std::size_t size);
 
   // One step with the gradients times gradient_scale.
-  void step(std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed, const AdamWSettings&, float gradient_scale, ThreadPool&);
+  void step(std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed,
+            const AdamWSettings&, float gradient_scale, ThreadPool&);
 
   std::int64_t steps = 0;
   std::vector<float> first_moment;
   std::vector<float> second_moment;
 };
 
-// A flat buffer of weights in memory with its gradients and AdamW. Gradients and moments are there once something is learned.
+// A flat buffer of weights in memory with its gradients and AdamW. Gradients and moments are there once something is
+// learned.
 class CpuTrainable final : public Trainable {
  public:
   // weights: their owner's, read anew by `changed(first, count)` after each write to a range of them.
-  CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool&, std::function<void(std::size_t first, std::size_t count)> changed);
+  CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool&,
+               std::function<void(std::size_t first, std::size_t count)> changed);
 
   const std::vector<TensorSlot>& tensors() const override { return tensors_; }
   void read(StateVector, std::size_t first, std::span<float>) const override;

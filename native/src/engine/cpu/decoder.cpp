@@ -17,7 +17,8 @@ constexpr int most_rows = 64;
 
 int score_rows(const Widths& width) { return std::max({most_rows, width.group, kAttentionRows}); }
 
-// The longest row of scores of slots of up to `context` tokens: what is shared and what is a slot's own are whole panels each, one more together than all of it would be.
+// The longest row of scores of slots of up to `context` tokens: what is shared and what is a slot's own are whole
+// panels each, one more together than all of it would be.
 std::size_t longest_score_row(int context) { return score_row(context, 1); }
 
 // Some query rows of each of some entries, all of one key-value head.
@@ -26,15 +27,21 @@ struct Rows {
   std::ptrdiff_t query_stride, output_stride;  // between an entry's rows
   int token;                                   // of the first row; the next row's is `token_step` later
   int token_step;
-  const float* queries;                        // of the first entry's first row; the next entry's is one row of qkv later
+  const float* queries;  // of the first entry's first row; the next entry's is one row of qkv later
   float* output;
 };
 
 class HeadAttention {
  public:
   HeadAttention(const CpuModel& model, const DecoderSlots& slots, int layer, int head, float* scratch, int context)
-      : slots_(slots), layer_(layer), head_(head), width_(model.layout().config()), bf16_(model.precision() == Precision::bf16), scores_(scratch),
-        reciprocals_(scores_ + score_rows(width_) * longest_score_row(context)), keys_(reciprocals_ + score_rows(width_)),
+      : slots_(slots),
+        layer_(layer),
+        head_(head),
+        width_(model.layout().config()),
+        bf16_(model.precision() == Precision::bf16),
+        scores_(scratch),
+        reciprocals_(scores_ + score_rows(width_) * longest_score_row(context)),
+        keys_(reciprocals_ + score_rows(width_)),
         values_(keys_ + packed_size(width_.head_dim, context)) {}
 
   // The new tokens of entries that have one prefix or are one; if they are several, each has one new token.
@@ -44,18 +51,22 @@ class HeadAttention {
     if (expands(rows)) slots_.cache().expand(entries[0].slot, layer_, head_, own_length(entries[0]), keys_, values_);
     const std::ptrdiff_t column = static_cast<std::ptrdiff_t>(head_) * width_.group * width_.head_dim;
     // One token: the group's heads are the rows. Several: one head's tokens are.
-    if (tokens == 1) return attend(entries, {rows, width_.head_dim, width_.head_dim, 0, 0, qkv + column, attended + column});
+    if (tokens == 1)
+      return attend(entries, {rows, width_.head_dim, width_.head_dim, 0, 0, qkv + column, attended + column});
     for (int head = 0; head < width_.group; ++head)
       for (int token = 0; token < tokens; token += kAttentionRows) {
         const std::ptrdiff_t first = column + head * width_.head_dim;
-        attend(entries, {std::min(tokens - token, kAttentionRows), width_.qkv, width_.queries, token, 1, qkv + token * static_cast<std::ptrdiff_t>(width_.qkv) + first,
+        attend(entries, {std::min(tokens - token, kAttentionRows), width_.qkv, width_.queries, token, 1,
+                         qkv + token * static_cast<std::ptrdiff_t>(width_.qkv) + first,
                          attended + token * static_cast<std::ptrdiff_t>(width_.queries) + first});
       }
   }
 
  private:
   bool expands(int rows) const { return bf16_ && !attention_reads_bf16(rows, width_.head_dim); }
-  int own_length(const SlotTokens& entry) const { return slots_.length(entry.slot) - slots_.shared(entry.slot) + static_cast<int>(entry.tokens.size()); }
+  int own_length(const SlotTokens& entry) const {
+    return slots_.length(entry.slot) - slots_.shared(entry.slot) + static_cast<int>(entry.tokens.size());
+  }
 
   void attend(std::span<const SlotTokens> entries, const Rows& rows) {
     const SharedPrefix* const prefix = slots_.prefix(entries[0].slot);
@@ -65,15 +76,21 @@ class HeadAttention {
     const auto stride = static_cast<std::ptrdiff_t>(score_row(shared, longest));
     const auto tile = [&](int i) { return tile_of(entries[i], i, rows, stride); };
     if (prefix) {
-      for_products(count, rows, stride, [&](int height, const float* queries, std::ptrdiff_t query_stride, float* scores, std::ptrdiff_t score_stride, float*, std::ptrdiff_t) {
-        kernels().multiply(height, shared, width_.head_dim, queries, query_stride, prefix->keys(layer_, head_), nullptr, 0, scores, score_stride);
-      });
+      for_products(count, rows, stride,
+                   [&](int height, const float* queries, std::ptrdiff_t query_stride, float* scores,
+                       std::ptrdiff_t score_stride, float*, std::ptrdiff_t) {
+                     kernels().multiply(height, shared, width_.head_dim, queries, query_stride,
+                                        prefix->keys(layer_, head_), nullptr, 0, scores, score_stride);
+                   });
     }
     for (int i = 0; i < count; ++i) kernels().attention_weights(tile(i));
     if (prefix) {
-      for_products(count, rows, stride, [&](int height, const float*, std::ptrdiff_t, float* scores, std::ptrdiff_t score_stride, float* output, std::ptrdiff_t output_stride) {
-        kernels().multiply(height, width_.head_dim, shared, scores, score_stride, prefix->values(layer_, head_), nullptr, 0, output, output_stride);
-      });
+      for_products(count, rows, stride,
+                   [&](int height, const float*, std::ptrdiff_t, float* scores, std::ptrdiff_t score_stride,
+                       float* output, std::ptrdiff_t output_stride) {
+                     kernels().multiply(height, width_.head_dim, shared, scores, score_stride,
+                                        prefix->values(layer_, head_), nullptr, 0, output, output_stride);
+                   });
     }
     for (int i = 0; i < count; ++i) kernels().attention_output(tile(i));
   }
@@ -81,9 +98,11 @@ class HeadAttention {
   // Rows that lie evenly apart: one entry's, or those of the same place in all entries.
   template <class Product>
   void for_products(int count, const Rows& rows, std::ptrdiff_t stride, Product product) {
-    if (count == 1) return product(rows.count, rows.queries, rows.query_stride, scores_, stride, rows.output, rows.output_stride);
+    if (count == 1)
+      return product(rows.count, rows.queries, rows.query_stride, scores_, stride, rows.output, rows.output_stride);
     for (int r = 0; r < rows.count; ++r)
-      product(count, rows.queries + r * rows.query_stride, width_.qkv, scores_ + r * stride, rows.count * stride, rows.output + r * rows.output_stride, width_.queries);
+      product(count, rows.queries + r * rows.query_stride, width_.qkv, scores_ + r * stride, rows.count * stride,
+              rows.output + r * rows.output_stride, width_.queries);
   }
 
   AttentionTile tile_of(const SlotTokens& entry, int index, const Rows& rows, std::ptrdiff_t stride) const {
@@ -121,7 +140,8 @@ class HeadAttention {
   float *scores_, *reciprocals_, *keys_, *values_;
 };
 
-// How many of the first entries are computed together: with one prefix and a new token each, read from the cache as it is.
+// How many of the first entries are computed together: with one prefix and a new token each, read from the cache as it
+// is.
 std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span<const SlotTokens> entries) {
   const Widths width(model.layout().config());
   const SharedPrefix* const prefix = slots.prefix(entries[0].slot);
@@ -129,7 +149,9 @@ std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span
   if (prefix == nullptr || expanded) return 1;
   const std::size_t most = std::max(1, most_rows / width.group);
   std::size_t count = 0;
-  while (count < std::min(most, entries.size()) && entries[count].tokens.size() == 1 && slots.prefix(entries[count].slot) == prefix) ++count;
+  while (count < std::min(most, entries.size()) && entries[count].tokens.size() == 1 &&
+         slots.prefix(entries[count].slot) == prefix)
+    ++count;
   return std::max<std::size_t>(count, 1);
 }
 
@@ -141,18 +163,21 @@ std::size_t decode_attention_scratch(const CpuModel& model, int context) {
   return score_rows(width) * (longest_score_row(context) + 1) + 2 * expanded;
 }
 
-// One layer's attention of every entry's new tokens, whose keys and values it stores, over all that the slot holds. qkv [tokens, Widths::qkv] and attended
-// [tokens, Widths::queries] have a row for each new token, in the order of the entries. What entries next to each other begin with alike is read once for
-// all of them; since every sum is a chain over the keys in their order, that changes no bit.
-void decode_attention(const CpuModel& model, DecoderSlots& slots, std::span<const SlotTokens> entries, int layer, const float* qkv, float* attended, float* scratch,
-                      int context) {
+// One layer's attention of every entry's new tokens, whose keys and values it stores, over all that the slot holds. qkv
+// [tokens, Widths::qkv] and attended [tokens, Widths::queries] have a row for each new token, in the order of the
+// entries. What entries next to each other begin with alike is read once for all of them; since every sum is a chain
+// over the keys in their order, that changes no bit.
+void decode_attention(const CpuModel& model, DecoderSlots& slots, std::span<const SlotTokens> entries, int layer,
+                      const float* qkv, float* attended, float* scratch, int context) {
   const Widths width(model.layout().config());
   while (!entries.empty()) {
     const std::size_t count = together(model, slots, entries);
     std::ptrdiff_t row = 0;
     for (const SlotTokens& entry : entries.first(count))
-      for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row) slots.store(entry.slot, layer, slots.length(entry.slot) + static_cast<int>(i), qkv + row * width.qkv);
-    for (int head = 0; head < width.kv_heads; ++head) HeadAttention(model, slots, layer, head, scratch, context).attend(entries.first(count), qkv, attended);
+      for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row)
+        slots.store(entry.slot, layer, slots.length(entry.slot) + static_cast<int>(i), qkv + row * width.qkv);
+    for (int head = 0; head < width.kv_heads; ++head)
+      HeadAttention(model, slots, layer, head, scratch, context).attend(entries.first(count), qkv, attended);
     qkv += row * width.qkv;
     attended += row * width.queries;
     entries = entries.subspan(count);
@@ -190,8 +215,8 @@ void CpuDecoder::copy(int from, int to, int length) { state_->slots.copy(from, t
 
 void CpuDecoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many rows: as few as keep all threads at
-  // work, down to 64, since every task reads all weights.
+  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many
+  // rows: as few as keep all threads at work, down to 64, since every task reads all weights.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
   const std::size_t threads = state_->model.threads().size();
@@ -218,11 +243,13 @@ void CpuDecoder::extend(std::span<const SlotTokens> entries, std::span<float> lo
 
 void CpuDecoder::State::check(std::span<const SlotTokens> entries, std::span<const float> logits) const {
   const ModelConfig& config = model.layout().config();
-  if (logits.size() != entries.size() * config.vocab_size) throw std::invalid_argument("logits must be [entries, vocab]");
+  if (logits.size() != entries.size() * config.vocab_size)
+    throw std::invalid_argument("logits must be [entries, vocab]");
   std::vector<bool> taken(slots.count());
   for (const SlotTokens& entry : entries) {
     if (entry.tokens.empty()) throw std::invalid_argument("no tokens for a slot");
-    if (slots.length(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context)) throw std::out_of_range("tokens beyond the context");
+    if (slots.length(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context))
+      throw std::out_of_range("tokens beyond the context");
     if (taken[entry.slot]) throw std::invalid_argument("a slot twice in one call");
     taken[entry.slot] = true;
     for (const std::int32_t token : entry.tokens)
@@ -238,15 +265,16 @@ void CpuDecoder::State::run(std::span<const SlotTokens> entries, int rows, float
   const float* const weights = model.weights().data();
   const std::size_t n = rows;
   const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] =
-      carve(thread_memory(), {decode_attention_scratch(model, context), n * width.hidden, n * width.hidden, n * width.qkv, n * width.queries,
-                              n * 2 * width.intermediate, n * width.intermediate, n});
+      carve(thread_memory(), {decode_attention_scratch(model, context), n * width.hidden, n * width.hidden,
+                              n * width.qkv, n * width.queries, n * 2 * width.intermediate, n * width.intermediate, n});
   std::int32_t* const positions = reinterpret_cast<std::int32_t*>(position_words);
 
   std::size_t row = 0;
   for (const SlotTokens& entry : entries)
     for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row) {
       positions[row] = slots.length(entry.slot) + static_cast<std::int32_t>(i);
-      std::copy_n(weights + packed.offsets.embedding + static_cast<std::size_t>(entry.tokens[i]) * width.hidden, width.hidden, x + row * width.hidden);
+      std::copy_n(weights + packed.offsets.embedding + static_cast<std::size_t>(entry.tokens[i]) * width.hidden,
+                  width.hidden, x + row * width.hidden);
     }
   for (int layer = 0; layer < config.num_hidden_layers; ++layer) {
     project_qkv(model, layer, rows, x, positions, rotary, normed, qkv, nullptr);
@@ -256,7 +284,8 @@ void CpuDecoder::State::run(std::span<const SlotTokens> entries, int rows, float
   row = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     row += entries[i].tokens.size();
-    k.norm(1, width.hidden, x + (row - 1) * width.hidden, weights + packed.offsets.final_norm, config.rms_norm_eps, normed + i * width.hidden, nullptr);
+    k.norm(1, width.hidden, x + (row - 1) * width.hidden, weights + packed.offsets.final_norm, config.rms_norm_eps,
+           normed + i * width.hidden, nullptr);
   }
   multiply_forward(model, packed.head, static_cast<int>(entries.size()), normed, nullptr, 0, logits);
 }

@@ -15,23 +15,30 @@ float get(Bf16 number) { return from_bf16(number); }
 }  // namespace
 
 KeyValueCache::KeyValueCache(const ModelConfig& config, int slots, int context, Precision precision)
-    : width_(config), layers_(config.num_hidden_layers), precision_(precision), keys_size_(packed_size(width_.head_dim, context)),
+    : width_(config),
+      layers_(config.num_hidden_layers),
+      precision_(precision),
+      keys_size_(packed_size(width_.head_dim, context)),
       values_size_(panels(context) * kPanel * static_cast<std::size_t>(width_.head_dim)) {
   const std::size_t numbers = static_cast<std::size_t>(slots) * layers_ * width_.kv_heads * (keys_size_ + values_size_);
   memory_.reserve(precision == Precision::bf16 ? (numbers + 1) / 2 : numbers);
 }
 
 std::int64_t KeyValueCache::bytes(const ModelConfig& config, int slots, int context, Precision precision) {
-  const std::int64_t per_head = static_cast<std::int64_t>(packed_size(config.head_dim, context) + panels(context) * kPanel * static_cast<std::size_t>(config.head_dim));
-  return per_head * slots * config.num_hidden_layers * config.num_key_value_heads * (precision == Precision::bf16 ? 2 : 4);
+  const std::int64_t per_head = static_cast<std::int64_t>(
+      packed_size(config.head_dim, context) + panels(context) * kPanel * static_cast<std::size_t>(config.head_dim));
+  return per_head * slots * config.num_hidden_layers * config.num_key_value_heads *
+         (precision == Precision::bf16 ? 2 : 4);
 }
 
 void KeyValueCache::store(int slot, int layer, int position, const float* qkv) {
-  precision_ == Precision::bf16 ? store_as<Bf16>(slot, layer, position, qkv) : store_as<float>(slot, layer, position, qkv);
+  precision_ == Precision::bf16 ? store_as<Bf16>(slot, layer, position, qkv)
+                                : store_as<float>(slot, layer, position, qkv);
 }
 
 void KeyValueCache::load(int slot, int layer, int head, int position, float* key, float* value) const {
-  precision_ == Precision::bf16 ? load_as<Bf16>(slot, layer, head, position, key, value) : load_as<float>(slot, layer, head, position, key, value);
+  precision_ == Precision::bf16 ? load_as<Bf16>(slot, layer, head, position, key, value)
+                                : load_as<float>(slot, layer, head, position, key, value);
 }
 
 template <class Number>
@@ -61,11 +68,15 @@ void KeyValueCache::load_as(int slot, int layer, int head, int position, float* 
 void KeyValueCache::expand(int slot, int layer, int head, int length, float* keys, float* values) const {
   const Bf16* const source = at<Bf16>(slot, layer, head);
   std::transform(source, source + packed_size(width_.head_dim, length), keys, from_bf16);
-  std::transform(source + keys_size_, source + keys_size_ + static_cast<std::size_t>(length) * width_.head_dim, values, from_bf16);
+  std::transform(source + keys_size_, source + keys_size_ + static_cast<std::size_t>(length) * width_.head_dim, values,
+                 from_bf16);
 }
 
 SharedPrefix::SharedPrefix(const ModelConfig& config, int length)
-    : width_(config), length_(length), keys_size_(packed_size(width_.head_dim, length)), values_size_(packed_size(length, width_.head_dim)),
+    : width_(config),
+      length_(length),
+      keys_size_(packed_size(width_.head_dim, length)),
+      values_size_(packed_size(length, width_.head_dim)),
       memory_(static_cast<std::size_t>(config.num_hidden_layers) * width_.kv_heads * (keys_size_ + values_size_)) {}
 
 std::size_t SharedPrefix::key_place(int position, int d) const {
@@ -113,8 +124,10 @@ std::shared_ptr<const SharedPrefix> DecoderSlots::make_prefix(int slot, int leng
   for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
     for (int head = 0; head < config_.num_key_value_heads; ++head)
       for (int position = 0; position < length; ++position) {
-        if (position < shared_length) before->load(layer, head, position, key.data(), value.data());
-        else cache_.load(slot, layer, head, position - shared_length, key.data(), value.data());
+        if (position < shared_length)
+          before->load(layer, head, position, key.data(), value.data());
+        else
+          cache_.load(slot, layer, head, position - shared_length, key.data(), value.data());
         made->store(layer, head, position, key.data(), value.data());
       }
   return made;

@@ -13,8 +13,9 @@
 
 namespace starpo {
 
-// Keys and values of every slot, layer and key-value head: keys transposed in panels of 32 tokens [panels][head_dim][32], values [tokens][head_dim].
-// Floats, or bfloat16 numbers in half the memory: reading them is most of what decode does.
+// Keys and values of every slot, layer and key-value head: keys transposed in panels of 32 tokens
+// [panels][head_dim][32], values [tokens][head_dim]. Floats, or bfloat16 numbers in half the memory: reading them is
+// most of what decode does.
 class KeyValueCache {
  public:
   KeyValueCache(const ModelConfig&, int slots, int context, Precision);
@@ -44,7 +45,9 @@ class KeyValueCache {
   void store_as(int slot, int layer, int position, const float* qkv);
   template <class Number>
   void load_as(int slot, int layer, int head, int position, float* key, float* value) const;
-  std::size_t key_place(int position) const { return static_cast<std::size_t>(position / kPanel) * width_.head_dim * kPanel + position % kPanel; }
+  std::size_t key_place(int position) const {
+    return static_cast<std::size_t>(position / kPanel) * width_.head_dim * kPanel + position % kPanel;
+  }
   template <class Number>
   Number* at(int slot, int layer, int head) const {
     return reinterpret_cast<Number*>(const_cast<float*>(memory_.data())) +
@@ -58,8 +61,9 @@ class KeyValueCache {
   AlignedBuffer memory_;
 };
 
-// Keys and values of tokens that several slots begin with, kept once and read once for all of them: keys [panels][head_dim][32] as in KeyValueCache, values
-// in panels too, [panels of head_dim][tokens][32], so that both are factors of a product whose rows are the slots' queries. Floats in either precision.
+// Keys and values of tokens that several slots begin with, kept once and read once for all of them: keys
+// [panels][head_dim][32] as in KeyValueCache, values in panels too, [panels of head_dim][tokens][32], so that both are
+// factors of a product whose rows are the slots' queries. Floats in either precision.
 class SharedPrefix {
  public:
   SharedPrefix(const ModelConfig&, int length);  // in tokens, from 1
@@ -74,7 +78,8 @@ class SharedPrefix {
 
  private:
   float* block(int layer, int head) const {
-    return const_cast<float*>(memory_.data()) + (static_cast<std::size_t>(layer) * width_.kv_heads + head) * (keys_size_ + values_size_);
+    return const_cast<float*>(memory_.data()) +
+           (static_cast<std::size_t>(layer) * width_.kv_heads + head) * (keys_size_ + values_size_);
   }
   std::size_t key_place(int position, int d) const;
   std::size_t value_place(int position, int d) const;
@@ -85,23 +90,30 @@ class SharedPrefix {
   AlignedBuffer memory_;
 };
 
-// The sequences a CpuDecoder holds: a slot's first tokens may be a prefix that it has in common with others, the rest lies in its own part of the cache.
+// The sequences a CpuDecoder holds: a slot's first tokens may be a prefix that it has in common with others, the rest
+// lies in its own part of the cache.
 class DecoderSlots {
  public:
   DecoderSlots(const ModelConfig&, int slots, int context, Precision);
 
   int count() const { return static_cast<int>(slots_.size()); }
-  int length(int slot) const { return slots_.at(slot).length; }                      // tokens
-  const SharedPrefix* prefix(int slot) const { return slots_[slot].prefix.get(); }   // null where there is none
-  int shared(int slot) const { return slots_[slot].prefix ? slots_[slot].prefix->length() : 0; }  // tokens of the prefix
-  const KeyValueCache& cache() const { return cache_; }                              // token i lies there at i - shared(slot)
+  int length(int slot) const { return slots_.at(slot).length; }                     // tokens
+  const SharedPrefix* prefix(int slot) const { return slots_[slot].prefix.get(); }  // null where there is none
+  int shared(int slot) const {
+    return slots_[slot].prefix ? slots_[slot].prefix->length() : 0;
+  }  // tokens of the prefix
+  const KeyValueCache& cache() const { return cache_; }  // token i lies there at i - shared(slot)
 
   void clear(int slot) { slots_.at(slot) = {}; }
-  // Slot `to` becomes the first `length` tokens of `from`, which from then on are a prefix of both where they are all that `from` holds.
+  // Slot `to` becomes the first `length` tokens of `from`, which from then on are a prefix of both where they are all
+  // that `from` holds.
   void copy(int from, int to, int length);
 
-  // Stores a layer's keys and values of one token, which may lie behind the slot's last, from its row [queries | keys | values].
-  void store(int slot, int layer, int position, const float* qkv) { cache_.store(slot, layer, position - shared(slot), qkv); }
+  // Stores a layer's keys and values of one token, which may lie behind the slot's last, from its row [queries | keys |
+  // values].
+  void store(int slot, int layer, int position, const float* qkv) {
+    cache_.store(slot, layer, position - shared(slot), qkv);
+  }
   void grow(int slot, int tokens) { slots_[slot].length += tokens; }
 
  private:

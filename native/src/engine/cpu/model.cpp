@@ -28,7 +28,8 @@ namespace {
 void pack_rows(int rows, int columns, const float* matrix, float* packed) {
   for (int first = 0; first < columns; first += kPanel)
     for (int r = 0; r < rows; ++r, packed += kPanel)
-      for (int c = 0; c < kPanel; ++c) packed[c] = first + c < columns ? matrix[static_cast<std::size_t>(r) * columns + first + c] : 0.0f;
+      for (int c = 0; c < kPanel; ++c)
+        packed[c] = first + c < columns ? matrix[static_cast<std::size_t>(r) * columns + first + c] : 0.0f;
 }
 
 // Panels of pairs of depths: element (depth, column) of the operand is at(depth, column).
@@ -56,9 +57,12 @@ void pack(const PackedMatrix& matrix, bool forward, const float* weights) {
 }
 
 // Where element (depth, column) of an operand lies in its panels: of 32 columns, and of pairs of depths in bfloat16.
-std::size_t place(int depths, int depth, int column) { return (static_cast<std::size_t>(column / kPanel) * depths + depth) * kPanel + column % kPanel; }
+std::size_t place(int depths, int depth, int column) {
+  return (static_cast<std::size_t>(column / kPanel) * depths + depth) * kPanel + column % kPanel;
+}
 std::size_t place_of_pair(int depths, int depth, int column) {
-  return (static_cast<std::size_t>(column / kPanel) * padded_depth(depths) + depth / 2 * 2) * kPanel + column % kPanel * 2 + depth % 2;
+  return (static_cast<std::size_t>(column / kPanel) * padded_depth(depths) + depth / 2 * 2) * kPanel +
+         column % kPanel * 2 + depth % 2;
 }
 
 // Packs some weights of one row, [input, input + the span's size), where they belong.
@@ -67,7 +71,8 @@ void pack_part(const PackedMatrix& matrix, int output, int input, std::span<cons
   for (const float weight : weights) {
     if (matrix.forward_bf16 != nullptr) {
       matrix.forward_bf16[place_of_pair(inputs, input, output)] = to_bf16(weight);
-      if (matrix.backward_bf16 != nullptr) matrix.backward_bf16[place_of_pair(outputs, output, input)] = to_bf16(weight);
+      if (matrix.backward_bf16 != nullptr)
+        matrix.backward_bf16[place_of_pair(outputs, output, input)] = to_bf16(weight);
     } else {
       matrix.forward[place(inputs, input, output)] = weight;
       if (matrix.backward != nullptr) matrix.backward[place(outputs, output, input)] = weight;
@@ -96,7 +101,8 @@ std::vector<KeptWeights> kept_weights(const ParameterLayout& layout, NetworkUse 
 
 std::size_t size_of(const std::vector<KeptWeights>& kept) { return kept.back().place + kept.back().size; }
 
-// The offsets of what is kept, where it lies; those of matrices that aren't stay the layout's, and nobody asks for them.
+// The offsets of what is kept, where it lies; those of matrices that aren't stay the layout's, and nobody asks for
+// them.
 ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offsets) {
   const auto move = [&](std::size_t& offset) {
     for (const KeptWeights& each : kept)
@@ -118,12 +124,17 @@ void for_each_matrix(const ParameterLayout& layout, F body) {
   const ModelOffsets offsets = model_offsets(layout);
   for (std::size_t i = 0; i < offsets.layers.size(); ++i) {
     const LayerOffsets& at = offsets.layers[i];
-    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].qkv; }, width.qkv, width.hidden, at.qkv);
-    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].output; }, width.hidden, width.queries, at.output);
-    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].gate_up; }, 2 * width.intermediate, width.hidden, at.gate_up);
-    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].down; }, width.hidden, width.intermediate, at.down);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].qkv; }, width.qkv, width.hidden,
+         at.qkv);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].output; }, width.hidden,
+         width.queries, at.output);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].gate_up; }, 2 * width.intermediate,
+         width.hidden, at.gate_up);
+    body([i](CpuModel::Packed& packed) -> PackedMatrix& { return packed.layers[i].down; }, width.hidden,
+         width.intermediate, at.down);
   }
-  body([](CpuModel::Packed& packed) -> PackedMatrix& { return packed.head; }, layout.head() == ModelHead::value ? 1 : width.vocab, width.hidden, offsets.head);
+  body([](CpuModel::Packed& packed) -> PackedMatrix& { return packed.head; },
+       layout.head() == ModelHead::value ? 1 : width.vocab, width.hidden, offsets.head);
 }
 
 // Floats that one pack of a matrix takes.
@@ -133,12 +144,15 @@ std::size_t pack_size(Precision precision, int depth, int columns) {
 
 // Floats of a matrix's packs: the forward one, and where the model learns the backward one.
 std::size_t packs_size(Precision precision, NetworkUse use, int outputs, int inputs) {
-  return pack_size(precision, inputs, outputs) + (use == NetworkUse::trained ? pack_size(precision, outputs, inputs) : 0);
+  return pack_size(precision, inputs, outputs) +
+         (use == NetworkUse::trained ? pack_size(precision, outputs, inputs) : 0);
 }
 
 std::size_t packs_size(const ParameterLayout& layout, Precision precision, NetworkUse use) {
   std::size_t total = 0;
-  for_each_matrix(layout, [&](const auto&, int outputs, int inputs, std::size_t) { total += packs_size(precision, use, outputs, inputs); });
+  for_each_matrix(layout, [&](const auto&, int outputs, int inputs, std::size_t) {
+    total += packs_size(precision, use, outputs, inputs);
+  });
   return total;
 }
 
@@ -146,7 +160,11 @@ std::size_t packs_size(const ParameterLayout& layout, Precision precision, Netwo
 
 struct CpuModel::State {
   State(const ModelConfig& config, ThreadPool& pool, ModelHead head, NetworkUse use)
-      : layout(config, head), threads(pool), learns(use == NetworkUse::trained), kept(kept_weights(layout, use)), weights(size_of(kept)) {}
+      : layout(config, head),
+        threads(pool),
+        learns(use == NetworkUse::trained),
+        kept(kept_weights(layout, use)),
+        weights(size_of(kept)) {}
 
   ParameterLayout layout;
   ThreadPool& threads;
@@ -159,13 +177,16 @@ struct CpuModel::State {
   void pack_range(std::size_t first, std::span<const float> values);
 };
 
-CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use) : state_(std::make_unique<State>(config, pool, head, use)) {
+CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use)
+    : state_(std::make_unique<State>(config, pool, head, use)) {
   Packed& packed = state_->packed;
   packed.offsets = offsets_in(state_->kept, model_offsets(state_->layout));
   if (precision == Precision::bf16) {
     packed.bf16 = bf16_kernels();
     if (packed.bf16 == nullptr)
-      throw Error("precision_unsupported", "this processor (or the instruction set chosen with STARPO_ISA) multiplies no bfloat16 numbers: it has neither AVX512-BF16 nor AMX",
+      throw Error("precision_unsupported",
+                  "this processor (or the instruction set chosen with STARPO_ISA) multiplies no bfloat16 numbers: it "
+                  "has neither AVX512-BF16 nor AMX",
                   "set precision to fp32");
   }
   packed.layers.resize(packed.offsets.layers.size());
@@ -200,14 +221,19 @@ std::span<float> CpuModel::mutable_weights() { return state_->weights; }
 const CpuModel::Packed& CpuModel::packed() const { return state_->packed; }
 
 std::int64_t CpuModel::bytes(const ParameterLayout& layout, Precision precision, NetworkUse use) {
-  return static_cast<std::int64_t>((size_of(kept_weights(layout, use)) + packs_size(layout, precision, use)) * sizeof(float));
+  return static_cast<std::int64_t>((size_of(kept_weights(layout, use)) + packs_size(layout, precision, use)) *
+                                   sizeof(float));
 }
 
 void CpuModel::write(std::size_t first, std::span<const float> values) {
-  if (first > state_->layout.size() || values.size() > state_->layout.size() - first) throw std::out_of_range("more weights than the layout has");
+  if (first > state_->layout.size() || values.size() > state_->layout.size() - first)
+    throw std::out_of_range("more weights than the layout has");
   for (const KeptWeights& kept : state_->kept) {
-    const std::size_t begin = std::max(first, kept.first), end = std::min(first + values.size(), kept.first + kept.size);
-    if (begin < end) std::ranges::copy(values.subspan(begin - first, end - begin), state_->weights.begin() + static_cast<std::ptrdiff_t>(kept.place + (begin - kept.first)));
+    const std::size_t begin = std::max(first, kept.first),
+                      end = std::min(first + values.size(), kept.first + kept.size);
+    if (begin < end)
+      std::ranges::copy(values.subspan(begin - first, end - begin),
+                        state_->weights.begin() + static_cast<std::ptrdiff_t>(kept.place + (begin - kept.first)));
   }
   state_->pack_range(first, values);
 }
@@ -221,8 +247,10 @@ void CpuModel::State::pack_range(std::size_t first, std::span<const float> value
     constexpr std::size_t block = kPanel;
     threads.parallel_for(static_cast<int>((rows + block - 1) / block), [&](int i) {
       for (std::size_t row = first_row + i * block; row < first_row + std::min(rows, (i + 1) * block); ++row) {
-        const std::size_t from = std::max(begin, offset + row * inputs), to = std::min(end, offset + (row + 1) * inputs);
-        pack_part(*matrix, static_cast<int>(row), static_cast<int>(from - offset - row * inputs), values.subspan(from - first, to - from));
+        const std::size_t from = std::max(begin, offset + row * inputs),
+                          to = std::min(end, offset + (row + 1) * inputs);
+        pack_part(*matrix, static_cast<int>(row), static_cast<int>(from - offset - row * inputs),
+                  values.subspan(from - first, to - from));
       }
     });
   }
@@ -241,16 +269,20 @@ void CpuModel::weights_changed() {
   });
 }
 
-void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets, float temperature,
-                         std::span<float> logprobs, std::span<float> entropies, ThreadPool& threads) {
+void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets,
+                         float temperature, std::span<float> logprobs, std::span<float> entropies,
+                         ThreadPool& threads) {
   const int rows = static_cast<int>(targets.size());
-  if (logits.size() != targets.size() * static_cast<std::size_t>(vocab) || logprobs.size() != targets.size() || entropies.size() != targets.size())
+  if (logits.size() != targets.size() * static_cast<std::size_t>(vocab) || logprobs.size() != targets.size() ||
+      entropies.size() != targets.size())
     throw std::invalid_argument("logprob_and_entropy: sizes differ");
   constexpr int block = 16;
   threads.parallel_for((rows + block - 1) / block, [&](int i) {
     const int first = i * block;
-    kernels().logprob_entropy(std::min(block, rows - first), vocab, logits.data() + static_cast<std::size_t>(first) * vocab, 1.0f / temperature,
-                              targets.data() + first, logprobs.data() + first, entropies.data() + first, nullptr, nullptr);
+    kernels().logprob_entropy(std::min(block, rows - first), vocab,
+                              logits.data() + static_cast<std::size_t>(first) * vocab, 1.0f / temperature,
+                              targets.data() + first, logprobs.data() + first, entropies.data() + first, nullptr,
+                              nullptr);
   });
 }
 

@@ -15,8 +15,8 @@
 
 namespace starpo {
 
-// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself (dy W). In float or in bfloat16,
-// by the model's precision; the others are null.
+// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself
+// (dy W). In float or in bfloat16, by the model's precision; the others are null.
 struct PackedMatrix {
   int outputs = 0, inputs = 0;
   float* forward = nullptr;
@@ -30,11 +30,13 @@ struct PackedLayer {
 };
 
 // A Qwen2 policy's or critic's weights together with whatever packed copies the kernels want of them.
-// CpuDecoder and CpuTrainingPass read it; only who calls write() or weights_changed() writes to it. One copy of the weights serves sampling and training.
-// Of a model that is only read there are no weights but those that are read as they are (embeddings, norms, biases), and packs for the forward pass alone.
+// CpuDecoder and CpuTrainingPass read it; only who calls write() or weights_changed() writes to it. One copy of the
+// weights serves sampling and training. Of a model that is only read there are no weights but those that are read as
+// they are (embeddings, norms, biases), and packs for the forward pass alone.
 class CpuModel {
  public:
-  CpuModel(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language, NetworkUse = NetworkUse::trained);  // Error precision_unsupported
+  CpuModel(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language,
+           NetworkUse = NetworkUse::trained);  // Error precision_unsupported
   ~CpuModel();
 
   const ParameterLayout& layout() const;
@@ -68,10 +70,10 @@ class CpuModel {
   std::unique_ptr<State> state_;
 };
 
-// Log-probability of each row's target and the entropy of the row's distribution (nats), from logits / temperature over the whole vocabulary.
-// logits [rows, vocab]; the same code serves sampler and update, so both see the same bits.
-void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets, float temperature,
-                         std::span<float> logprobs, std::span<float> entropies, ThreadPool&);
+// Log-probability of each row's target and the entropy of the row's distribution (nats), from logits / temperature over
+// the whole vocabulary. logits [rows, vocab]; the same code serves sampler and update, so both see the same bits.
+void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets,
+                         float temperature, std::span<float> logprobs, std::span<float> entropies, ThreadPool&);
 
 // Floats that pieces of these many take together, each on a cache line.
 inline std::size_t carved_size(std::span<const std::size_t> sizes) {

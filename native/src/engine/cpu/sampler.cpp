@@ -47,7 +47,8 @@ float sum_in_order(const std::vector<float>& values) {
 
 }  // namespace
 
-std::int32_t sample_token(std::span<const float> logits, const SamplingSettings& settings, float uniform, std::vector<float>& scratch) {
+std::int32_t sample_token(std::span<const float> logits, const SamplingSettings& settings, float uniform,
+                          std::vector<float>& scratch) {
   float largest = -INFINITY;
   for (float logit : logits) {
     if (std::isnan(logit)) return -1;
@@ -62,7 +63,8 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingSettings&
   const auto keep_at_least = [&](float threshold) {
     for (float& weight : scratch) weight = weight < threshold ? 0 : weight;
   };
-  if (settings.top_k > 0 && settings.top_k < static_cast<int>(scratch.size())) keep_at_least(kth_largest(scratch, settings.top_k));
+  if (settings.top_k > 0 && settings.top_k < static_cast<int>(scratch.size()))
+    keep_at_least(kth_largest(scratch, settings.top_k));
   if (settings.min_p > 0) keep_at_least(settings.min_p);  // the largest weight is 1
   if (settings.top_p < 1) keep_at_least(nucleus_threshold(scratch, settings.top_p, sum_in_order(scratch)));
 

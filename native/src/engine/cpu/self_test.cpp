@@ -18,7 +18,8 @@ constexpr int rows = 19, depth = 77, columns = 45;
 std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
   const Philox random{1, RandomStream::initial_weights};
   std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = 2 * uniform_open(random(what, 0, 0, static_cast<std::uint32_t>(i))[0]) - 1;
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = 2 * uniform_open(random(what, 0, 0, static_cast<std::uint32_t>(i))[0]) - 1;
   return values;
 }
 
@@ -28,7 +29,8 @@ std::vector<T> pack(const std::vector<float>& b, int padded, int together, Conve
   std::vector<T> packed(panels(columns) * kPanel * static_cast<std::size_t>(padded), T{});
   for (int k = 0; k < depth; ++k)
     for (int column = 0; column < columns; ++column) {
-      const int place = ((column / kPanel * (padded / together) + k / together) * kPanel + column % kPanel) * together + k % together;
+      const int place =
+          ((column / kPanel * (padded / together) + k / together) * kPanel + column % kPanel) * together + k % together;
       packed[static_cast<std::size_t>(place)] = convert(b[static_cast<std::size_t>(k * columns + column)]);
     }
   return packed;
@@ -40,7 +42,8 @@ std::vector<double> product(const std::vector<float>& a, const std::vector<float
     for (int column = 0; column < columns; ++column) {
       double sum = 0;
       for (int k = 0; k < depth; ++k)
-        sum += static_cast<double>(a[static_cast<std::size_t>(row * depth + k)]) * static_cast<double>(b[static_cast<std::size_t>(k * columns + column)]);
+        sum += static_cast<double>(a[static_cast<std::size_t>(row * depth + k)]) *
+               static_cast<double>(b[static_cast<std::size_t>(k * columns + column)]);
       c.push_back(sum);
     }
   return c;
@@ -64,7 +67,8 @@ Outputs outputs(const Kernels& kernels, const std::vector<float>& a, const std::
   std::vector<std::int32_t> targets(rows);
   std::iota(targets.begin(), targets.end(), 0);
   out.logprobs.assign(2 * rows, NAN);
-  kernels.logprob_entropy(rows, depth, a.data(), 1.0f, targets.data(), out.logprobs.data(), out.logprobs.data() + rows, nullptr, nullptr);
+  kernels.logprob_entropy(rows, depth, a.data(), 1.0f, targets.data(), out.logprobs.data(), out.logprobs.data() + rows,
+                          nullptr, nullptr);
   return out;
 }
 
@@ -81,7 +85,10 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
   for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
     if (!isa_supported(isa)) continue;
     const std::string name = std::string("cpu ") + isa_name(isa);
-    const Outputs found = outputs(isa == Isa::scalar ? scalar::kernels() : isa == Isa::avx2 ? avx2::kernels() : avx512::kernels(), a, packed);
+    const Outputs found = outputs(isa == Isa::scalar ? scalar::kernels()
+                                  : isa == Isa::avx2 ? avx2::kernels()
+                                                     : avx512::kernels(),
+                                  a, packed);
     report(name + " product", normalised_mean_square_error(found.product, expected), 1e-7);
     report(name + " equals scalar to the bit", found == reference ? 0 : 1, 0);
   }

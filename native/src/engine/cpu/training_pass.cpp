@@ -18,25 +18,25 @@ namespace {
 constexpr int kRowBlock = 96;
 int row_blocks(int rows) { return (rows + kRowBlock - 1) / kRowBlock; }
 
-// What the forward pass of one block leaves for its backward pass. Everything else is computed again from these. All layers of a model that is only read
-// share one.
+// What the forward pass of one block leaves for its backward pass. Everything else is computed again from these. All
+// layers of a model that is only read share one.
 struct LayerActivations {
-  float* x;                       // [tokens, hidden], the block's input
-  float* input_reciprocal_rms;    // [tokens]
-  float* qkv;                     // [tokens, Widths::qkv], rotated
-  float* score_maximum;           // [heads, tokens]
-  float* score_reciprocal;        // [heads, tokens]
-  float* attended;                // [tokens, queries]
-  float* middle;                  // [tokens, hidden], between attention and MLP
-  float* middle_reciprocal_rms;   // [tokens]
-  float* gate_up;                 // [tokens, 2 * intermediate]
+  float* x;                      // [tokens, hidden], the block's input
+  float* input_reciprocal_rms;   // [tokens]
+  float* qkv;                    // [tokens, Widths::qkv], rotated
+  float* score_maximum;          // [heads, tokens]
+  float* score_reciprocal;       // [heads, tokens]
+  float* attended;               // [tokens, queries]
+  float* middle;                 // [tokens, hidden], between attention and MLP
+  float* middle_reciprocal_rms;  // [tokens]
+  float* gate_up;                // [tokens, 2 * intermediate]
 };
 
 // Gradients that live during a backward pass; a layer's, but for `x`, give way to the next one's.
 struct BackwardBuffers {
-  float* x;            // [tokens, hidden], of the layer's output and then of its input
-  float* middle;       // [tokens, hidden]
-  float* mlp_normed;   // [tokens, hidden], with its normed input and hidden units, recomputed
+  float* x;           // [tokens, hidden], of the layer's output and then of its input
+  float* middle;      // [tokens, hidden]
+  float* mlp_normed;  // [tokens, hidden], with its normed input and hidden units, recomputed
   float* mlp_input;
   float* hidden;       // [tokens, intermediate]
   float* gate_up;      // [tokens, 2 * intermediate]
@@ -47,8 +47,8 @@ struct BackwardBuffers {
   float* head_normed;  // [targets, hidden]
 };
 
-// Floats of each member of LayerActivations, for t tokens; of what the head keeps, for g targets and as many outputs as logits has columns; and of each
-// member of BackwardBuffers.
+// Floats of each member of LayerActivations, for t tokens; of what the head keeps, for g targets and as many outputs as
+// logits has columns; and of each member of BackwardBuffers.
 std::array<std::size_t, 9> layer_sizes(const Widths& w, std::size_t t) {
   return {t * w.hidden, t, t * w.qkv, t * w.heads, t * w.heads, t * w.queries, t * w.hidden, t, t * 2 * w.intermediate};
 }
@@ -77,11 +77,12 @@ struct CpuTrainingPass::State {
   std::vector<std::int32_t> target_tokens;  // [targets]
   std::vector<std::int32_t> target_starts;  // [sequences + 1], each sequence's targets
   std::vector<LayerActivations> layers;
-  float* final_x;               // [tokens, hidden]
-  float* head_x;                // [targets, hidden], the rows that predict targets
-  float* head_reciprocal_rms;   // [targets]
-  float* head_normed;           // [targets, hidden]
-  float* logits;                // [targets, vocab]; backward leaves their gradient. With a value head [targets], the values' gradients alone
+  float* final_x;              // [tokens, hidden]
+  float* head_x;               // [targets, hidden], the rows that predict targets
+  float* head_reciprocal_rms;  // [targets]
+  float* head_normed;          // [targets, hidden]
+  float* logits;  // [targets, vocab]; backward leaves their gradient. With a value head [targets], the values'
+                  // gradients alone
   float *logit_maximum, *log_sum, *entropy;  // [targets]
   BackwardBuffers grad;
 
@@ -107,7 +108,8 @@ struct CpuTrainingPass::State {
 CpuTrainingPass::CpuTrainingPass(const CpuModel& model) : state_(std::make_unique<State>(model)) {}
 CpuTrainingPass::~CpuTrainingPass() = default;
 
-void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs, std::span<float> entropies) {
+void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::span<float> logprobs,
+                              std::span<float> entropies) {
   State& s = *state_;
   if (logprobs.size() != batch.targets.size() || entropies.size() != batch.targets.size())
     throw std::invalid_argument("log-probabilities and entropies must be [targets]");
@@ -130,7 +132,9 @@ void CpuTrainingPass::forward_values(const PackedBatch& batch, std::span<float> 
   });
 }
 
-std::span<const float> CpuTrainingPass::features() const { return {state_->head_normed, static_cast<std::size_t>(state_->targets) * state_->width.hidden}; }
+std::span<const float> CpuTrainingPass::features() const {
+  return {state_->head_normed, static_cast<std::size_t>(state_->targets) * state_->width.hidden};
+}
 
 void CpuTrainingPass::run_blocks(const PackedBatch& batch) {
   State& s = *state_;
@@ -144,24 +148,26 @@ void CpuTrainingPass::run_blocks(const PackedBatch& batch) {
     threads.parallel_for(row_blocks(s.tokens), [&](int block) {
       const int first = block * kRowBlock, rows = std::min(kRowBlock, s.tokens - first);
       const std::size_t at = first;
-      const auto [normed, hidden] =
-          carve(thread_memory(), {kRowBlock * static_cast<std::size_t>(width.hidden), kRowBlock * static_cast<std::size_t>(width.intermediate)});
+      const auto [normed, hidden] = carve(thread_memory(), {kRowBlock * static_cast<std::size_t>(width.hidden),
+                                                            kRowBlock * static_cast<std::size_t>(width.intermediate)});
       if (layer < 0) {
         s.embed(first, rows);
       } else {
         const LayerActivations& a = s.layers[layer];
         float* const next = layer == last ? s.final_x : s.layers[layer + 1].x;
-        output_and_mlp(s.model, layer, rows, a.x + at * width.hidden, a.attended + at * width.queries, a.middle + at * width.hidden, normed,
-                       a.gate_up + at * 2 * width.intermediate, hidden, next + at * width.hidden, a.middle_reciprocal_rms + at);
+        output_and_mlp(s.model, layer, rows, a.x + at * width.hidden, a.attended + at * width.queries,
+                       a.middle + at * width.hidden, normed, a.gate_up + at * 2 * width.intermediate, hidden,
+                       next + at * width.hidden, a.middle_reciprocal_rms + at);
       }
       if (layer < last) {
         const LayerActivations& a = s.layers[layer + 1];
-        project_qkv(s.model, layer + 1, rows, a.x + at * width.hidden, s.positions.data() + at, s.rotary, normed, a.qkv + at * width.qkv,
-                    a.input_reciprocal_rms + at);
+        project_qkv(s.model, layer + 1, rows, a.x + at * width.hidden, s.positions.data() + at, s.rotary, normed,
+                    a.qkv + at * width.qkv, a.input_reciprocal_rms + at);
       }
     });
     if (layer < last)
-      threads.parallel_for(s.sequences() * width.kv_heads, [&](int i) { s.attend(layer + 1, i / width.kv_heads, i % width.kv_heads); });
+      threads.parallel_for(s.sequences() * width.kv_heads,
+                           [&](int i) { s.attend(layer + 1, i / width.kv_heads, i % width.kv_heads); });
   }
 }
 
@@ -172,7 +178,8 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
   tokens = static_cast<int>(batch.tokens.size());
   targets = static_cast<int>(batch.targets.size());
   const auto& starts = batch.sequence_starts;
-  if (starts.empty() || starts.front() != 0 || starts.back() != tokens) throw std::invalid_argument("sequence_starts must run from 0 to the number of tokens");
+  if (starts.empty() || starts.front() != 0 || starts.back() != tokens)
+    throw std::invalid_argument("sequence_starts must run from 0 to the number of tokens");
   for (const std::int32_t token : batch.tokens)
     if (token < 0 || token >= width.vocab) throw std::out_of_range("token outside the vocabulary");
 
@@ -187,7 +194,8 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
     longest = std::max(longest, end - begin);
     for (int i = begin; i < end; ++i) positions[i] = i - begin;
     for (int previous = begin; target < targets && batch.targets[target] < end; previous = batch.targets[target++]) {
-      if (batch.targets[target] <= previous) throw std::invalid_argument("targets must ascend, and none be a sequence's first token");
+      if (batch.targets[target] <= previous)
+        throw std::invalid_argument("targets must ascend, and none be a sequence's first token");
       target_tokens[target] = batch.tokens[batch.targets[target]];
     }
     target_starts.push_back(target);
@@ -200,7 +208,8 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
   const auto head_size = head_sizes(width, tokens, targets, model.packed().head.outputs);
   const int kept_layers = model.learns() ? config.num_hidden_layers : 1;
   const auto [blocks, final_rows, rows, rms, normed, logit_rows, maxima, sums, entropy_rows] =
-      carve(activations, {carved_size(layer_size) * kept_layers, head_size[0], head_size[1], head_size[2], head_size[3], head_size[4], head_size[5], head_size[6], head_size[7]});
+      carve(activations, {carved_size(layer_size) * kept_layers, head_size[0], head_size[1], head_size[2], head_size[3],
+                          head_size[4], head_size[5], head_size[6], head_size[7]});
   final_x = final_rows;
   head_x = rows;
   head_reciprocal_rms = rms;
@@ -219,8 +228,10 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
 CpuTrainingPass::Bytes CpuTrainingPass::bytes(const ModelConfig& config, ModelHead head, int tokens, NetworkUse use) {
   const Widths width(config);
   const bool learns = use == NetworkUse::trained;
-  const std::size_t outputs = head == ModelHead::value ? 1 : width.vocab, logits = static_cast<std::size_t>(tokens) * outputs;
-  std::size_t floats = carved_size(layer_sizes(width, tokens)) * (learns ? config.num_hidden_layers : 1) + carved_size(head_sizes(width, tokens, tokens, outputs)) - logits;
+  const std::size_t outputs = head == ModelHead::value ? 1 : width.vocab,
+                    logits = static_cast<std::size_t>(tokens) * outputs;
+  std::size_t floats = carved_size(layer_sizes(width, tokens)) * (learns ? config.num_hidden_layers : 1) +
+                       carved_size(head_sizes(width, tokens, tokens, outputs)) - logits;
   if (learns) floats += carved_size(backward_sizes(width, tokens, tokens));
   return {static_cast<std::int64_t>(floats * sizeof(float)), static_cast<std::int64_t>(logits * sizeof(float))};
 }
@@ -228,13 +239,15 @@ CpuTrainingPass::Bytes CpuTrainingPass::bytes(const ModelConfig& config, ModelHe
 void CpuTrainingPass::State::embed(int first, int rows) {
   const float* const table = model.weights().data() + model.packed().offsets.embedding;
   for (int i = first; i < first + rows; ++i)
-    std::copy_n(table + static_cast<std::size_t>(batch.tokens[i]) * width.hidden, width.hidden, layers[0].x + static_cast<std::size_t>(i) * width.hidden);
+    std::copy_n(table + static_cast<std::size_t>(batch.tokens[i]) * width.hidden, width.hidden,
+                layers[0].x + static_cast<std::size_t>(i) * width.hidden);
 }
 
 void CpuTrainingPass::State::attend(int layer, int sequence, int kv_head) {
   const LayerActivations& a = layers[layer];
   const int begin = batch.sequence_starts[sequence], length = batch.sequence_starts[sequence + 1] - begin;
-  const auto [keys, scores] = carve(thread_memory(), {packed_size(width.head_dim, longest), attention_scratch(longest)});
+  const auto [keys, scores] =
+      carve(thread_memory(), {packed_size(width.head_dim, longest), attention_scratch(longest)});
   const float* const row = a.qkv + static_cast<std::size_t>(begin) * width.qkv;
   const float* const key = row + width.queries + kv_head * width.head_dim;
   pack_transposed(length, width.head_dim, key, width.qkv, keys);
@@ -261,7 +274,8 @@ void CpuTrainingPass::State::normed_rows(int first, int rows) {
   const Kernels& k = kernels();
   const std::size_t at = first;
   for (int i = first; i < first + rows; ++i)
-    std::copy_n(final_x + static_cast<std::size_t>(batch.targets[i] - 1) * width.hidden, width.hidden, head_x + static_cast<std::size_t>(i) * width.hidden);
+    std::copy_n(final_x + static_cast<std::size_t>(batch.targets[i] - 1) * width.hidden, width.hidden,
+                head_x + static_cast<std::size_t>(i) * width.hidden);
   k.norm(rows, width.hidden, head_x + at * width.hidden, model.weights().data() + model.packed().offsets.final_norm,
          model.layout().config().rms_norm_eps, head_normed + at * width.hidden, head_reciprocal_rms + at);
 }
@@ -269,16 +283,18 @@ void CpuTrainingPass::State::normed_rows(int first, int rows) {
 void CpuTrainingPass::State::value_head(int first, int rows, float* values) {
   normed_rows(first, rows);
   const float* const bias = model.weights().data() + model.packed().offsets.head_bias;
-  multiply_forward(model, model.packed().head, rows, head_normed + static_cast<std::size_t>(first) * width.hidden, bias, 0, values);
+  multiply_forward(model, model.packed().head, rows, head_normed + static_cast<std::size_t>(first) * width.hidden, bias,
+                   0, values);
 }
 
 void CpuTrainingPass::State::head(int first, int rows, float* logprobs, float* entropies) {
   normed_rows(first, rows);
   const Kernels& k = kernels();
   const std::size_t at = first;
-  multiply_forward(model, model.packed().head, rows, head_normed + at * width.hidden, nullptr, 0, logits + at * width.vocab);
-  k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, logprobs, entropies,
-                    logit_maximum + at, log_sum + at);
+  multiply_forward(model, model.packed().head, rows, head_normed + at * width.hidden, nullptr, 0,
+                   logits + at * width.vocab);
+  k.logprob_entropy(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at,
+                    logprobs, entropies, logit_maximum + at, log_sum + at);
   std::copy_n(entropies, rows, entropy + at);
 }
 
@@ -297,8 +313,9 @@ struct WeightGradient {
   int tasks() const { return (rows + kGradientRows - 1) / kGradientRows; }
   void run(int task) const {
     const int first = task * kGradientRows;
-    kernels().accumulate_transposed(std::min(kGradientRows, rows - first), columns, tokens, output_gradient + first, rows, input, columns,
-                                    gradient + static_cast<std::size_t>(first) * columns, columns);
+    kernels().accumulate_transposed(std::min(kGradientRows, rows - first), columns, tokens, output_gradient + first,
+                                    rows, input, columns, gradient + static_cast<std::size_t>(first) * columns,
+                                    columns);
   }
 };
 
@@ -310,8 +327,8 @@ struct NormGradient {
   int tasks() const { return (columns + kGradientColumns - 1) / kGradientColumns; }
   void run(int task) const {
     const int first = task * kGradientColumns;
-    kernels().norm_weight_gradient(tokens, std::min(kGradientColumns, columns - first), columns, x + first, reciprocal_rms, output_gradient + first,
-                                   gradient + first);
+    kernels().norm_weight_gradient(tokens, std::min(kGradientColumns, columns - first), columns, x + first,
+                                   reciprocal_rms, output_gradient + first, gradient + first);
   }
 };
 
@@ -323,7 +340,8 @@ struct BiasGradient {
   int tasks() const { return (columns + kGradientColumns - 1) / kGradientColumns; }
   void run(int task) const {
     const int first = task * kGradientColumns;
-    kernels().column_sums(tokens, std::min(kGradientColumns, columns - first), output_gradient + first, columns, gradient + first);
+    kernels().column_sums(tokens, std::min(kGradientColumns, columns - first), output_gradient + first, columns,
+                          gradient + first);
   }
 };
 
@@ -352,14 +370,17 @@ void run_together(ThreadPool& threads, const Parts&... parts) {
 
 template <class F>
 auto over_rows(int rows, F body) {
-  return Tasks{row_blocks(rows), [rows, body](int block) { body(block * kRowBlock, std::min(kRowBlock, rows - block * kRowBlock)); }};
+  return Tasks{row_blocks(rows),
+               [rows, body](int block) { body(block * kRowBlock, std::min(kRowBlock, rows - block * kRowBlock)); }};
 }
 
 }  // namespace
 
-void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients) {
+void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients,
+                               std::span<float> gradients) {
   const State& s = *state_;
-  if (logprob_gradients.size() != static_cast<std::size_t>(s.targets) || entropy_gradients.size() != logprob_gradients.size())
+  if (logprob_gradients.size() != static_cast<std::size_t>(s.targets) ||
+      entropy_gradients.size() != logprob_gradients.size())
     throw std::invalid_argument("gradients of log-probabilities and entropies must be [targets]");
   run_backward(logprob_gradients.data(), entropy_gradients.data(), gradients);
 }
@@ -367,13 +388,15 @@ void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::sp
 void CpuTrainingPass::backward_values(std::span<const float> value_gradients, std::span<float> gradients) {
   const State& s = *state_;
   if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
-  if (value_gradients.size() != static_cast<std::size_t>(s.targets)) throw std::invalid_argument("gradients of values must be [targets]");
+  if (value_gradients.size() != static_cast<std::size_t>(s.targets))
+    throw std::invalid_argument("gradients of values must be [targets]");
   std::copy(value_gradients.begin(), value_gradients.end(), s.logits);
   run_backward(nullptr, nullptr, gradients);
 }
 
 // Without gradients of log-probabilities those of the head's outputs are there already.
-void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* entropy_gradients, std::span<float> gradients) {
+void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* entropy_gradients,
+                                   std::span<float> gradients) {
   State& s = *state_;
   if (!s.model.learns()) throw std::logic_error("this network doesn't learn");
   if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
@@ -388,32 +411,41 @@ void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* 
 
   std::fill_n(g.x, static_cast<std::size_t>(t) * w.hidden, 0.0f);
   run_together(threads, over_rows(s.targets, [&](int first, int rows) {
-                 if (logprob_gradients != nullptr) s.logit_gradient(first, rows, logprob_gradients + first, entropy_gradients + first);
+                 if (logprob_gradients != nullptr)
+                   s.logit_gradient(first, rows, logprob_gradients + first, entropy_gradients + first);
                  s.head_backward(first, rows);
                }));
   for (int layer = static_cast<int>(s.layers.size()) - 1; layer >= 0; --layer) {
     const LayerActivations& a = s.layers[layer];
     const LayerOffsets& at = offsets.layers[layer];
     run_together(threads, over_rows(t, [&](int first, int rows) { s.mlp_backward(layer, first, rows); }));
-    run_together(threads, Tasks{s.sequences() * w.kv_heads, [&](int i) { s.attention_backward(layer, i / w.kv_heads, i % w.kv_heads); }},
-                 WeightGradient{2 * w.intermediate, w.hidden, t, g.gate_up, g.mlp_input, sum + at.gate_up},
-                 WeightGradient{w.hidden, w.intermediate, t, g.x, g.hidden, sum + at.down},
-                 WeightGradient{w.hidden, w.queries, t, g.middle, a.attended, sum + at.output},
-                 NormGradient{w.hidden, t, a.middle, a.middle_reciprocal_rms, g.mlp_normed, sum + at.mlp_norm});
+    run_together(
+        threads,
+        Tasks{s.sequences() * w.kv_heads, [&](int i) { s.attention_backward(layer, i / w.kv_heads, i % w.kv_heads); }},
+        WeightGradient{2 * w.intermediate, w.hidden, t, g.gate_up, g.mlp_input, sum + at.gate_up},
+        WeightGradient{w.hidden, w.intermediate, t, g.x, g.hidden, sum + at.down},
+        WeightGradient{w.hidden, w.queries, t, g.middle, a.attended, sum + at.output},
+        NormGradient{w.hidden, t, a.middle, a.middle_reciprocal_rms, g.mlp_normed, sum + at.mlp_norm});
     run_together(threads, over_rows(t, [&](int first, int rows) { s.input_backward(layer, first, rows); }));
-    run_together(threads, WeightGradient{w.qkv, w.hidden, t, g.qkv, g.input, sum + at.qkv}, BiasGradient{w.qkv, t, g.qkv, sum + at.qkv_bias},
+    run_together(threads, WeightGradient{w.qkv, w.hidden, t, g.qkv, g.input, sum + at.qkv},
+                 BiasGradient{w.qkv, t, g.qkv, sum + at.qkv_bias},
                  NormGradient{w.hidden, t, a.x, a.input_reciprocal_rms, g.normed, sum + at.input_norm});
   }
-  const NormGradient final_norm{w.hidden, s.targets, s.head_x, s.head_reciprocal_rms, g.head_normed, sum + offsets.final_norm};
-  const Tasks embedding{(w.vocab + kGradientRows - 1) / kGradientRows,
-                        [&](int i) { s.embedding_gradient(i * kGradientRows, std::min(kGradientRows, w.vocab - i * kGradientRows), sum); }};
+  const NormGradient final_norm{
+      w.hidden, s.targets, s.head_x, s.head_reciprocal_rms, g.head_normed, sum + offsets.final_norm};
+  const Tasks embedding{(w.vocab + kGradientRows - 1) / kGradientRows, [&](int i) {
+                          s.embedding_gradient(i * kGradientRows, std::min(kGradientRows, w.vocab - i * kGradientRows),
+                                               sum);
+                        }};
   if (s.model.layout().head() == ModelHead::value)
-    run_together(threads, embedding, final_norm, WeightGradient{1, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head},
+    run_together(threads, embedding, final_norm,
+                 WeightGradient{1, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head},
                  BiasGradient{1, s.targets, s.logits, sum + offsets.head_bias});
   else if (offsets.head == offsets.embedding)
     run_together(threads, embedding, final_norm);
   else
-    run_together(threads, embedding, final_norm, WeightGradient{w.vocab, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head});
+    run_together(threads, embedding, final_norm,
+                 WeightGradient{w.vocab, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head});
   s.layers.clear();  // the logits are gone
 }
 
@@ -424,10 +456,11 @@ void CpuTrainingPass::State::prepare_backward() {
   grad = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10]};
 }
 
-void CpuTrainingPass::State::logit_gradient(int first, int rows, const float* logprob_gradients, const float* entropy_gradients) {
+void CpuTrainingPass::State::logit_gradient(int first, int rows, const float* logprob_gradients,
+                                            const float* entropy_gradients) {
   const std::size_t at = first;
-  kernels().logit_gradient(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at, entropy + at, logit_maximum + at,
-                           log_sum + at, logprob_gradients, entropy_gradients);
+  kernels().logit_gradient(rows, width.vocab, logits + at * width.vocab, inverse_temperature, target_tokens.data() + at,
+                           entropy + at, logit_maximum + at, log_sum + at, logprob_gradients, entropy_gradients);
 }
 
 void CpuTrainingPass::State::head_backward(int first, int rows) {
@@ -437,10 +470,11 @@ void CpuTrainingPass::State::head_backward(int first, int rows) {
   const auto [x_gradient, none] = carve(thread_memory(), {kRowBlock * hidden, kRowBlock * hidden});
   std::fill_n(none, rows * hidden, 0.0f);
   multiply_backward(model, model.packed().head, rows, logits + at * outputs, grad.head_normed + at * hidden);
-  k.norm_backward(rows, width.hidden, head_x + at * hidden, model.weights().data() + model.packed().offsets.final_norm, head_reciprocal_rms + at,
-                  grad.head_normed + at * hidden, none, x_gradient, nullptr);
+  k.norm_backward(rows, width.hidden, head_x + at * hidden, model.weights().data() + model.packed().offsets.final_norm,
+                  head_reciprocal_rms + at, grad.head_normed + at * hidden, none, x_gradient, nullptr);
   for (int i = 0; i < rows; ++i)
-    std::copy_n(x_gradient + i * hidden, hidden, grad.x + static_cast<std::size_t>(batch.targets[first + i] - 1) * hidden);
+    std::copy_n(x_gradient + i * hidden, hidden,
+                grad.x + static_cast<std::size_t>(batch.targets[first + i] - 1) * hidden);
 }
 
 // From the gradient of the block's output to those of `middle` and of the attended values.
@@ -451,11 +485,12 @@ void CpuTrainingPass::State::mlp_backward(int layer, int first, int rows) {
   const std::size_t at = first, hidden = at * width.hidden, intermediate = at * width.intermediate;
   const auto [hidden_gradient] = carve(thread_memory(), {kRowBlock * static_cast<std::size_t>(width.intermediate)});
   multiply_backward(model, packed.down, rows, grad.x + hidden, hidden_gradient);
-  k.swiglu_backward(rows, width.intermediate, a.gate_up + 2 * intermediate, hidden_gradient, grad.gate_up + 2 * intermediate,
-                    grad.hidden + intermediate);
+  k.swiglu_backward(rows, width.intermediate, a.gate_up + 2 * intermediate, hidden_gradient,
+                    grad.gate_up + 2 * intermediate, grad.hidden + intermediate);
   multiply_backward(model, packed.gate_up, rows, grad.gate_up + 2 * intermediate, grad.mlp_normed + hidden);
-  k.norm_backward(rows, width.hidden, a.middle + hidden, model.weights().data() + model.packed().offsets.layers[layer].mlp_norm,
-                  a.middle_reciprocal_rms + at, grad.mlp_normed + hidden, grad.x + hidden, grad.middle + hidden, grad.mlp_input + hidden);
+  k.norm_backward(rows, width.hidden, a.middle + hidden,
+                  model.weights().data() + model.packed().offsets.layers[layer].mlp_norm, a.middle_reciprocal_rms + at,
+                  grad.mlp_normed + hidden, grad.x + hidden, grad.middle + hidden, grad.mlp_input + hidden);
   multiply_backward(model, packed.output, rows, grad.middle + hidden, grad.attended + at * width.queries);
 }
 
@@ -463,8 +498,8 @@ void CpuTrainingPass::State::attention_backward(int layer, int sequence, int kv_
   const LayerActivations& a = layers[layer];
   const std::size_t begin = batch.sequence_starts[sequence];
   const int length = batch.sequence_starts[sequence + 1] - static_cast<int>(begin), dim = width.head_dim;
-  const auto [keys, values, scratch] =
-      carve(thread_memory(), {packed_size(dim, longest), packed_size(dim, longest), attention_backward_scratch(longest)});
+  const auto [keys, values, scratch] = carve(
+      thread_memory(), {packed_size(dim, longest), packed_size(dim, longest), attention_backward_scratch(longest)});
   const int key_column = width.queries + kv_head * dim, value_column = key_column + width.keys;
   const float* const rows = a.qkv + begin * width.qkv;
   float* const gradient_rows = grad.qkv + begin * width.qkv;
@@ -505,15 +540,16 @@ void CpuTrainingPass::State::input_backward(int layer, int first, int rows) {
   const LayerActivations& a = layers[layer];
   const std::size_t at = first, hidden = at * width.hidden;
   float* const qkv = grad.qkv + at * width.qkv;
-  k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions.data() + at, rotary.cosines.data(), rotary.sines.data(),
-           -1.0f);
+  k.rotate(rows, qkv, width.qkv, width.heads + width.kv_heads, width.head_dim, positions.data() + at,
+           rotary.cosines.data(), rotary.sines.data(), -1.0f);
   multiply_backward(model, model.packed().layers[layer].qkv, rows, qkv, grad.normed + hidden);
-  k.norm_backward(rows, width.hidden, a.x + hidden, model.weights().data() + model.packed().offsets.layers[layer].input_norm,
-                  a.input_reciprocal_rms + at, grad.normed + hidden, grad.middle + hidden, grad.x + hidden, grad.input + hidden);
+  k.norm_backward(rows, width.hidden, a.x + hidden,
+                  model.weights().data() + model.packed().offsets.layers[layer].input_norm, a.input_reciprocal_rms + at,
+                  grad.normed + hidden, grad.middle + hidden, grad.x + hidden, grad.input + hidden);
 }
 
-// Vocabulary rows [first_row, first_row + rows). Tied: sequence by sequence, first as the head's weights and then as embeddings, so that the chain
-// is the same however sequences are split over micro-batches.
+// Vocabulary rows [first_row, first_row + rows). Tied: sequence by sequence, first as the head's weights and then as
+// embeddings, so that the chain is the same however sequences are split over micro-batches.
 void CpuTrainingPass::State::embedding_gradient(int first_row, int rows, float* gradients) {
   const Kernels& k = kernels();
   const std::size_t hidden = width.hidden;
@@ -523,9 +559,10 @@ void CpuTrainingPass::State::embedding_gradient(int first_row, int rows, float* 
     const std::size_t target = target_starts[sequence];
     const int count = target_starts[sequence + 1] - static_cast<int>(target);
     if (tied && count > 0)
-      k.accumulate_transposed(rows, width.hidden, count, logits + target * width.vocab + first_row, width.vocab, head_normed + target * hidden,
-                              width.hidden, rows_gradient, width.hidden);
-    for (std::size_t i = batch.sequence_starts[sequence]; i < static_cast<std::size_t>(batch.sequence_starts[sequence + 1]); ++i) {
+      k.accumulate_transposed(rows, width.hidden, count, logits + target * width.vocab + first_row, width.vocab,
+                              head_normed + target * hidden, width.hidden, rows_gradient, width.hidden);
+    for (std::size_t i = batch.sequence_starts[sequence];
+         i < static_cast<std::size_t>(batch.sequence_starts[sequence + 1]); ++i) {
       const int row = batch.tokens[i] - first_row;
       if (row >= 0 && row < rows) k.add(hidden, grad.x + i * hidden, rows_gradient + row * hidden);
     }

@@ -14,14 +14,18 @@ class CpuTrainingPass {
   explicit CpuTrainingPass(const CpuModel&);
   ~CpuTrainingPass();
 
-  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. The bits equal the CpuDecoder's.
+  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. The bits equal the
+  // CpuDecoder's.
   void forward(const PackedBatch&, float temperature, std::span<float> logprobs, std::span<float> entropies);
 
-  // Adds d(loss)/d(weights) to gradients (flat, the layout's order), given d(loss)/d(logprob) and d(loss)/d(entropy) of every target of the last forward.
-  // The sum over tokens is one chain that goes on from what gradients holds, so splitting a mini-batch into micro-batches (in order) changes no bit.
-  void backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients, std::span<float> gradients);
+  // Adds d(loss)/d(weights) to gradients (flat, the layout's order), given d(loss)/d(logprob) and d(loss)/d(entropy) of
+  // every target of the last forward. The sum over tokens is one chain that goes on from what gradients holds, so
+  // splitting a mini-batch into micro-batches (in order) changes no bit.
+  void backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients,
+                std::span<float> gradients);
 
-  // The same of a model with a value head. values: [targets], each read where its target is predicted, from what the policy knew when it chose it.
+  // The same of a model with a value head. values: [targets], each read where its target is predicted, from what the
+  // policy knew when it chose it.
   void forward_values(const PackedBatch&, std::span<float> values);
   void backward_values(std::span<const float> value_gradients, std::span<float> gradients);
 

@@ -16,7 +16,9 @@ std::vector<TensorSlot> tensors_of(int hidden) {
 }  // namespace
 
 CpuValueHead::CpuValueHead(int hidden, ThreadPool& threads)
-    : hidden_(hidden), weights_(hidden + 1), trained_(tensors_of(hidden), weights_, threads, [this](std::size_t, std::size_t) { pack(); }) {
+    : hidden_(hidden),
+      weights_(hidden + 1),
+      trained_(tensors_of(hidden), weights_, threads, [this](std::size_t, std::size_t) { pack(); }) {
   packed_.reserve(packed_size(hidden, 1));
   pack();
 }
@@ -26,15 +28,18 @@ void CpuValueHead::pack() { pack_transposed(1, hidden_, weights_.data(), hidden_
 void CpuValueHead::forward(std::span<const float> features, std::span<float> values) {
   if (features.size() != values.size() * hidden_) throw std::invalid_argument("features must be [rows, hidden]");
   features_.assign(features.begin(), features.end());
-  kernels().multiply(static_cast<int>(values.size()), 1, hidden_, features.data(), hidden_, packed_.data(), &weights_[hidden_], 0, values.data(), 1);
+  kernels().multiply(static_cast<int>(values.size()), 1, hidden_, features.data(), hidden_, packed_.data(),
+                     &weights_[hidden_], 0, values.data(), 1);
 }
 
 void CpuValueHead::backward(std::span<const float> value_gradients) {
-  if (features_.size() != value_gradients.size() * hidden_) throw std::invalid_argument("gradients of values must be [rows] of the last forward");
+  if (features_.size() != value_gradients.size() * hidden_)
+    throw std::invalid_argument("gradients of values must be [rows] of the last forward");
   const std::span<float> gradients = trained_.gradients();
   if (gradients.size() != weights_.size()) throw std::logic_error("a backward pass needs gradients that were cleared");
   const int rows = static_cast<int>(value_gradients.size());
-  kernels().accumulate_transposed(1, hidden_, rows, value_gradients.data(), 1, features_.data(), hidden_, gradients.data(), hidden_);
+  kernels().accumulate_transposed(1, hidden_, rows, value_gradients.data(), 1, features_.data(), hidden_,
+                                  gradients.data(), hidden_);
   kernels().column_sums(rows, 1, value_gradients.data(), 1, &gradients[hidden_]);
 }
 

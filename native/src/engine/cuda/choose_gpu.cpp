@@ -22,8 +22,10 @@ const cuda::Device* choose_gpu(const std::string& wanted, const cuda::DeviceList
   if (wanted == "cpu") return nullptr;
   if (const int index = index_of(wanted); index >= 0) return &cuda::require_device(list, index);
   if (wanted != "auto" && wanted != "cuda")
-    throw Error("device_unavailable", "there is no device " + wanted, "name auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
-  const auto usable = std::ranges::find_if(list.devices, [](const cuda::Device& device) { return !device.unavailable; });
+    throw Error("device_unavailable", "there is no device " + wanted,
+                "name auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
+  const auto usable =
+      std::ranges::find_if(list.devices, [](const cuda::Device& device) { return !device.unavailable; });
   if (usable != list.devices.end()) return &*usable;
   if (wanted == "auto") return nullptr;
   return &cuda::require_device(list, 0);  // says why not even the first

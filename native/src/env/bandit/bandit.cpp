@@ -15,7 +15,9 @@ void describe(FieldVisitor& visitor, BanditConfig& config) {
   visitor.number("hi_arm_hiscore", config.hi_arm_hiscore, -largest, largest);
   visitor.number("hi_arm_hiscore_prob", config.hi_arm_hiscore_prob, 0, 1);
   visitor.check("hi_arm_name", [&] {
-    return same_name(config.lo_arm_name, config.hi_arm_name) ? "is the same name as lo_arm_name; replies couldn't tell the arms apart" : "";
+    return same_name(config.lo_arm_name, config.hi_arm_name)
+               ? "is the same name as lo_arm_name; replies couldn't tell the arms apart"
+               : "";
   });
 }
 

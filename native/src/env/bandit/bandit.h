@@ -39,8 +39,8 @@ class Bandit final : public Environment {
 
  private:
   BanditConfig config_;
-  NumpyRandom random_;                // the arms' order, and the payouts where there is no noise
-  std::optional<NoiseStream> noise_;  // the payouts
+  NumpyRandom random_;                     // the arms' order, and the payouts where there is no noise
+  std::optional<NoiseStream> noise_;       // the payouts
   std::array<bool, 2> high_{false, true};  // by the order shown
   std::string observation_;
   bool success_ = false;

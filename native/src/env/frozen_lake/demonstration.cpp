@@ -69,12 +69,15 @@ std::vector<std::string> greedy_path(const FrozenLake& lake) {
 std::optional<Demonstration> FrozenLake::demonstrate(const DemonstrationRequest& request) const {
   using enum DemonstrationStyle;
   auto& draws = request.draws;
-  Plan plan = request.mistake ? random_plan(actions(), draws) : request.style == careful ? shortest_safe_path(*this) : greedy_path(*this);
+  Plan plan = request.mistake            ? random_plan(actions(), draws)
+              : request.style == careful ? shortest_safe_path(*this)
+                                         : greedy_path(*this);
   if (!request.mistake && request.style != careful && draws.uniform() < 0.5f) horizontal_first(plan);
   cut(plan, request.limit);
 
   const std::string ends = "player" + place(player_, level_.size) + " goal" + place(level_.goal, level_.size);
-  if (request.style == plain) return Demonstration{draws.uniform() < 0.5f ? "I go to the goal." : "try the way to the goal.", plan};
+  if (request.style == plain)
+    return Demonstration{draws.uniform() < 0.5f ? "I go to the goal." : "try the way to the goal.", plan};
   if (request.style == positions) return Demonstration{ends + ". go" + counted(plan), plan};
   std::string holes;
   for (int cell = 0; cell < level_.size * level_.size; ++cell)

@@ -38,13 +38,15 @@ StepResult FrozenLake::step(std::string_view action) {
   const auto index = find_action(action, frozen_lake_actions);
   if (!index) return {.reward_is_integer = true};
 
-  const auto outcomes = frozen_lake_outcomes(level_, player_, static_cast<Direction>(*index), config_.is_slippery, config_.success_rate);
+  const auto outcomes =
+      frozen_lake_outcomes(level_, player_, static_cast<Direction>(*index), config_.is_slippery, config_.success_rate);
   const int outcome = sample_outcome(outcomes, noise_ ? noise_->draw() : random_.random());
   const int next = outcomes.items[outcome].cell;
   const bool effective = next != player_;
   player_ = next;
   active_ = !ends_episode(level_, player_);
-  StepResult result{.reward_is_integer = true, .done = !active_, .effective = effective, .valid = true, .success = success()};
+  StepResult result{
+      .reward_is_integer = true, .done = !active_, .effective = effective, .valid = true, .success = success()};
   result.add_reward("goal", success() ? 1 : 0);
   result.facts.push_back({"slipped", outcome != outcomes.intended});
   return result;
@@ -62,15 +64,20 @@ std::optional<std::string> FrozenLake::board() const {
   for (int cell = 0; cell < static_cast<int>(level_.holes.size()); ++cell) {
     if (cell > 0 && cell % level_.size == 0) text += '\n';
     const bool here = cell == player_;
-    if (level_.holes[cell]) text += here ? "X" : "O";
-    else if (cell == level_.goal) text += here ? "√" : "G";
-    else text += here ? "P" : "_";
+    if (level_.holes[cell])
+      text += here ? "X" : "O";
+    else if (cell == level_.goal)
+      text += here ? "√" : "G";
+    else
+      text += here ? "P" : "_";
   }
   return text;
 }
 
 std::string FrozenLake::coordinates() const {
-  const auto place = [this](int cell) { return "(" + std::to_string(cell / level_.size) + ", " + std::to_string(cell % level_.size) + ")"; };
+  const auto place = [this](int cell) {
+    return "(" + std::to_string(cell / level_.size) + ", " + std::to_string(cell % level_.size) + ")";
+  };
   const auto size = std::to_string(level_.size);
   std::string text = "Board size: " + size + " rows x " + size + " cols (zero-indexed).";
   text += "\nStart: " + place(level_.start);
@@ -93,6 +100,8 @@ std::string FrozenLake::observation() const {
   return "";
 }
 
-std::vector<std::string> FrozenLake::actions() const { return {frozen_lake_actions.begin(), frozen_lake_actions.end()}; }
+std::vector<std::string> FrozenLake::actions() const {
+  return {frozen_lake_actions.begin(), frozen_lake_actions.end()};
+}
 
 }  // namespace starpo

@@ -22,7 +22,8 @@ struct FrozenLakeConfig {
 
 void describe(FieldVisitor&, FrozenLakeConfig&);
 
-// Gymnasium's FrozenLake with RAGEN's levels and texts. Reward 1 on the goal, else 0, both Python ints; a hole ends the episode.
+// Gymnasium's FrozenLake with RAGEN's levels and texts. Reward 1 on the goal, else 0, both Python ints; a hole ends the
+// episode.
 class FrozenLake final : public Environment {
  public:
   explicit FrozenLake(const FrozenLakeConfig&);
@@ -52,8 +53,8 @@ class FrozenLake final : public Environment {
   bool active_ = false;
 };
 
-// A shortest path from the player to the goal that avoids holes, as action names; empty where the player stands on the goal or has no path.
-// Ties are broken in the order Left, Down, Right, Up, at the earliest action.
+// A shortest path from the player to the goal that avoids holes, as action names; empty where the player stands on the
+// goal or has no path. Ties are broken in the order Left, Down, Right, Up, at the earliest action.
 std::vector<std::string> shortest_safe_path(const FrozenLake&);
 
 // The straight way, vertical moves first, holes ignored.

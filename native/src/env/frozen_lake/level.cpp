@@ -55,11 +55,14 @@ int neighbour(const FrozenLakeLevel& level, int cell, Direction direction) {
 
 bool ends_episode(const FrozenLakeLevel& level, int cell) { return cell == level.goal || level.holes[cell]; }
 
-Outcomes frozen_lake_outcomes(const FrozenLakeLevel& level, int cell, Direction direction, bool is_slippery, double success_rate) {
+Outcomes frozen_lake_outcomes(const FrozenLakeLevel& level, int cell, Direction direction, bool is_slippery,
+                              double success_rate) {
   if (ends_episode(level, cell)) return {.items = {{{1.0, cell}}}, .count = 1, .intended = 0};
   if (!is_slippery) return {.items = {{{1.0, neighbour(level, cell, direction)}}}, .count = 1, .intended = 0};
   const double slip = (1.0 - success_rate) / 2.0;
-  const auto turned = [&](int quarter) { return neighbour(level, cell, static_cast<Direction>((static_cast<int>(direction) + quarter) % 4)); };
+  const auto turned = [&](int quarter) {
+    return neighbour(level, cell, static_cast<Direction>((static_cast<int>(direction) + quarter) % 4));
+  };
   return {.items = {{{slip, turned(3)}, {success_rate, turned(0)}, {slip, turned(1)}}}, .count = 3, .intended = 1};
 }
 

@@ -26,7 +26,8 @@ struct Outcome {
   int cell;
 };
 
-// What may come of a move: one outcome, or with slippery ice the three directions before, at and after the intended one.
+// What may come of a move: one outcome, or with slippery ice the three directions before, at and after the intended
+// one.
 struct Outcomes {
   std::array<Outcome, 3> items;
   int count;
@@ -50,7 +51,8 @@ bool ends_episode(const FrozenLakeLevel&, int cell);
 // Gymnasium's transition table. Goal and holes are absorbing.
 Outcomes frozen_lake_outcomes(const FrozenLakeLevel&, int cell, Direction, bool is_slippery, double success_rate);
 
-// The index that Gymnasium's sampling picks: the first whose running sum exceeds the draw, one of [0, 1) that is spent even on a certain outcome.
+// The index that Gymnasium's sampling picks: the first whose running sum exceeds the draw, one of [0, 1) that is spent
+// even on a certain outcome.
 int sample_outcome(const Outcomes&, double draw);
 
 }  // namespace starpo

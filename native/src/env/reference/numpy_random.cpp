@@ -47,7 +47,9 @@ std::array<std::uint64_t, 4> generate_state(const Pool& pool) {
   return words;
 }
 
-unsigned __int128 wide(std::uint64_t high, std::uint64_t low) { return (static_cast<unsigned __int128>(high) << 64) | low; }
+unsigned __int128 wide(std::uint64_t high, std::uint64_t low) {
+  return (static_cast<unsigned __int128>(high) << 64) | low;
+}
 
 const unsigned __int128 multiplier = wide(0x2360ed051fc65da4ull, 0x4385df649fccf645ull);
 

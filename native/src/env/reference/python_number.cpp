@@ -11,7 +11,9 @@ std::string format_python_number(double value, bool is_integer) {
   char buffer[512];
   const double size = std::abs(value);
   const bool exponent = !is_integer && size != 0 && (size < 1e-4 || size >= 1e16);
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, exponent ? std::chars_format::scientific : std::chars_format::fixed).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
+                                 exponent ? std::chars_format::scientific : std::chars_format::fixed)
+                       .ptr;
   std::string text(buffer, end);
   if (is_integer) return text == "-0" ? "0" : text;
   return exponent || text.find('.') != std::string::npos ? text : text + ".0";

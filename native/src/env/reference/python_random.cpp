@@ -27,7 +27,9 @@ MersenneTwister::MersenneTwister(std::span<const std::uint32_t> key) : MersenneT
     words_[0] = words_[size - 1];
     place = 1;
   };
-  const auto mixed = [&](std::uint32_t multiplier) { return words_[place] ^ ((words_[place - 1] ^ (words_[place - 1] >> 30)) * multiplier); };
+  const auto mixed = [&](std::uint32_t multiplier) {
+    return words_[place] ^ ((words_[place - 1] ^ (words_[place - 1] >> 30)) * multiplier);
+  };
   const std::size_t rounds = std::max<std::size_t>(size, key.size());
   for (std::size_t i = 0; i < rounds; ++i) {
     const auto j = static_cast<std::uint32_t>(i % key.size());

@@ -6,7 +6,8 @@
 
 namespace starpo {
 
-// MT19937 (Matsumoto and Nishimura 1998) with both of its published ways of seeding: Python's random uses the second, numpy's legacy the first.
+// MT19937 (Matsumoto and Nishimura 1998) with both of its published ways of seeding: Python's random uses the second,
+// numpy's legacy the first.
 class MersenneTwister {
  public:
   explicit MersenneTwister(std::uint32_t seed);                  // init_genrand
@@ -28,8 +29,9 @@ class PythonRandom {
  public:
   explicit PythonRandom(std::uint64_t seed);
 
-  double random();                        // [0, 1), 53 bits
-  std::uint32_t below(std::uint32_t n);   // [0, n), n >= 1: what choice, sample of one, and randint less its lower end draw
+  double random();  // [0, 1), 53 bits
+  std::uint32_t below(
+      std::uint32_t n);  // [0, n), n >= 1: what choice, sample of one, and randint less its lower end draw
 
  private:
   MersenneTwister twister_;

@@ -7,7 +7,8 @@ namespace {
 
 struct SipState {
   // The key would be xored in; it is 0.
-  std::uint64_t a = 0x736f6d6570736575ull, b = 0x646f72616e646f6dull, c = 0x6c7967656e657261ull, d = 0x7465646279746573ull;
+  std::uint64_t a = 0x736f6d6570736575ull, b = 0x646f72616e646f6dull, c = 0x6c7967656e657261ull,
+                d = 0x7465646279746573ull;
 
   void mix(int rounds) {
     for (int round = 0; round < rounds; ++round) {

@@ -13,7 +13,8 @@ class Solver {
  public:
   using State = std::u16string;
 
-  Solver(const SokobanLevel& level, std::size_t most_states) : level_(level), live_(live_cells(level)), most_states_(most_states) {}
+  Solver(const SokobanLevel& level, std::size_t most_states)
+      : level_(level), live_(live_cells(level)), most_states_(most_states) {}
 
   std::vector<SokobanDirection> solve() {
     remember(state_of(level_), 0, SokobanDirection::up);
@@ -57,7 +58,8 @@ class Solver {
     const auto box = std::ranges::find(boxes, static_cast<char16_t>(next));
     if (box == boxes.end()) return state;
     const int behind = level_.neighbour(next, direction);
-    const bool blocked = level_.fixed[behind] == SokobanCell::wall || std::ranges::find(boxes, static_cast<char16_t>(behind)) != boxes.end();
+    const bool blocked = level_.fixed[behind] == SokobanCell::wall ||
+                         std::ranges::find(boxes, static_cast<char16_t>(behind)) != boxes.end();
     if (blocked || !live_[behind]) return {};
     *box = static_cast<char16_t>(behind);
     std::ranges::sort(boxes);
@@ -65,7 +67,8 @@ class Solver {
   }
 
   bool is_solved(const State& state) const {
-    return std::all_of(state.begin() + 1, state.end(), [this](char16_t cell) { return level_.fixed[cell] == SokobanCell::target; });
+    return std::all_of(state.begin() + 1, state.end(),
+                       [this](char16_t cell) { return level_.fixed[cell] == SokobanCell::target; });
   }
 
   std::vector<SokobanDirection> way_to(std::size_t node) const {
@@ -85,7 +88,8 @@ class Solver {
 // Rooms that take longer to solve than this are left to chance: a demonstration must not hold up the stream.
 constexpr int most_solver_states = 20000;
 
-// ". push Up at 3,2. path Left 3,2 Up 2,2": the plan's first push, if it has one, then the moves and where they lead. The push may lie beyond the turn's limit.
+// ". push Up at 3,2. path Left 3,2 Up 2,2": the plan's first push, if it has one, then the moves and where they lead.
+// The push may lie beyond the turn's limit.
 std::string stepwise(const Sokoban& sokoban, const Plan& plan, int limit) {
   SokobanLevel level = sokoban.level();
   std::string first_push, path;
@@ -108,7 +112,8 @@ int first_cell(const SokobanLevel& level, auto&& is_wanted) {
 // Straight to a box and on, as if it were carried, to a target: right where agent, box and target happen to stand so.
 Plan greedy_plan(const SokobanLevel& level, bool horizontal) {
   const int box = first_cell(level, [&](int cell) { return level.cells[cell] == SokobanCell::box; });
-  const int target = first_cell(level, [&](int cell) { return level.fixed[cell] == SokobanCell::target && !level.has_box(cell); });
+  const int target =
+      first_cell(level, [&](int cell) { return level.fixed[cell] == SokobanCell::target && !level.has_box(cell); });
   Plan plan;
   for (const auto& [from, to] : {std::pair{level.player, box}, std::pair{box, target}}) {
     Plan way = straight_plan(to / level.columns - from / level.columns, to % level.columns - from % level.columns);
@@ -133,7 +138,8 @@ std::vector<std::string> shortest_solution(const Sokoban& sokoban, int most_stat
   std::vector<std::string> solution;
   if (sokoban.level().cells.empty() || targets_without_box(sokoban.level()) == 0) return solution;
   const auto names = sokoban.actions();
-  for (const auto direction : Solver(sokoban.level(), static_cast<std::size_t>(std::max(0, most_states))).solve()) solution.push_back(names[static_cast<int>(direction)]);
+  for (const auto direction : Solver(sokoban.level(), static_cast<std::size_t>(std::max(0, most_states))).solve())
+    solution.push_back(names[static_cast<int>(direction)]);
   return solution;
 }
 
@@ -141,15 +147,19 @@ std::optional<Demonstration> Sokoban::demonstrate(const DemonstrationRequest& re
   using enum DemonstrationStyle;
   auto& draws = request.draws;
   bool mistake = request.mistake;
-  // A careful look catches half of the mistakes. Where thinking paid no more than guessing, reinforcement would drop it at once: a box can't be unpushed.
+  // A careful look catches half of the mistakes. Where thinking paid no more than guessing, reinforcement would drop it
+  // at once: a box can't be unpushed.
   if (request.style == careful) mistake = mistake && draws.uniform() < 0.5f;
   Plan plan;
-  if (!mistake) plan = request.style == careful ? shortest_solution(*this, most_solver_states) : greedy_plan(level_, draws.uniform() < 0.5f);
+  if (!mistake)
+    plan = request.style == careful ? shortest_solution(*this, most_solver_states)
+                                    : greedy_plan(level_, draws.uniform() < 0.5f);
   if (plan.empty()) plan = random_plan(actions(), draws);
   const Plan whole = plan;
   cut(plan, request.limit);
 
-  if (request.style == plain) return Demonstration{draws.uniform() < 0.5f ? "I push the box." : "push the box onto the target.", plan};
+  if (request.style == plain)
+    return Demonstration{draws.uniform() < 0.5f ? "I push the box." : "push the box onto the target.", plan};
   if (request.style == positions) return Demonstration{positions_of(level_) + ". go" + counted(plan), plan};
   return Demonstration{positions_of(level_) + stepwise(*this, whole, request.limit), plan};
 }

@@ -41,11 +41,13 @@ SokobanLevel draw_topology(const SokobanSize& size, PythonRandom& random) {
     const auto& mask = masks[random.below(5)];
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column)
-        if (mask[row][column]) room.fixed[(place.row + row - 1) * size.columns + place.column + column - 1] = SokobanCell::floor;
+        if (mask[row][column])
+          room.fixed[(place.row + row - 1) * size.columns + place.column + column - 1] = SokobanCell::floor;
   }
   for (int row = 0; row < size.rows; ++row)
     for (int column = 0; column < size.columns; ++column)
-      if (row == 0 || column == 0 || row == size.rows - 1 || column == size.columns - 1) room.fixed[row * size.columns + column] = SokobanCell::wall;
+      if (row == 0 || column == 0 || row == size.rows - 1 || column == size.columns - 1)
+        room.fixed[row * size.columns + column] = SokobanCell::wall;
   return room;
 }
 
@@ -76,8 +78,9 @@ struct ReversePlay {
 
 constexpr std::size_t most_states = 300000;
 
-// Searches depth first for a state whose boxes were pulled far and by turns, from a room whose boxes all stand on their targets. `room` has
-// its targets in `fixed` and its player; `cells` is not read. Of the room's states those `depth` - 2 moves away are the last.
+// Searches depth first for a state whose boxes were pulled far and by turns, from a room whose boxes all stand on their
+// targets. `room` has its targets in `fixed` and its player; `cells` is not read. Of the room's states those `depth` -
+// 2 moves away are the last.
 class ReverseSearch {
  public:
   ReverseSearch(const SokobanLevel& room, SokobanGenerator generator) : room_(room), generator_(generator) {
@@ -110,7 +113,8 @@ class ReverseSearch {
   // The reference compares room pictures: they show which boxes were pulled, but not which box is which.
   std::u16string key(const State& state) const {
     std::u16string key;
-    for (std::size_t i = 0; i < targets_.size(); ++i) key += static_cast<char16_t>(2 * state.boxes[i].cell + state.boxes[i].pulled);
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      key += static_cast<char16_t>(2 * state.boxes[i].cell + state.boxes[i].pulled);
     std::ranges::sort(key);
     key += static_cast<char16_t>(state.player);
     return key;
@@ -190,7 +194,8 @@ void wander(SokobanLevel& level, double probability, PythonRandom& random) {
 
 }  // namespace
 
-std::optional<SokobanRoom> try_sokoban_room(const SokobanSize& size, SokobanGenerator generator, SokobanRandom& random) {
+std::optional<SokobanRoom> try_sokoban_room(const SokobanSize& size, SokobanGenerator generator,
+                                            SokobanRandom& random) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     SokobanLevel level = draw_topology(size, random.topology);
     if (!place_player_and_targets(level, size.boxes, random.placement)) return std::nullopt;
@@ -219,7 +224,8 @@ SokobanRoom generate_sokoban(const SokobanSize& size, std::uint64_t seed) {
     seed = next_sokoban_seed(seed);
   }
   throw Error("level_not_found",
-              "no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) + " cells with " + std::to_string(size.boxes) + " boxes was found at search depth " +
+              "no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
+                  " cells with " + std::to_string(size.boxes) + " boxes was found at search depth " +
                   std::to_string(size.search_depth),
               "use fewer boxes, a larger room or a larger search_depth");
 }

@@ -27,7 +27,8 @@ struct SokobanRoom {
   std::vector<int> boxes;    // the box that was pulled from each target
 };
 
-// The two global generators of the reference: Python's draws the walls and the player's walk, numpy's the places of player and targets.
+// The two global generators of the reference: Python's draws the walls and the player's walk, numpy's the places of
+// player and targets.
 struct SokobanRandom {
   // numpy takes no seed beyond 32 bits: its generator gets the low ones.
   explicit SokobanRandom(std::uint64_t seed) : topology(seed), placement(static_cast<std::uint32_t>(seed)) {}
@@ -39,7 +40,8 @@ struct SokobanRandom {
 // A room after up to four tries; nothing where they failed.
 std::optional<SokobanRoom> try_sokoban_room(const SokobanSize&, SokobanGenerator, SokobanRandom&);
 
-// The seed that RAGEN goes on with where there is no room for one: its text's hash, which Python's hash seed 0 makes the same everywhere.
+// The seed that RAGEN goes on with where there is no room for one: its text's hash, which Python's hash seed 0 makes
+// the same everywhere.
 std::uint64_t next_sokoban_seed(std::uint64_t seed);
 
 // RAGEN's level of a seed. Errors: level_not_found where a hundred seeds in a row have none.

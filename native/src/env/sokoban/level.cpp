@@ -12,9 +12,13 @@ int SokobanLevel::neighbour(int cell, SokobanDirection direction) const {
   return cell;
 }
 
-bool SokobanLevel::is_free(int cell) const { return cells[cell] == SokobanCell::floor || cells[cell] == SokobanCell::target; }
+bool SokobanLevel::is_free(int cell) const {
+  return cells[cell] == SokobanCell::floor || cells[cell] == SokobanCell::target;
+}
 
-bool SokobanLevel::has_box(int cell) const { return cells[cell] == SokobanCell::box || cells[cell] == SokobanCell::box_on_target; }
+bool SokobanLevel::has_box(int cell) const {
+  return cells[cell] == SokobanCell::box || cells[cell] == SokobanCell::box_on_target;
+}
 
 SokobanMove walk(SokobanLevel& level, SokobanDirection direction) {
   const int next = level.neighbour(level.player, direction);
@@ -38,7 +42,8 @@ SokobanMove push(SokobanLevel& level, SokobanDirection direction) {
 
 int targets_without_box(const SokobanLevel& level) {
   int count = 0;
-  for (std::size_t cell = 0; cell < level.cells.size(); ++cell) count += level.fixed[cell] == SokobanCell::target && !level.has_box(static_cast<int>(cell));
+  for (std::size_t cell = 0; cell < level.cells.size(); ++cell)
+    count += level.fixed[cell] == SokobanCell::target && !level.has_box(static_cast<int>(cell));
   return count;
 }
 

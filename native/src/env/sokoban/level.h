@@ -45,8 +45,8 @@ int targets_without_box(const SokobanLevel&);
 // Rows of symbols, joined by newlines.
 std::string sokoban_text(const SokobanLevel&, const SokobanSymbols&);
 
-// Cells from which a box could be pushed onto some target if it were the only one and the player could stand anywhere: [rows * columns].
-// A box elsewhere is lost for good; that a box stands on such a cell promises nothing.
+// Cells from which a box could be pushed onto some target if it were the only one and the player could stand anywhere:
+// [rows * columns]. A box elsewhere is lost for good; that a box stands on such a cell promises nothing.
 std::vector<bool> live_cells(const SokobanLevel&);
 
 // Whether a box stands on a cell that isn't live.

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, sokoban_directions> sokoban_actions{"Up",
 }  // namespace
 
 void describe(FieldVisitor& visitor, SokobanSymbols& symbols) {
-  for (std::size_t i = 0; i < symbols.size(); ++i) visitor.text(std::to_string(i), symbols[i], {.pattern = "\\S+", .min_length = 1, .max_length = 8});
+  for (std::size_t i = 0; i < symbols.size(); ++i)
+    visitor.text(std::to_string(i), symbols[i], {.pattern = "\\S+", .min_length = 1, .max_length = 8});
 }
 
 void describe(FieldVisitor& visitor, SokobanConfig& config) {
@@ -28,11 +29,14 @@ void describe(FieldVisitor& visitor, SokobanConfig& config) {
   visitor.section("grid_lookup", config.grid_lookup);
   visitor.check("num_boxes", [&] {
     const int inside = (config.dim_x - 2) * (config.dim_y - 2);
-    return config.num_boxes > inside - 2 ? "must leave two of the " + std::to_string(inside) + " cells inside the walls free" : "";
+    return config.num_boxes > inside - 2
+               ? "must leave two of the " + std::to_string(inside) + " cells inside the walls free"
+               : "";
   });
   visitor.check("grid_lookup", [&] {
     const std::set<std::string> different(config.grid_lookup.begin(), config.grid_lookup.end());
-    return different.size() < config.grid_lookup.size() ? "uses a symbol twice; the agent couldn't tell the cells apart" : "";
+    return different.size() < config.grid_lookup.size() ? "uses a symbol twice; the agent couldn't tell the cells apart"
+                                                        : "";
   });
 }
 
@@ -41,7 +45,10 @@ Sokoban::Sokoban(const SokobanConfig& config) : config_(config) {}
 std::unique_ptr<Environment> Sokoban::clone() const { return std::make_unique<Sokoban>(*this); }
 
 void Sokoban::reset(std::uint64_t seed, const NoiseStream*) {
-  const SokobanSize size{.rows = config_.dim_x, .columns = config_.dim_y, .boxes = config_.num_boxes, .search_depth = config_.search_depth};
+  const SokobanSize size{.rows = config_.dim_x,
+                         .columns = config_.dim_y,
+                         .boxes = config_.num_boxes,
+                         .search_depth = config_.search_depth};
   level_ = generate_sokoban(size, seed).level;
   live_cells_ = live_cells(level_);
   boxes_on_targets_ = 0;

@@ -14,7 +14,7 @@ struct SokobanConfig {
   int dim_x = 0;  // rows, the ring of walls included
   int dim_y = 0;  // columns
   int num_boxes = 0;
-  int max_steps = 0;  // actions after which an episode ends
+  int max_steps = 0;     // actions after which an episode ends
   int search_depth = 0;  // of the level generator
   SokobanSymbols grid_lookup;
 };
@@ -22,8 +22,8 @@ struct SokobanConfig {
 // Errors: config_invalid, beyond what the fields say: more boxes than the room can hold, a symbol used twice.
 void describe(FieldVisitor&, SokobanConfig&);
 
-// gym-sokoban's Sokoban with RAGEN's levels and texts: -0.1 an action, +1 and -1 for a box that comes upon or off a target, +10 for the last.
-// Nothing in it is left to chance, so noise changes nothing.
+// gym-sokoban's Sokoban with RAGEN's levels and texts: -0.1 an action, +1 and -1 for a box that comes upon or off a
+// target, +10 for the last. Nothing in it is left to chance, so noise changes nothing.
 class Sokoban final : public Environment {
  public:
   explicit Sokoban(const SokobanConfig&);
@@ -31,8 +31,9 @@ class Sokoban final : public Environment {
   std::unique_ptr<Environment> clone() const override;
   void reset(std::uint64_t seed, const NoiseStream* noise) override;  // errors: level_not_found
   StepResult step(std::string_view action) override;
-  std::string observation() const override;           // in the symbols of grid_lookup
-  std::optional<std::string> board() const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
+  std::string observation() const override;  // in the symbols of grid_lookup
+  std::optional<std::string> board()
+      const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
   std::vector<std::string> actions() const override;
   bool success() const override;
   bool leaves_to_chance() const override { return false; }
@@ -49,8 +50,9 @@ class Sokoban final : public Environment {
   bool active_ = false;
 };
 
-// A solution of as few moves as there can be, as action names; empty where the level is solved, can't be, or isn't within `most_states` states of
-// player and boxes. Of several it is the one that Up, Down, Left, Right in this order find first.
+// A solution of as few moves as there can be, as action names; empty where the level is solved, can't be, or isn't
+// within `most_states` states of player and boxes. Of several it is the one that Up, Down, Left, Right in this order
+// find first.
 std::vector<std::string> shortest_solution(const Sokoban&, int most_states = 1000000);
 
 }  // namespace starpo

@@ -29,13 +29,16 @@ constexpr std::string_view partial_ending = ".partial";    // being written
 constexpr std::string_view replaced_ending = ".replaced";  // moved out of the way of its successor
 
 // checkpoints/.000050.partial
-fs::path hidden(const fs::path& folder, std::string_view ending) { return folder.parent_path() / ("." + folder.filename().string() + std::string(ending)); }
+fs::path hidden(const fs::path& folder, std::string_view ending) {
+  return folder.parent_path() / ("." + folder.filename().string() + std::string(ending));
+}
 
 void require(const std::error_code& error, const fs::path& path) {
   if (error) throw write_error(path, error.value());
 }
 
-// Puts a whole folder in the place of another. Whenever the process is killed, one of the two is left, under a name that remove_partial_files knows.
+// Puts a whole folder in the place of another. Whenever the process is killed, one of the two is left, under a name
+// that remove_partial_files knows.
 void replace_folder(const fs::path& partial, const fs::path& destination) {
   const fs::path replaced = hidden(destination, replaced_ending);
   std::error_code error, ignored;
@@ -61,7 +64,8 @@ struct StateTensor {
 
 std::vector<StateTensor> state_tensors_of(Replica& replica) {
   Trainable& policy = replica.policy->trained();
-  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment}, {"optimizer.second_moment", policy, StateVector::second_moment}};
+  std::vector<StateTensor> tensors{{"optimizer.first_moment", policy, StateVector::first_moment},
+                                   {"optimizer.second_moment", policy, StateVector::second_moment}};
   if (replica.critic) {
     Trainable& critic = replica.critic->trained();
     tensors.push_back({"critic.weights", critic, StateVector::weights});
@@ -78,7 +82,8 @@ void write_state(const fs::path& file, const std::vector<StateTensor>& tensors) 
   SafetensorsWriter writer(file, names);
   for (const StateTensor& tensor : tensors)
     copy_in_pieces(
-        0, tensor.owner.size(), [&](std::size_t first, std::span<float> values) { tensor.owner.read(tensor.which, first, values); },
+        0, tensor.owner.size(),
+        [&](std::size_t first, std::span<float> values) { tensor.owner.read(tensor.which, first, values); },
         [&](std::size_t, std::span<const float> values) { writer.write(values); });
   writer.commit();
 }
@@ -90,7 +95,8 @@ void read_state(const fs::path& folder, const json& about, Replica& replica) {
   for (const StateTensor& tensor : tensors) file.check(tensor.name, tensor.shape());
   for (const StateTensor& tensor : tensors)
     copy_in_pieces(
-        0, tensor.owner.size(), [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first, values); },
+        0, tensor.owner.size(),
+        [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first, values); },
         [&](std::size_t first, std::span<const float> values) { tensor.owner.write(tensor.which, first, values); });
   replica.policy->trained().set_steps(about.at("optimizer_steps").get<std::int64_t>());
   if (replica.critic) replica.critic->trained().set_steps(about.at("critic_optimizer_steps").get<std::int64_t>());
@@ -106,7 +112,11 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   write_model_folder(folder, policy.layout(), ReadWeights(weights), parts.stop_ids);
   for (const auto& [name, content] : parts.published_files) write_file_atomically(folder / name, content);
   write_state(folder / checkpoint_state_file, state_tensors_of(parts.replica));
-  json about{{"version", state_version}, {"iteration", iteration}, {"optimizer_steps", parts.replica.policy->trained().steps()}, {"seed", parts.config.seed}, {"journal_seq", journal_seq}};
+  json about{{"version", state_version},
+             {"iteration", iteration},
+             {"optimizer_steps", parts.replica.policy->trained().steps()},
+             {"seed", parts.config.seed},
+             {"journal_seq", journal_seq}};
   if (parts.replica.critic) about["critic_optimizer_steps"] = parts.replica.critic->trained().steps();
   write_file_atomically(folder / state_json, about.dump(2) + "\n");
   fsync_directory(folder);
@@ -148,7 +158,8 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
   std::error_code missing;
   for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
     const std::string name = entry.filename().string();
-    const bool is_number = name.size() >= 6 && name.size() <= 7 && name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
+    const bool is_number = name.size() >= 6 && name.size() <= 7 &&
+                           name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
     if (is_number && fs::exists(entry / checkpoint_state_file, missing)) iterations.push_back(std::stoi(name));
   }
   std::sort(iterations.rbegin(), iterations.rend());
@@ -157,14 +168,18 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
 
 void load_start_state(const fs::path& checkpoint, int iteration, Replica& replica) {
   const auto refuse = [&](const char* code, const std::string& why) {
-    return Error(code, "the optimiser state of " + checkpoint.string() + " can't be kept: " + why, "make the run again with start.keep_optimizer false, or from a checkpoint that has its state");
+    return Error(code, "the optimiser state of " + checkpoint.string() + " can't be kept: " + why,
+                 "make the run again with start.keep_optimizer false, or from a checkpoint that has its state");
   };
   std::error_code missing;
-  if (!fs::exists(checkpoint / checkpoint_state_file, missing)) throw refuse("start_state_missing", "it is gone, as checkpoint.keep says; pinned checkpoints keep theirs");
+  if (!fs::exists(checkpoint / checkpoint_state_file, missing))
+    throw refuse("start_state_missing", "it is gone, as checkpoint.keep says; pinned checkpoints keep theirs");
   try {
     const auto about = json::parse(std::ifstream(checkpoint / state_json));
-    if (about.at("version") != state_version || about.at("iteration") != iteration) throw refuse("start_state_mismatch", "trainer-state.json is of another iteration or version");
-    if (replica.critic && !about.contains("critic_optimizer_steps")) throw refuse("start_state_mismatch", "that run had no critic, and this one has");
+    if (about.at("version") != state_version || about.at("iteration") != iteration)
+      throw refuse("start_state_mismatch", "trainer-state.json is of another iteration or version");
+    if (replica.critic && !about.contains("critic_optimizer_steps"))
+      throw refuse("start_state_mismatch", "that run had no critic, and this one has");
     read_state(checkpoint, about, replica);
   } catch (const json::exception& error) {
     throw refuse("checkpoint_corrupt", std::string("trainer-state.json: ") + error.what());
@@ -177,12 +192,15 @@ void load_start_state(const fs::path& checkpoint, int iteration, Replica& replic
 std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::uint32_t seed, Replica& replica) {
   const fs::path folder = run_directory / checkpoint_path(iteration);
   const auto corrupt = [&](const std::string& why) {
-    return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why, "remove that folder to go on from the checkpoint before it, or start a new run");
+    return Error("checkpoint_corrupt", checkpoint_path(iteration) + " can't be read: " + why,
+                 "remove that folder to go on from the checkpoint before it, or start a new run");
   };
   try {
     const auto about = json::parse(std::ifstream(folder / state_json));
-    if (about.at("version") != state_version || about.at("iteration") != iteration || about.at("seed") != seed) throw corrupt("trainer-state.json is of another run or version");
-    if (!(read_model_folder_config(folder) == replica.policy->layout().config())) throw corrupt("the model has another shape");
+    if (about.at("version") != state_version || about.at("iteration") != iteration || about.at("seed") != seed)
+      throw corrupt("trainer-state.json is of another run or version");
+    if (!(read_model_folder_config(folder) == replica.policy->layout().config()))
+      throw corrupt("the model has another shape");
     read_state(folder, about, replica);
     load_weights(folder, *replica.policy);
     return about.at("journal_seq").get<std::int64_t>();
@@ -195,7 +213,9 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::
 }
 
 bool is_no_fault_of_checkpoint(std::string_view code) {
-  constexpr std::array<std::string_view, 7> codes{"config_invalid", "precision_unsupported", "device_unavailable", "model_unsupported", "out_of_memory", "gpu_out_of_memory", "gpu_failed"};
+  constexpr std::array<std::string_view, 7> codes{"config_invalid",    "precision_unsupported", "device_unavailable",
+                                                  "model_unsupported", "out_of_memory",         "gpu_out_of_memory",
+                                                  "gpu_failed"};
   return std::ranges::find(codes, code) != codes.end();
 }
 
@@ -212,8 +232,10 @@ void remove_partial_files(const fs::path& run_directory) {
     for (const auto& path : replaced) {
       const auto name = path.filename().string();
       const auto destination = path.parent_path() / name.substr(1, name.size() - 1 - replaced_ending.size());
-      if (fs::exists(destination, ignored)) fs::remove_all(path, ignored);
-      else fs::rename(path, destination, ignored);
+      if (fs::exists(destination, ignored))
+        fs::remove_all(path, ignored);
+      else
+        fs::rename(path, destination, ignored);
     }
   }
 }

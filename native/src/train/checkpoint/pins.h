@@ -16,7 +16,8 @@ struct PinAnswer {
   std::string message;
 };
 
-// A pinned checkpoint keeps its optimiser state until it is unpinned, so that a run can go on from it: an empty file `pinned` in its folder says so. Refuses what can't be, in the answer.
+// A pinned checkpoint keeps its optimiser state until it is unpinned, so that a run can go on from it: an empty file
+// `pinned` in its folder says so. Refuses what can't be, in the answer.
 PinAnswer set_checkpoint_pinned(const std::filesystem::path& run_directory, int iteration, bool pinned);
 bool is_checkpoint_pinned(const std::filesystem::path& run_directory, int iteration);
 

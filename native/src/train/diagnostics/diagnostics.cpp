@@ -6,26 +6,29 @@
 #include "algorithm/objectives.h"
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
-#include "train/diagnostics/average.h"
+#include "train/context/levels.h"
 #include "train/diagnostics/mutual_information.h"
 #include "train/diagnostics/spread_gradients.h"
-#include "train/run/levels.h"
+#include "train/metrics/average.h"
 
 namespace starpo {
 namespace {
 
 void add_drift(std::span<const float> logprobs, std::span<const float> at_start, Average& drift) {
-  for (std::size_t t = 0; t < logprobs.size(); ++t) drift.add(kl_estimate(KlEstimator::k3, logprobs[t], at_start[t]).value);
+  for (std::size_t t = 0; t < logprobs.size(); ++t)
+    drift.add(kl_estimate(KlEstimator::k3, logprobs[t], at_start[t]).value);
 }
 
 // How far the policy is from where it began: the estimate k3 of their divergence, a token, on a sample of the episodes.
-Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples, float temperature, const std::function<void()>& progress) {
+Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples,
+              float temperature, const std::function<void()>& progress) {
   std::vector<Sequence> sample;
   const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(samples));
   for (std::size_t i = 0; i < count; ++i) sample.push_back(kept[i * kept.size() / count]);
   Average average;
   for (const MicroBatch& micro : cut_into_micro_batches(sample, micro_batch_tokens)) {
-    const auto own = std::span(sample).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
+    const auto own =
+        std::span(sample).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
     const PackedBatch batch = pack(own);
     std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size());
     start.forward(batch, temperature, logprobs, entropies);
@@ -41,11 +44,17 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
 
 }  // namespace
 
-bool is_diagnosed(const RunConfig& config, int iteration) { return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0; }
+bool is_diagnosed(const RunConfig& config, int iteration) {
+  return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0;
+}
 
-int diagnosed_samples(const RunConfig& config) { return std::min(config.diagnostics.samples, std::max(most_prompts, config.rollout.groups * config.rollout.group_size / 8)); }
+int diagnosed_samples(const RunConfig& config) {
+  return std::min(config.diagnostics.samples,
+                  std::max(most_prompts, config.rollout.groups * config.rollout.group_size / 8));
+}
 
-std::vector<Episode> play_probe(const RunConfig& config, const Playground& playground, Generator& generator, int iteration, std::function<void(int finished)> progress) {
+std::vector<Episode> play_probe(const RunConfig& config, const Playground& playground, Generator& generator,
+                                int iteration, std::function<void(int finished)> progress) {
   std::vector<EnvironmentConfig> environments = config.environments;
   std::vector<EpisodeRules> rules;
   for (std::size_t e = 0; e < environments.size(); ++e) {
@@ -54,15 +63,23 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
     rules.push_back({environments[e], own.rollout, own.reward, own.tokenizer, own.chat});
   }
   const auto specs = probe_episodes(config, most_prompts, std::max(1, diagnosed_samples(config) / most_prompts));
-  RolloutRequest request{specs, rules, playground.prototypes, training_sampling(config.rollout), {config.seed, RandomStream::probe_sampling}, static_cast<std::uint32_t>(iteration), std::move(progress)};
+  RolloutRequest request{specs,
+                         rules,
+                         playground.prototypes,
+                         training_sampling(config.rollout),
+                         {config.seed, RandomStream::probe_sampling},
+                         static_cast<std::uint32_t>(iteration),
+                         std::move(progress)};
   return run_rollout(generator, request);
 }
 
-void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers, std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
+void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers,
+                     std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);
   const int samples = diagnosed_samples(config), tokens = replica.micro_batch_tokens;
   NetworkPass& pass = *replica.policy_pass;
-  if (config.rollout.think) add_mutual_information(thought_likelihoods(pass, thinkers, samples, temperature, tokens, progress), metrics);
+  if (config.rollout.think)
+    add_mutual_information(thought_likelihoods(pass, thinkers, samples, temperature, tokens, progress), metrics);
 
   Average from_start;
   if (replica.start_pass) {
@@ -72,7 +89,8 @@ void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const 
   }
   set_average(metrics, metric::diagnostics_kl_from_start, from_start);
 
-  add_spread_gradients(*replica.policy, pass, kept, {config.policy_loss, temperature, std::max(1, samples / 4), tokens}, metrics, progress);
+  add_spread_gradients(*replica.policy, pass, kept, {config.policy_loss, temperature, std::max(1, samples / 4), tokens},
+                       metrics, progress);
 }
 
 }  // namespace starpo

@@ -25,7 +25,8 @@ struct Level {
   std::vector<const Episode*> episodes;
 };
 
-// Every distinct prompt in the order of its first group; of many, some evenly from all. Groups and members are as good as any, so that no lot need be drawn.
+// Every distinct prompt in the order of its first group; of many, some evenly from all. Groups and members are as good
+// as any, so that no lot need be drawn.
 std::vector<Level> choose_levels(std::span<const Episode> episodes) {
   std::vector<Level> all, chosen;
   std::map<Ids, std::size_t> known;
@@ -43,8 +44,13 @@ std::vector<Level> choose_levels(std::span<const Episode> episodes) {
 // Packs pairs of prompt and thought and scores what has come together.
 class Scorer {
  public:
-  Scorer(NetworkPass& pass, float temperature, int micro_batch_tokens, const std::function<void()>& progress, std::vector<double>& values)
-      : pass_(pass), temperature_(temperature), most_tokens_(static_cast<std::size_t>(micro_batch_tokens)), progress_(progress), values_(values) {}
+  Scorer(NetworkPass& pass, float temperature, int micro_batch_tokens, const std::function<void()>& progress,
+         std::vector<double>& values)
+      : pass_(pass),
+        temperature_(temperature),
+        most_tokens_(static_cast<std::size_t>(micro_batch_tokens)),
+        progress_(progress),
+        values_(values) {}
 
   void add(std::span<const std::int32_t> prompt, std::span<const std::int32_t> thought) {
     if (!batch_.tokens.empty() && batch_.tokens.size() + prompt.size() + thought.size() > most_tokens_) score();
@@ -97,7 +103,8 @@ double retrieved(std::span<const double> likelihoods, int own, int k) {
   return std::clamp(static_cast<double>(k - better) / static_cast<double>(as_good), 0.0, 1.0);
 }
 
-// The best that anybody could retrieve: of thoughts that say the same on several prompts, those on the k where it is commonest.
+// The best that anybody could retrieve: of thoughts that say the same on several prompts, those on the k where it is
+// commonest.
 double retrieval_ceiling(const ThoughtLikelihoods& likelihoods, int k) {
   std::map<int, std::map<int, int>> counts;  // thought -> prompt -> how often
   for (std::size_t i = 0; i < likelihoods.own.size(); ++i) ++counts[likelihoods.same[i]][likelihoods.own[i]];
@@ -113,7 +120,9 @@ double retrieval_ceiling(const ThoughtLikelihoods& likelihoods, int k) {
 
 }  // namespace
 
-ThoughtLikelihoods thought_likelihoods(NetworkPass& pass, std::span<const Episode> episodes, int samples, float temperature, int micro_batch_tokens, const std::function<void()>& progress) {
+ThoughtLikelihoods thought_likelihoods(NetworkPass& pass, std::span<const Episode> episodes, int samples,
+                                       float temperature, int micro_batch_tokens,
+                                       const std::function<void()>& progress) {
   const std::vector<Level> levels = choose_levels(episodes);
   ThoughtLikelihoods likelihoods{static_cast<int>(levels.size()), {}, {}, {}, {}};
   if (levels.size() < 2) return likelihoods;
@@ -127,7 +136,8 @@ ThoughtLikelihoods thought_likelihoods(NetworkPass& pass, std::span<const Episod
     const std::size_t count = std::min(each, thinkers.size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto thought = thought_of(*thinkers[i * thinkers.size() / count]);
-      const auto [place, is_new] = numbers.try_emplace(Ids(thought.begin(), thought.end()), static_cast<int>(numbers.size()));
+      const auto [place, is_new] =
+          numbers.try_emplace(Ids(thought.begin(), thought.end()), static_cast<int>(numbers.size()));
       likelihoods.own.push_back(static_cast<int>(own));
       likelihoods.same.push_back(place->second);
       likelihoods.tokens.push_back(static_cast<int>(thought.size()));

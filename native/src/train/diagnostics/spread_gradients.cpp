@@ -21,7 +21,9 @@ std::vector<TrainedGroup> by_spread(std::span<const Sequence> sequences) {
   std::vector<TrainedGroup> groups;
   for (std::size_t start = 0, end; start < sequences.size(); start = end) {
     std::vector<double> scores;
-    for (end = start; end < sequences.size() && sequences[end].episode->spec.group == sequences[start].episode->spec.group; ++end) scores.push_back(sequences[end].episode->score);
+    for (end = start;
+         end < sequences.size() && sequences[end].episode->spec.group == sequences[start].episode->spec.group; ++end)
+      scores.push_back(sequences[end].episode->score);
     groups.push_back({sequences.subspan(start, end - start), score_spread(scores)});
   }
   std::ranges::stable_sort(groups, {}, &TrainedGroup::spread);
@@ -39,7 +41,8 @@ std::vector<Sequence> sample(std::span<const TrainedGroup> groups, std::size_t c
   return chosen;
 }
 
-double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Sequence>& sequences, const SpreadGradientSettings& settings, const std::function<void()>& progress) {
+double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Sequence>& sequences,
+                     const SpreadGradientSettings& settings, const std::function<void()>& progress) {
   std::vector<int> trained;
   for (const Sequence& sequence : sequences) trained.push_back(static_cast<int>(sequence.targets.size()));
   const auto weights = token_weights(trained, LossAverage::token, 0);
@@ -47,10 +50,13 @@ double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Seque
   loss.policy.entropy_coefficient = 0;
   policy.trained().clear_gradients();
   for (const MicroBatch& micro : cut_into_micro_batches(sequences, settings.micro_batch_tokens)) {
-    const auto own = std::span(sequences).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
+    const auto own =
+        std::span(sequences).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
     const PackedBatch batch = pack(own);
     loss.sequences.clear();
-    for (std::size_t i = 0; i < own.size(); ++i) loss.sequences.push_back({own[i].rollout_logprobs, own[i].advantages, {}, weights[static_cast<std::size_t>(micro.first) + i]});
+    for (std::size_t i = 0; i < own.size(); ++i)
+      loss.sequences.push_back(
+          {own[i].rollout_logprobs, own[i].advantages, {}, weights[static_cast<std::size_t>(micro.first) + i]});
     std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size());
     PolicyLossSums sums;
     pass.learn(batch, settings.temperature, loss, logprobs, entropies, sums);
@@ -63,13 +69,17 @@ double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Seque
 
 }  // namespace
 
-void add_spread_gradients(Network& policy, NetworkPass& pass, std::span<const Sequence> sequences, const SpreadGradientSettings& settings, Metrics& metrics, const std::function<void()>& progress) {
+void add_spread_gradients(Network& policy, NetworkPass& pass, std::span<const Sequence> sequences,
+                          const SpreadGradientSettings& settings, Metrics& metrics,
+                          const std::function<void()>& progress) {
   const auto groups = by_spread(sequences);
   if (groups.size() < 3) return;
-  constexpr std::array thirds{metric::diagnostics_grad_norm_low_spread, metric::diagnostics_grad_norm_middle_spread, metric::diagnostics_grad_norm_high_spread};
+  constexpr std::array thirds{metric::diagnostics_grad_norm_low_spread, metric::diagnostics_grad_norm_middle_spread,
+                              metric::diagnostics_grad_norm_high_spread};
   for (std::size_t third = 0; third < thirds.size(); ++third) {
     const std::size_t first = third * groups.size() / thirds.size(), end = (third + 1) * groups.size() / thirds.size();
-    const auto chosen = sample(std::span(groups).subspan(first, end - first), static_cast<std::size_t>(settings.episodes));
+    const auto chosen =
+        sample(std::span(groups).subspan(first, end - first), static_cast<std::size_t>(settings.episodes));
     metrics[std::string(thirds[third])] = gradient_norm(policy, pass, chosen, settings, progress);
   }
 }

@@ -20,11 +20,11 @@
 #include "journal/stamp.h"
 #include "model/folder.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/context/playground.h"
+#include "train/context/trainer_state.h"
 #include "train/evaluation/evaluation.h"
+#include "train/metrics/rollout_metrics.h"
 #include "train/replica/engine_needs.h"
-#include "train/run/playground.h"
-#include "train/run/rollout_metrics.h"
-#include "train/run/trainer_state.h"
 
 namespace starpo {
 namespace {
@@ -50,14 +50,17 @@ std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
   return found;
 }
 
-// What is wrong with a checkpoint that can't be read: it may never have been, or have been removed since, or be damaged.
+// What is wrong with a checkpoint that can't be read: it may never have been, or have been removed since, or be
+// damaged.
 Error unusable(const fs::path& run_directory, int checkpoint, const std::string& why) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
   const std::string hint = "checkpoints with weights: " + listed(evaluable_checkpoints(run_directory));
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) return Error("checkpoint_missing", "the run has no checkpoint of iteration " + std::to_string(checkpoint), hint);
+  if (!fs::is_directory(folder, ignored))
+    return Error("checkpoint_missing", "the run has no checkpoint of iteration " + std::to_string(checkpoint), hint);
   if (!fs::exists(folder / "model.safetensors", ignored))
-    return Error("checkpoint_pruned", "the weights of checkpoint " + std::to_string(checkpoint) + " were removed to save space", hint);
+    return Error("checkpoint_pruned",
+                 "the weights of checkpoint " + std::to_string(checkpoint) + " were removed to save space", hint);
   return Error("checkpoint_corrupt", checkpoint_path(checkpoint) + " can't be read: " + why, hint);
 }
 
@@ -94,7 +97,8 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   } catch (const Json::exception& error) {
     throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_")) throw;  // the latter are said already
+    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_"))
+      throw;  // the latter are said already
     throw unusable(run_directory, checkpoint, error.what());
   }
 }
@@ -109,19 +113,27 @@ int choose_environment(Json& run, const EvaluationRequest& request) {
   Json& environments = run["environments"];
   std::vector<std::string> labels;
   for (const auto& environment : environments) labels.push_back(environment["label"]);
-  const auto place_of = [&](const std::string& label) { return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin()); };
+  const auto place_of = [&](const std::string& label) {
+    return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  };
 
   int place = 0;
   Json chosen;
   if (request.environment) {
     chosen = Json::parse(*request.environment, nullptr, false);
-    if (!chosen.is_object()) throw Error("config_invalid", "the environment is not a JSON object", "give it as in run.json's environments[]");
+    if (!chosen.is_object())
+      throw Error("config_invalid", "the environment is not a JSON object", "give it as in run.json's environments[]");
     if (chosen.contains("label") && chosen["label"].is_string()) place = place_of(chosen["label"]);
   } else {
-    if (request.label) place = place_of(*request.label);
-    else if (const auto validated = std::find_if(environments.begin(), environments.end(), [](const Json& each) { return each["validate"] == true; }); validated != environments.end())
+    if (request.label)
+      place = place_of(*request.label);
+    else if (const auto validated = std::find_if(environments.begin(), environments.end(),
+                                                 [](const Json& each) { return each["validate"] == true; });
+             validated != environments.end())
       place = static_cast<int>(validated - environments.begin());
-    if (place == static_cast<int>(labels.size())) throw Error("environment_unknown", "the run has no environment " + *request.label, "its environments: " + listed(labels));
+    if (place == static_cast<int>(labels.size()))
+      throw Error("environment_unknown", "the run has no environment " + *request.label,
+                  "its environments: " + listed(labels));
     chosen = environments[place];
   }
   chosen["share"] = 1;  // alone, it has to be trained for the configuration to be valid
@@ -164,7 +176,8 @@ void remove_leavings(const fs::path& folder) {
     const std::string file = entry.filename().string();
     const auto stem = file.substr(0, file.find('.', 1));
     const bool partial = file.starts_with(".") && file.ends_with(".partial");
-    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") && !fs::exists(folder / (stem + ".json"), ignored);
+    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") &&
+                        !fs::exists(folder / (stem + ".json"), ignored);
     if (partial || orphan) leavings.push_back(entry);
   }
   for (const auto& path : leavings) fs::remove(path, ignored);
@@ -172,18 +185,23 @@ void remove_leavings(const fs::path& folder) {
 
 // Throws evaluation_name_invalid, or evaluation_exists where a result has the name already.
 void refuse_evaluation_name(const fs::path& run_directory, const std::string& name) {
-  const bool valid = !name.empty() && name.size() <= longest_name && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (!valid) throw Error("evaluation_name_invalid", "\"" + name + "\" is no name of an evaluation", "use 1 to 64 of a-z, 0-9 and -");
+  const bool valid = !name.empty() && name.size() <= longest_name &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!valid)
+    throw Error("evaluation_name_invalid", "\"" + name + "\" is no name of an evaluation",
+                "use 1 to 64 of a-z, 0-9 and -");
   std::error_code ignored;
   if (fs::exists(evaluations_folder(run_directory) / (name + ".json"), ignored))
-    throw Error("evaluation_exists", "the run has an evaluation " + name + " already", "give this one another name with --name");
+    throw Error("evaluation_exists", "the run has an evaluation " + name + " already",
+                "give this one another name with --name");
 }
 
 }  // namespace
 
 EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRequest& request) {
   std::error_code ignored;
-  if (!fs::is_directory(run_directory, ignored)) throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
+  if (!fs::is_directory(run_directory, ignored))
+    throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
   const fs::path file = run_directory / "run.json";
   read_run_config(file);  // says what is wrong with it, before anything is changed in a copy
   Json run = read_json(file);
@@ -199,7 +217,8 @@ EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRe
   return plan;
 }
 
-std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, const EvaluationPlan& plan, const std::function<void(int done, int total)>& progress) {
+std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, const EvaluationPlan& plan,
+                                const std::function<void(int done, int total)>& progress) {
   const RunConfig& config = plan.config;
   const EnvironmentConfig& environment = config.environments.front();
   const int levels = config.evaluation.levels;
@@ -209,7 +228,8 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto start = std::chrono::steady_clock::now();
   const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
   progress(0, levels);
-  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draws, [&](int done) { progress(done, levels); });
+  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draws,
+                                        [&](int done) { progress(done, levels); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   Json result{{"version", 1},
@@ -228,13 +248,19 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
                 {"max_turns", environment.max_turns},
                 {"max_actions_per_turn", environment.max_actions_per_turn},
                 {"max_actions", environment.max_actions},
-                {"prompt", {{"system", environment.prompt.system}, {"first", environment.prompt.first}, {"next", environment.prompt.next}}}});
+                {"prompt",
+                 {{"system", environment.prompt.system},
+                  {"first", environment.prompt.first},
+                  {"next", environment.prompt.next}}}});
   result["environment"] = std::move(shown);
-  return write_evaluation_files(run_directory, plan.name, result.dump(2), checkpoint, environment.label,
-                                [&](RolloutWriter& writer) { write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer); });
+  return write_evaluation_files(
+      run_directory, plan.name, result.dump(2), checkpoint, environment.label, [&](RolloutWriter& writer) {
+        write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer);
+      });
 }
 
-std::string write_evaluation_files(const fs::path& run_directory, const std::string& name, const std::string& result_json, int iteration, const std::string& split,
+std::string write_evaluation_files(const fs::path& run_directory, const std::string& name,
+                                   const std::string& result_json, int iteration, const std::string& split,
                                    const std::function<void(RolloutWriter&)>& add_episodes) {
   const fs::path folder = evaluations_folder(run_directory);
   const FolderLock lock(folder);

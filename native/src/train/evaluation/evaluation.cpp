@@ -2,21 +2,31 @@
 
 #include "rollout/episode_json.h"
 #include "rollout/rollout.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 
 namespace starpo {
 
-std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environment, int draws, std::function<void(int finished)> progress) {
+std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environment, int draws,
+                                     std::function<void(int finished)> progress) {
   const auto specs = evaluation_episodes(parts.config, environment);
-  RolloutRequest request{specs, parts.playground.rules, parts.playground.prototypes, {}, {parts.config.seed, RandomStream::evaluation_sampling}, static_cast<std::uint32_t>(draws), std::move(progress)};
+  RolloutRequest request{specs,
+                         parts.playground.rules,
+                         parts.playground.prototypes,
+                         {},
+                         {parts.config.seed, RandomStream::evaluation_sampling},
+                         static_cast<std::uint32_t>(draws),
+                         std::move(progress)};
   request.sampling.temperature = static_cast<float>(parts.config.evaluation.temperature);
   return run_rollout(parts.generator, request);
 }
 
-void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, int iteration, const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
+void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, int iteration,
+                      const EnvironmentConfig& environment, const Tokenizer& tokenizer) {
   for (std::size_t i = 0; i < episodes.size(); ++i) {
-    const EpisodeRecord record{episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}, {}};
-    writer.add(episode_json(episodes[i], record, environment, tokenizer), episode_summary_json(episodes[i], record, environment));
+    const EpisodeRecord record{
+        episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}, {}};
+    writer.add(episode_json(episodes[i], record, environment, tokenizer),
+               episode_summary_json(episodes[i], record, environment));
   }
 }
 

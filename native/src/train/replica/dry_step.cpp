@@ -26,8 +26,16 @@ PackedBatch largest_batch(const EngineNeeds& needs) {
 class DryStep {
  public:
   DryStep(const RunConfig& config, Replica& replica, std::span<const std::int32_t> stop_ids)
-      : config_(config), replica_(replica), stop_ids_(stop_ids), batch_(largest_batch(replica.needs)), temperature_(static_cast<float>(config.rollout.temperature)),
-        zeros_(batch_.targets.size()), zero_advantages_(batch_.targets.size()), logprobs_(batch_.targets.size()), entropies_(batch_.targets.size()), values_(batch_.targets.size()) {}
+      : config_(config),
+        replica_(replica),
+        stop_ids_(stop_ids),
+        batch_(largest_batch(replica.needs)),
+        temperature_(static_cast<float>(config.rollout.temperature)),
+        zeros_(batch_.targets.size()),
+        zero_advantages_(batch_.targets.size()),
+        logprobs_(batch_.targets.size()),
+        entropies_(batch_.targets.size()),
+        values_(batch_.targets.size()) {}
 
   void learn() {
     replica_.policy->trained().clear_gradients();
@@ -47,8 +55,8 @@ class DryStep {
       if (pass != nullptr) pass->forward(batch_, temperature_, logprobs_, entropies_);
   }
 
-  // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be computed one by one. Then ever fewer
-  // slots, since a device may keep something for each size of a step.
+  // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be
+  // computed one by one. Then ever fewer slots, since a device may keep something for each size of a step.
   void generate() {
     const EngineNeeds& needs = replica_.needs;
     Generator& generator = *replica_.generator;
@@ -60,7 +68,8 @@ class DryStep {
       std::vector<ReplyRequest> requests;
       for (int slot = 0; slot < busy; ++slot) {
         const bool whole = busy == needs.slots && (slot == 0 || group >= 0);
-        generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), group, static_cast<std::uint32_t>(slot));
+        generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), group,
+                        static_cast<std::uint32_t>(slot));
         requests.push_back({slot, 1});
       }
       std::vector<std::vector<Choice>> choices;
@@ -72,12 +81,14 @@ class DryStep {
  private:
   DrawSettings draws() const {
     const RolloutConfig& rollout = config_.rollout;
-    const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p), rollout.top_k, static_cast<float>(rollout.min_p)};
+    const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p),
+                                    rollout.top_k, static_cast<float>(rollout.min_p)};
     return {{config_.seed, RandomStream::train_sampling}, 0, sampling, stop_ids_};
   }
 
   BatchLoss loss() const {
-    BatchLoss loss{config_.task == Task::reinforce ? Objective::policy : Objective::likelihood, config_.policy_loss, {}, {}};
+    BatchLoss loss{
+        config_.task == Task::reinforce ? Objective::policy : Objective::likelihood, config_.policy_loss, {}, {}};
     if (config_.kl.placement == KlPlacement::loss) loss.kl = config_.kl;
     for (std::size_t i = 0, first = 0; i + 1 < batch_.sequence_starts.size(); ++i) {
       const auto count = static_cast<std::size_t>(batch_.sequence_starts[i + 1] - batch_.sequence_starts[i] - 1);
@@ -100,7 +111,8 @@ class DryStep {
 
 }  // namespace
 
-void dry_step(const RunConfig& config, Replica& replica, std::span<const std::int32_t> stop_ids, const std::function<void(int done, int total)>& progress) {
+void dry_step(const RunConfig& config, Replica& replica, std::span<const std::int32_t> stop_ids,
+              const std::function<void(int done, int total)>& progress) {
   const int total = 3;
   progress(0, total);
   DryStep step(config, replica, stop_ids);

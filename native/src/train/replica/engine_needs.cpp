@@ -5,7 +5,8 @@
 namespace starpo {
 namespace {
 
-// Whether a run keeps a copy of the weights that it begins with, to measure its drift by: not where a KL term's reference is just that.
+// Whether a run keeps a copy of the weights that it begins with, to measure its drift by: not where a KL term's
+// reference is just that.
 bool keeps_start(const RunConfig& config) {
   const bool reference_is_start = config.kl.coefficient > 0 && config.kl.reference.empty();
   return config.task == Task::reinforce && config.diagnostics.every > 0 && !reference_is_start;
@@ -13,7 +14,9 @@ bool keeps_start(const RunConfig& config) {
 
 }  // namespace
 
-EngineSettings engine_settings(const RunConfig& config) { return {config.device, precision_from_name(config.precision), config.exactness}; }
+EngineSettings engine_settings(const RunConfig& config) {
+  return {config.device, precision_from_name(config.precision), config.exactness};
+}
 
 int generator_slots(const RunConfig& config) {
   const int training = config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0;

@@ -11,7 +11,8 @@ namespace {
 
 class FullCritic final : public Critic {
  public:
-  FullCritic(Engine& engine, const ModelConfig& model) : network_(engine.make_network(model, ModelHead::value, NetworkUse::trained)), pass_(network_->make_pass()) {}
+  FullCritic(Engine& engine, const ModelConfig& model)
+      : network_(engine.make_network(model, ModelHead::value, NetworkUse::trained)), pass_(network_->make_pass()) {}
 
   void start_from(Network& policy) override {
     copy_weights(policy, *network_);
@@ -21,7 +22,9 @@ class FullCritic final : public Critic {
 
   Trainable& trained() override { return network_->trained(); }
   bool reads_policy() const override { return false; }
-  void forward(const PackedBatch& batch, const NetworkPass&, std::span<float> values) override { pass_->forward_values(batch, values); }
+  void forward(const PackedBatch& batch, const NetworkPass&, std::span<float> values) override {
+    pass_->forward_values(batch, values);
+  }
   void backward(std::span<const float> value_gradients) override { pass_->backward_values(value_gradients); }
 
  private:
@@ -36,7 +39,9 @@ class HeadCritic final : public Critic {
   void start_from(Network&) override {}
   Trainable& trained() override { return head_->trained(); }
   bool reads_policy() const override { return true; }
-  void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) override { head_->forward(policy.features(), values); }
+  void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) override {
+    head_->forward(policy.features(), values);
+  }
   void backward(std::span<const float> value_gradients) override { head_->backward(value_gradients); }
 
  private:
@@ -52,8 +57,10 @@ std::unique_ptr<Critic> make_critic(CriticModel kind, Engine& engine, const Mode
 
 }  // namespace
 
-Replica::Replica(const RunConfig& config, const ModelConfig& model, ThreadPool& threads) : engine(make_engine(engine_settings(config), threads)), needs(engine_needs(config, model)) {
-  micro_batch_tokens = config.optimizer.micro_batch_tokens > 0 ? config.optimizer.micro_batch_tokens : engine->suitable_pass_tokens(needs);
+Replica::Replica(const RunConfig& config, const ModelConfig& model, ThreadPool& threads)
+    : engine(make_engine(engine_settings(config), threads)), needs(engine_needs(config, model)) {
+  micro_batch_tokens = config.optimizer.micro_batch_tokens > 0 ? config.optimizer.micro_batch_tokens
+                                                               : engine->suitable_pass_tokens(needs);
   needs.pass_tokens = std::max(micro_batch_tokens, needs.context);
   memory_plan = engine->reserve(needs);
 

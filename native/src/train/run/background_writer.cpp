@@ -5,7 +5,8 @@
 
 namespace starpo {
 
-BackgroundWriter::BackgroundWriter(std::filesystem::path run_directory, Journal& journal) : run_directory_(std::move(run_directory)), journal_(journal) {}
+BackgroundWriter::BackgroundWriter(std::filesystem::path run_directory, Journal& journal)
+    : run_directory_(std::move(run_directory)), journal_(journal) {}
 
 void BackgroundWriter::begin(int iteration, const std::string& split, std::function<void(RolloutWriter&)> write) {
   seconds_ = 0;
@@ -14,7 +15,8 @@ void BackgroundWriter::begin(int iteration, const std::string& split, std::funct
     RolloutWriter writer(run_directory_, iteration, split);
     write(writer);
     const RolloutFiles files = writer.finish();
-    return Written{iteration, split, files, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    return Written{iteration, split, files,
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   });
 }
 
@@ -36,8 +38,7 @@ void BackgroundWriter::say() {
 void BackgroundWriter::tell_despite_failure() noexcept {
   try {
     tell();
-  } catch (...) {
-  }
+  } catch (...) {}
 }
 
 }  // namespace starpo

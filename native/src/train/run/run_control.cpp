@@ -8,7 +8,8 @@
 
 namespace starpo {
 
-RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal) : run_directory_(run_directory), journal_(journal), reader_(run_directory) {
+RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal)
+    : run_directory_(run_directory), journal_(journal), reader_(run_directory) {
   listen_for_stop_signals(SecondSignal::ends_process);
 }
 
@@ -31,17 +32,13 @@ void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
         if (paused_) journal_.resumed(iteration_);
         paused_ = false;
         break;
-      case Command::checkpoint:
-        answer_checkpoint(command, write_checkpoint);
-        break;
+      case Command::checkpoint: answer_checkpoint(command, write_checkpoint); break;
       case Command::stop:
         journal_.acknowledged(command.id, true, "stopping");
         if (stop_reason_.empty()) stop_reason_ = "command";
         break;
       case Command::pin:
-      case Command::unpin:
-        answer_pin(command);
-        break;
+      case Command::unpin: answer_pin(command); break;
     }
   }
 }
@@ -50,11 +47,15 @@ void RunControl::answer_checkpoint(const ControlCommand& command, const std::fun
   if (paused_ && write_checkpoint) {
     std::error_code ignored;
     const bool there = std::filesystem::exists(run_directory_ / checkpoint_path(iteration_ - 1), ignored);
-    journal_.acknowledged(command.id, true, "the checkpoint of iteration " + std::to_string(iteration_ - 1) + (there ? " is there already" : " is written now"));
+    journal_.acknowledged(command.id, true,
+                          "the checkpoint of iteration " + std::to_string(iteration_ - 1) +
+                              (there ? " is there already" : " is written now"));
     (*write_checkpoint)();
     return;
   }
-  journal_.acknowledged(command.id, true, std::string("a checkpoint is written at the end of this iteration") + (paused_ ? ", once the run is resumed" : ""));
+  journal_.acknowledged(command.id, true,
+                        std::string("a checkpoint is written at the end of this iteration") +
+                            (paused_ ? ", once the run is resumed" : ""));
   checkpoint_requested_ = true;
 }
 

@@ -23,8 +23,8 @@ class RunControl {
 
   // Reads new commands; holds while paused. Cheap.
   void poll();
-  // The same where a stop gives the work up, since nothing has changed since the last whole iteration: what a pause holds there, `write_checkpoint` can save at once.
-  // Throws Discarded.
+  // The same where a stop gives the work up, since nothing has changed since the last whole iteration: what a pause
+  // holds there, `write_checkpoint` can save at once. Throws Discarded.
   void poll_discardable(const std::function<void()>& write_checkpoint);
 
   bool stop_requested() const { return !stop_reason_.empty(); }

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 constexpr double near = 0.9;
 
 bool kept(const RolloutFilesConfig& keep, int iteration, int newest) {
-  return keep.keep_last == 0 || iteration > newest - keep.keep_last || (keep.keep_every > 0 && iteration % keep.keep_every == 0);
+  return keep.keep_last == 0 || iteration > newest - keep.keep_last ||
+         (keep.keep_every > 0 && iteration % keep.keep_every == 0);
 }
 
 // The iteration of 000012-train.jsonl.zst or 000012-train.index.json; of an evaluation set's files none.
@@ -42,13 +43,15 @@ std::string gigabytes(double bytes) {
 // What the next checkpoint may add: as much as the largest one holds.
 std::int64_t next_checkpoint_bytes(const fs::path& run_directory) {
   std::int64_t largest = 0;
-  for (const auto& entry : folder_entries(run_directory / "checkpoints")) largest = std::max(largest, folder_bytes(entry));
+  for (const auto& entry : folder_entries(run_directory / "checkpoints"))
+    largest = std::max(largest, folder_bytes(entry));
   return largest;
 }
 
 }  // namespace
 
-void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig& keep, int iteration, Journal& journal) {
+void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig& keep, int iteration,
+                         Journal& journal) {
   if (keep.keep_last == 0) return;
   std::map<int, std::vector<fs::path>> old;
   std::error_code ignored;
@@ -65,7 +68,8 @@ void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig
 std::int64_t folder_bytes(const fs::path& folder) {
   std::int64_t bytes = 0;
   std::error_code error;
-  for (auto entry = fs::recursive_directory_iterator(folder, error); !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     std::error_code gone;
     if (!entry->is_regular_file(gone)) continue;
     const auto size = entry->file_size(gone);
@@ -82,10 +86,14 @@ void StorageBudget::check() {
   const auto used = static_cast<double>(folder_bytes(directory_));
   const std::string of = gigabytes(used) + " of its storage budget of " + gigabytes(budget_);
   if (used > budget_) {
-    journal_.warning("the run has passed its storage budget: it uses " + of + "; stop it, or remove checkpoints that you don't need");
+    journal_.warning("the run has passed its storage budget: it uses " + of +
+                     "; stop it, or remove checkpoints that you don't need");
     passed_told_ = true;
-  } else if (!near_told_ && (used > near * budget_ || used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
-    journal_.warning("the run uses " + of + "; the next checkpoint may pass it: set rollout_files.keep_last or a larger checkpoint.every in the next run, or remove old checkpoints");
+  } else if (!near_told_ &&
+             (used > near * budget_ || used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
+    journal_.warning("the run uses " + of +
+                     "; the next checkpoint may pass it: set rollout_files.keep_last or a larger checkpoint.every in "
+                     "the next run, or remove old checkpoints");
     near_told_ = true;
   }
 }

@@ -8,9 +8,11 @@
 
 namespace starpo {
 
-// Removes the training episodes, with their indexes, that rollout_files no longer keeps after `iteration`. Each is said in the journal before its files go: a trainer
-// that is killed in between leaves files that nobody reads, and that the next call finds. Files that can't be removed stay.
-void remove_old_rollouts(const std::filesystem::path& run_directory, const RolloutFilesConfig&, int iteration, Journal&);
+// Removes the training episodes, with their indexes, that rollout_files no longer keeps after `iteration`. Each is said
+// in the journal before its files go: a trainer that is killed in between leaves files that nobody reads, and that the
+// next call finds. Files that can't be removed stay.
+void remove_old_rollouts(const std::filesystem::path& run_directory, const RolloutFilesConfig&, int iteration,
+                         Journal&);
 
 // Bytes of the files in a folder and below it; those that vanish meanwhile count nothing.
 std::int64_t folder_bytes(const std::filesystem::path& folder);

@@ -36,9 +36,14 @@ int run_training(const std::filesystem::path& run_directory) {
   } catch (const Error& error) {
     return fail(journal, run.iteration(), error);
   } catch (const std::bad_alloc&) {
-    return fail(journal, run.iteration(), Error("out_of_memory", "the machine has no memory left for this configuration", "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; a critic.model of full takes as much as the policy, head next to nothing"));
+    return fail(journal, run.iteration(),
+                Error("out_of_memory", "the machine has no memory left for this configuration",
+                      "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; a critic.model of full "
+                      "takes as much as the policy, head next to nothing"));
   } catch (const std::exception& error) {
-    return fail(journal, run.iteration(), Error("internal_error", error.what(), "this is a defect of the trainer; trainer.log and the run's folder help to find it"));
+    return fail(journal, run.iteration(),
+                Error("internal_error", error.what(),
+                      "this is a defect of the trainer; trainer.log and the run's folder help to find it"));
   }
 }
 

@@ -13,12 +13,12 @@
 #include "model/folder.h"
 #include "rollout/episode_json.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
-#include "train/diagnostics/thoughts.h"
 #include "train/evaluation/evaluation.h"
+#include "train/metrics/rollout_metrics.h"
+#include "train/metrics/thoughts.h"
 #include "train/replica/dry_step.h"
-#include "train/run/levels.h"
-#include "train/run/rollout_metrics.h"
 #include "train/update/estimate_advantages.h"
 #include "train/update/policy_update.h"
 #include "train/warm_start/warm_start.h"
@@ -44,10 +44,16 @@ struct TrainedValues {
 }  // namespace
 
 TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
-    : directory_(std::move(run_directory)), journal_(journal), control_(directory_, journal), writer_(directory_, journal) {}
+    : directory_(std::move(run_directory)),
+      journal_(journal),
+      control_(directory_, journal),
+      writer_(directory_, journal) {}
 
-// A run that begins from another's checkpoint counts on from there: seed and iteration are what everything random is drawn from.
-int TrainingRun::first_iteration(const RunConfig& config) { return config.start.run.empty() ? 0 : config.start.checkpoint; }
+// A run that begins from another's checkpoint counts on from there: seed and iteration are what everything random is
+// drawn from.
+int TrainingRun::first_iteration(const RunConfig& config) {
+  return config.start.run.empty() ? 0 : config.start.checkpoint;
+}
 
 void TrainingRun::load(const RunConfig& config) {
   remove_partial_files(directory_);
@@ -75,7 +81,8 @@ void TrainingRun::load(const RunConfig& config) {
   if (replica.reference) load_reference(config, *replica.reference);
   if (replica.start) load_start_or_do_without(config, replica);
   if (rehearses)
-    dry_step(config, replica, state_->playground.chat.stop_ids(), [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
+    dry_step(config, replica, state_->playground.chat.stop_ids(),
+             [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
 // Returns what to say about checkpoints that had to be passed over.
@@ -100,7 +107,9 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
     resumed_ = true;
     return skipped;
   }
-  if (!checkpoints.empty()) throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped, "start a new run; its configuration is in run.json");
+  if (!checkpoints.empty())
+    throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped,
+                "start a new run; its configuration is in run.json");
 
   state_ = std::make_unique<TrainerState>(config, config.start.model);
   Replica& replica = state_->replica;
@@ -114,11 +123,15 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
 void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
   const std::filesystem::path folder = config.start.model;
   if (config.start.weights == StartWeights::random) {
-    write_initial_weights(network.layout(), config.seed, state_->threads, [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
+    write_initial_weights(
+        network.layout(), config.seed, state_->threads,
+        [&](std::size_t first, std::span<const float> values) { network.write_weights(first, values); });
   } else {
     load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
-      throw Error("model_changed", "start.model is not the model this run was made with: its sha256 differs from start.sha256", "restore the model folder or make a new run");
+      throw Error("model_changed",
+                  "start.model is not the model this run was made with: its sha256 differs from start.sha256",
+                  "restore the model folder or make a new run");
   }
 }
 
@@ -126,17 +139,22 @@ void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
   const std::filesystem::path folder = config.kl.reference;
   if (folder.empty()) return load_start(config, reference);
   if (!(read_model_folder_config(folder) == reference.layout().config()))
-    throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's", "use a model that the run's own descends from, or leave kl.reference empty");
+    throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's",
+                "use a model that the run's own descends from, or leave kl.reference empty");
   load_weights(folder, reference);
 }
 
-// The weights that the run began with. A resumed one takes them from the checkpoint of its start, since the folder they came from may be gone.
+// The weights that the run began with. A resumed one takes them from the checkpoint of its start, since the folder they
+// came from may be gone.
 void TrainingRun::load_start(const RunConfig& config, Network& network) {
   if (!resumed_) return copy_weights(*state_->replica.policy, network);
-  const std::filesystem::path start = directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
+  const std::filesystem::path start =
+      directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
   std::error_code missing;
-  if (std::filesystem::exists(start / "model.safetensors", missing)) load_weights(start, network);
-  else load_initial_weights(config, network);
+  if (std::filesystem::exists(start / "model.safetensors", missing))
+    load_weights(start, network);
+  else
+    load_initial_weights(config, network);
 }
 
 // It only serves to measure how far the policy has come: a run whose start is gone goes on without.
@@ -147,7 +165,10 @@ void TrainingRun::load_start_or_do_without(const RunConfig& config, Replica& rep
     if (is_no_fault_of_checkpoint(error.code())) throw;
     replica.start_pass.reset();
     replica.start.reset();
-    journal_.warning(std::string("the weights that the run began with can't be read, so diagnostics/kl_from_start is measured no more: ") + error.what());
+    journal_.warning(
+        std::string(
+            "the weights that the run began with can't be read, so diagnostics/kl_from_start is measured no more: ") +
+        error.what());
   }
 }
 
@@ -167,7 +188,8 @@ std::string TrainingRun::run() {
 
       const bool last = iteration_ == config.iterations;
       if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
-      if (last || control_.checkpoint_requested() || control_.stop_requested() || (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
+      if (last || control_.checkpoint_requested() || control_.stop_requested() ||
+          (config.checkpoint.every > 0 && iteration_ % config.checkpoint.every == 0))
         checkpoint();
       budget_->check();
     }
@@ -195,10 +217,11 @@ void TrainingRun::train_iteration() {
   std::optional<ThoughtTemplate> thought;
   if (state_->config.task == Task::warm_start) {
     const Stopwatch update(control_);
-    auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_, [&](int done, int total) {
-      journal_.phase("update", iteration_, done, total);
-      control_.poll();
-    });
+    auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_,
+                                       [&](int done, int total) {
+                                         journal_.phase("update", iteration_, done, total);
+                                         control_.poll();
+                                       });
     metrics = std::move(result.metrics);
     updates = std::move(result.updates);
     at(metrics, metric::time_update) = update.seconds();
@@ -249,7 +272,8 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
   remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
   const double seconds = update.seconds() - diagnosing;
   at(metrics, metric::time_update) = seconds;
-  if (tokens > 0) at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+  if (tokens > 0)
+    at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
 }
 
 // Returns the seconds that it took.
@@ -275,14 +299,16 @@ FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Met
   for (const auto group : groups_of(episodes)) groups.push_back({group.front().spec.environment, scores_of(group)});
   const auto result = filter_groups(groups, state_->config.filter);
   for (const auto& [environment, text] : result.warnings) {
-    const std::string label = state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
+    const std::string label =
+        state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
     journal_.warning("iteration " + std::to_string(iteration_) + ": " + label + text);
   }
   std::vector<double> kept_spread;
   for (std::size_t group = 0; group < groups.size(); ++group)
     if (result.kept[group]) kept_spread.push_back(result.spread[group]);
   at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
-  if (!kept_spread.empty() && state_->config.rollout.group_size > 1) at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+  if (!kept_spread.empty() && state_->config.rollout.group_size > 1)
+    at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
   return result;
 }
 
@@ -291,7 +317,13 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const RolloutConfig& rollout = state_->config.rollout;
   const std::function<void()> checkpoint_of_last = [&] { write_checkpoint_of(iteration_ - 1); };
   const auto specs = training_episodes(state_->config, iteration_);
-  RolloutRequest request{specs, state_->playground.rules, state_->playground.prototypes, training_sampling(rollout), {state_->config.seed, RandomStream::train_sampling}, static_cast<std::uint32_t>(iteration_), {}};
+  RolloutRequest request{specs,
+                         state_->playground.rules,
+                         state_->playground.prototypes,
+                         training_sampling(rollout),
+                         {state_->config.seed, RandomStream::train_sampling},
+                         static_cast<std::uint32_t>(iteration_),
+                         {}};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
     control_.poll_discardable(checkpoint_of_last);
@@ -334,12 +366,14 @@ void TrainingRun::evaluate() {
         control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
       };
       const int index = static_cast<int>(e);
-      const auto episodes = std::make_shared<const std::vector<Episode>>(play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress));
+      const auto episodes = std::make_shared<const std::vector<Episode>>(
+          play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress));
       const double seconds = watch.seconds();
       tell();
-      writer_.begin(iteration_, environment.label, [&environment, &tokenizer = state_->playground.tokenizer, iteration = iteration_, episodes](RolloutWriter& writer) {
-        write_evaluation(writer, *episodes, iteration, environment, tokenizer);
-      });
+      writer_.begin(
+          iteration_, environment.label,
+          [&environment, &tokenizer = state_->playground.tokenizer, iteration = iteration_, episodes](
+              RolloutWriter& writer) { write_evaluation(writer, *episodes, iteration, environment, tokenizer); });
       played = {environment.label, evaluation_metrics(*episodes, environment.label), seconds};
     }
     tell();
@@ -350,7 +384,9 @@ void TrainingRun::evaluate() {
 }
 
 // The update goes on meanwhile.
-void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> episodes, const std::vector<bool>& kept_groups, std::span<const Sequence> kept_sequences) {
+void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> episodes,
+                                          const std::vector<bool>& kept_groups,
+                                          std::span<const Sequence> kept_sequences) {
   std::vector<TrainedValues> trained(episodes->size());
   auto sequence = kept_sequences.begin();
   for (std::size_t i = 0; i < episodes->size(); ++i) {
@@ -358,13 +394,21 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
     trained[i] = {true, sequence->advantages, sequence->values};
     ++sequence;
   }
-  writer_.begin(iteration_, training_split, [this, iteration = iteration_, episodes = std::move(episodes), trained = std::move(trained)](RolloutWriter& writer) {
-    for (std::size_t i = 0; i < episodes->size(); ++i) {
-      const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)), iteration, training_split, trained[i].kept, trained[i].advantages, trained[i].values};
-      const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
-      writer.add(episode_json((*episodes)[i], record, environment, state_->playground.tokenizer), episode_summary_json((*episodes)[i], record, environment));
-    }
-  });
+  writer_.begin(iteration_, training_split,
+                [this, iteration = iteration_, episodes = std::move(episodes),
+                 trained = std::move(trained)](RolloutWriter& writer) {
+                  for (std::size_t i = 0; i < episodes->size(); ++i) {
+                    const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)),
+                                               iteration,
+                                               training_split,
+                                               trained[i].kept,
+                                               trained[i].advantages,
+                                               trained[i].values};
+                    const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
+                    writer.add(episode_json((*episodes)[i], record, environment, state_->playground.tokenizer),
+                               episode_summary_json((*episodes)[i], record, environment));
+                  }
+                });
 }
 
 void TrainingRun::checkpoint() {
@@ -376,7 +420,9 @@ void TrainingRun::checkpoint() {
 void TrainingRun::write_checkpoint_of(int iteration) {
   if (checkpointed_ == iteration) return;
   journal_.phase("checkpoint", iteration, 0, 1);
-  write_checkpoint(directory_, {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files}, iteration, journal_);
+  write_checkpoint(directory_,
+                   {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files},
+                   iteration, journal_);
   checkpointed_ = iteration;
 }
 

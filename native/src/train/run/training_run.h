@@ -9,10 +9,10 @@
 #include "algorithm/filter.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
+#include "train/context/trainer_state.h"
 #include "train/run/background_writer.h"
 #include "train/run/run_control.h"
 #include "train/run/storage.h"
-#include "train/run/trainer_state.h"
 #include "train/update/sequence.h"
 
 namespace starpo {
@@ -28,7 +28,8 @@ class TrainingRun {
   // Runs to the end or a stop. Returns why it stopped: completed, command, signal.
   std::string run();
 
-  // For measurements: some iterations with replies of given lengths, without evaluations and checkpoints, whatever `iterations` says. To be called after load().
+  // For measurements: some iterations with replies of given lengths, without evaluations and checkpoints, whatever
+  // `iterations` says. To be called after load().
   void rehearse(int iterations, const ReplyLimit&);
 
   int iteration() const { return iteration_; }  // the one under way, or the last whole one
@@ -48,7 +49,8 @@ class TrainingRun {
   void evaluate();
   void checkpoint();
   void write_checkpoint_of(int iteration);
-  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups, std::span<const Sequence> kept);
+  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups,
+                               std::span<const Sequence> kept);
 
   std::filesystem::path directory_;
   Journal& journal_;

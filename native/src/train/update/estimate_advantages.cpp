@@ -13,7 +13,8 @@ namespace {
 
 // Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
 template <class Forward>
-void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member, const std::function<void()>& progress, const Forward& forward) {
+void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member,
+                 const std::function<void()>& progress, const Forward& forward) {
   for (const MicroBatch& micro : cut_into_micro_batches(sequences, micro_batch_tokens)) {
     const auto own = std::span(sequences).subspan(micro.first, micro.count);
     const PackedBatch batch = pack(own);
@@ -29,31 +30,37 @@ void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::
   }
 }
 
-void read_reference(Replica& replica, float temperature, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  forward_all(sequences, replica.micro_batch_tokens, &Sequence::reference_logprobs, progress, [&](const PackedBatch& batch, std::span<float> logprobs) {
-    std::vector<float> entropies(logprobs.size());
-    replica.reference_pass->forward(batch, temperature, logprobs, entropies);
-  });
+void read_reference(Replica& replica, float temperature, std::vector<Sequence>& sequences,
+                    const std::function<void()>& progress) {
+  forward_all(sequences, replica.micro_batch_tokens, &Sequence::reference_logprobs, progress,
+              [&](const PackedBatch& batch, std::span<float> logprobs) {
+                std::vector<float> entropies(logprobs.size());
+                replica.reference_pass->forward(batch, temperature, logprobs, entropies);
+              });
 }
 
-void read_values(Replica& replica, float temperature, std::vector<Sequence>& sequences, const std::function<void()>& progress) {
-  forward_all(sequences, replica.micro_batch_tokens, &Sequence::values, progress, [&](const PackedBatch& batch, std::span<float> values) {
-    if (replica.critic->reads_policy()) {
-      std::vector<float> logprobs(values.size()), entropies(values.size());
-      replica.policy_pass->forward(batch, temperature, logprobs, entropies);
-    }
-    replica.critic->forward(batch, *replica.policy_pass, values);
-  });
+void read_values(Replica& replica, float temperature, std::vector<Sequence>& sequences,
+                 const std::function<void()>& progress) {
+  forward_all(sequences, replica.micro_batch_tokens, &Sequence::values, progress,
+              [&](const PackedBatch& batch, std::span<float> values) {
+                if (replica.critic->reads_policy()) {
+                  std::vector<float> logprobs(values.size()), entropies(values.size());
+                  replica.policy_pass->forward(batch, temperature, logprobs, entropies);
+                }
+                replica.critic->forward(batch, *replica.policy_pass, values);
+              });
 }
 
 // Each token's share of the penalty for leaving the reference; the mean estimate goes to metrics.
-std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::vector<Sequence>& sequences, Metrics& metrics) {
+std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::vector<Sequence>& sequences,
+                                            Metrics& metrics) {
   std::vector<std::vector<double>> rewards;
   std::vector<double> estimates;
   for (const Sequence& sequence : sequences) {
     std::vector<double>& own = rewards.emplace_back(sequence.targets.size(), 0.0);
     for (std::size_t t = 0; t < sequence.reference_logprobs.size(); ++t) {
-      estimates.push_back(kl_estimate(config.estimator, sequence.rollout_logprobs[t], sequence.reference_logprobs[t]).value);
+      estimates.push_back(
+          kl_estimate(config.estimator, sequence.rollout_logprobs[t], sequence.reference_logprobs[t]).value);
       if (config.placement == KlPlacement::reward) own[t] = -config.coefficient * estimates.back();
     }
   }
@@ -70,7 +77,8 @@ void add_advantage_metrics(std::span<const double> advantages, Metrics& metrics)
 }
 
 // How much of the update comes from groups that have no spread: [sequences]. advantages: of each one's tokens.
-void add_zero_spread_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_spread, Metrics& metrics) {
+void add_zero_spread_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_spread,
+                           Metrics& metrics) {
   double without = 0, all = 0;
   for (std::size_t i = 0; i < advantages.size(); ++i) {
     for (const double advantage : advantages[i]) {
@@ -88,13 +96,15 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
     returns.insert(returns.end(), sequence.returns.begin(), sequence.returns.end());
   }
   at(metrics, metric::critic_value_mean) = mean(values);
-  if (const auto explained = explained_variance(values, returns)) at(metrics, metric::critic_explained_variance) = *explained;
+  if (const auto explained = explained_variance(values, returns))
+    at(metrics, metric::critic_explained_variance) = *explained;
 }
 
 }  // namespace
 
-std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& replica, std::span<const Episode> episodes, const std::vector<bool>& kept_groups, Metrics& metrics,
-                                          const std::function<void()>& progress) {
+std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& replica,
+                                          std::span<const Episode> episodes, const std::vector<bool>& kept_groups,
+                                          Metrics& metrics, const std::function<void()>& progress) {
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
   std::vector<double> scores, group_relative;  // [sequences]

@@ -11,30 +11,38 @@ namespace starpo {
 namespace {
 
 AdamWSettings settings(const OptimizerConfig& config, double learning_rate, double gradient_clip) {
-  return {static_cast<float>(learning_rate), static_cast<float>(config.beta1),        static_cast<float>(config.beta2),
-          static_cast<float>(config.epsilon), static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
+  return {static_cast<float>(learning_rate),       static_cast<float>(config.beta1),
+          static_cast<float>(config.beta2),        static_cast<float>(config.epsilon),
+          static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
 }
 
-// A learning rate as one optimiser step has it: linear warm-up over steps (the first has 1 / (warmup + 1) of it), times the schedule's factor of the iteration.
+// A learning rate as one optimiser step has it: linear warm-up over steps (the first has 1 / (warmup + 1) of it), times
+// the schedule's factor of the iteration.
 double scheduled_rate(double rate, const RunConfig& config, int iteration, std::int64_t steps_done) {
   const OptimizerConfig& optimizer = config.optimizer;
   const double warmup = std::min(1.0, static_cast<double>(steps_done + 1) / (optimizer.warmup + 1));
   const double progress = static_cast<double>(iteration - 1) / config.iterations;
   double factor = 1;
   if (optimizer.schedule == LearningRateSchedule::linear) factor = 1 - progress;
-  if (optimizer.schedule == LearningRateSchedule::cosine) factor = 0.5 * (1 + reproducible_cos(3.14159265358979323846 * progress));
+  if (optimizer.schedule == LearningRateSchedule::cosine)
+    factor = 0.5 * (1 + reproducible_cos(3.14159265358979323846 * progress));
   return rate * warmup * factor;
 }
 
-// One step, which must leave finite weights. whose: "" or "the critic's ", section: the configuration's that holds its learning rate.
+// One step, which must leave finite weights. whose: "" or "the critic's ", section: the configuration's that holds its
+// learning rate.
 double step(Trainable& trained, const AdamWSettings& settings, const std::string& whose, const std::string& section) {
-  const std::string hint = "lower " + section + ".learning_rate or " + section + ".gradient_clip and go on from the last checkpoint";
+  const std::string hint =
+      "lower " + section + ".learning_rate or " + section + ".gradient_clip and go on from the last checkpoint";
   const double squared_norms[] = {trained.squared_norm()};  // of the one replica there is
   const float norm = reduced_norm(squared_norms);
   if (!std::isfinite(norm))
-    throw Error("non_finite_gradient", "the gradient of " + whose + "optimiser step " + std::to_string(trained.steps() + 1) + " is not finite", hint);
+    throw Error("non_finite_gradient",
+                "the gradient of " + whose + "optimiser step " + std::to_string(trained.steps() + 1) + " is not finite",
+                hint);
   if (!trained.apply(settings, clip_scale(norm, settings.gradient_clip)))
-    throw Error("non_finite_weight", "a weight is not finite after " + whose + "optimiser step " + std::to_string(trained.steps()), hint);
+    throw Error("non_finite_weight",
+                "a weight is not finite after " + whose + "optimiser step " + std::to_string(trained.steps()), hint);
   return norm;
 }
 

@@ -7,7 +7,8 @@
 
 namespace starpo {
 
-// The policy's, as one optimiser step has it: optimizer.learning_rate with linear warm-up over steps (the first has 1 / (warmup + 1) of it), times the schedule's factor of the iteration.
+// The policy's, as one optimiser step has it: optimizer.learning_rate with linear warm-up over steps (the first has 1 /
+// (warmup + 1) of it), times the schedule's factor of the iteration.
 double learning_rate(const RunConfig&, int iteration, std::int64_t steps_done);
 
 // One AdamW step on a policy with the iteration's learning rate. Returns the gradient norm before clipping.

@@ -14,11 +14,13 @@
 namespace starpo {
 namespace {
 
-// The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a critic it does nothing.
+// The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a
+// critic it does nothing.
 class CriticUpdate {
  public:
   // critic: null without one; it and the configuration outlive the update.
-  CriticUpdate(const RunConfig& config, Critic* critic, int iteration) : config_(config), critic_(critic), iteration_(iteration) {}
+  CriticUpdate(const RunConfig& config, Critic* critic, int iteration)
+      : config_(config), critic_(critic), iteration_(iteration) {}
 
   void begin(std::span<const Sequence> mini_batch) {
     std::size_t tokens = 0;
@@ -37,11 +39,13 @@ class CriticUpdate {
     std::size_t offset = 0;
     for (const Sequence& sequence : micro_batch) {
       const std::size_t n = sequence.targets.size();
-      loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns, config_.critic.value_clip, weight_,
-                          std::span(value_gradients_).subspan(offset, n));
+      loss_ += value_loss(std::span(values_).subspan(offset, n), sequence.values, sequence.returns,
+                          config_.critic.value_clip, weight_, std::span(value_gradients_).subspan(offset, n));
       offset += n;
     }
-    if (!std::isfinite(loss_)) throw Error("non_finite_loss", "the critic's loss is not finite", "lower critic.learning_rate and go on from the last checkpoint");
+    if (!std::isfinite(loss_))
+      throw Error("non_finite_loss", "the critic's loss is not finite",
+                  "lower critic.learning_rate and go on from the last checkpoint");
     critic_->backward(value_gradients_);
   }
 
@@ -71,8 +75,14 @@ class CriticUpdate {
 
 class PolicyUpdate {
  public:
-  PolicyUpdate(const RunConfig& config, Replica& replica, int iteration, std::span<const Sequence> sequences, const std::function<void(int, int)>& progress)
-      : config_(config), replica_(replica), iteration_(iteration), sequences_(sequences), progress_(progress), critic_(config, replica.critic.get(), iteration),
+  PolicyUpdate(const RunConfig& config, Replica& replica, int iteration, std::span<const Sequence> sequences,
+               const std::function<void(int, int)>& progress)
+      : config_(config),
+        replica_(replica),
+        iteration_(iteration),
+        sequences_(sequences),
+        progress_(progress),
+        critic_(config, replica.critic.get(), iteration),
         trains_policy_(!replica.critic || iteration > critic_warmup_end(config)) {
     const int mini_batch = config.policy_loss.mini_batch;
     steps_in_total_ = config.policy_loss.epochs * ((static_cast<int>(sequences_.size()) + mini_batch - 1) / mini_batch);
@@ -83,7 +93,9 @@ class PolicyUpdate {
       for (std::size_t first = 0; first < sequences_.size(); first += config_.policy_loss.mini_batch)
         step(first, std::min<std::size_t>(config_.policy_loss.mini_batch, sequences_.size() - first));
     UpdateResult result;
-    if (trains_policy_) result = {summary(), {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
+    if (trains_policy_)
+      result = {summary(),
+                {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
     critic_.report(result.metrics, result.updates);
     return result;
   }
@@ -100,7 +112,9 @@ class PolicyUpdate {
     PolicyLossSums sums;
     for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, replica_.micro_batch_tokens)) {
       accumulate(micro, mini_batch, weights, sums);
-      if (!std::isfinite(sums.loss)) throw Error("non_finite_loss", "the policy loss is not finite", "lower optimizer.learning_rate and go on from the last checkpoint");
+      if (!std::isfinite(sums.loss))
+        throw Error("non_finite_loss", "the policy loss is not finite",
+                    "lower optimizer.learning_rate and go on from the last checkpoint");
       progress_(steps_done_, steps_in_total_);
     }
     ++steps_done_;
@@ -112,7 +126,8 @@ class PolicyUpdate {
     add(sums);
   }
 
-  void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights, PolicyLossSums& sums) {
+  void accumulate(const MicroBatch& micro, std::span<const Sequence> mini_batch, const std::vector<double>& weights,
+                  PolicyLossSums& sums) {
     const auto sequences = mini_batch.subspan(micro.first, micro.count);
     const PackedBatch batch = pack(sequences);
     logprobs_.resize(batch.targets.size());
@@ -122,7 +137,8 @@ class PolicyUpdate {
       BatchLoss loss{Objective::policy, config_.policy_loss, {}, {}};
       if (config_.kl.placement == KlPlacement::loss) loss.kl = config_.kl;
       for (int i = 0; i < micro.count; ++i)
-        loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages, sequences[i].reference_logprobs, weights[micro.first + i]});
+        loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages,
+                                  sequences[i].reference_logprobs, weights[micro.first + i]});
       replica_.policy_pass->learn(batch, temperature, loss, logprobs_, entropies_, sums);
       measure_ratios(sequences);
     } else if (replica_.critic->reads_policy()) {
@@ -195,7 +211,9 @@ class PolicyUpdate {
 
 }  // namespace
 
-UpdateResult update_policy(const RunConfig& config, Replica& replica, int iteration, std::span<const Sequence> sequences, const std::function<void(int done, int total)>& progress) {
+UpdateResult update_policy(const RunConfig& config, Replica& replica, int iteration,
+                           std::span<const Sequence> sequences,
+                           const std::function<void(int done, int total)>& progress) {
   if (sequences.empty()) return {};
   return PolicyUpdate(config, replica, iteration, sequences, progress).run();
 }

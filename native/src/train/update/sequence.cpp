@@ -30,7 +30,8 @@ void mix_environments(std::vector<Sequence>& sequences) {
   std::map<int, std::int64_t> of_environment;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const EpisodeSpec& spec = sequences[i].episode->spec;
-    if (i == 0 || spec.group != sequences[i - 1].episode->spec.group) groups.push_back({i, 0, spec.environment, of_environment[spec.environment]++});
+    if (i == 0 || spec.group != sequences[i - 1].episode->spec.group)
+      groups.push_back({i, 0, spec.environment, of_environment[spec.environment]++});
     ++groups.back().count;
   }
   // Group j of n stands at (2j + 1) / 2n of the way.
@@ -38,7 +39,9 @@ void mix_environments(std::vector<Sequence>& sequences) {
     return (2 * a.place + 1) * of_environment[b.environment] < (2 * b.place + 1) * of_environment[a.environment];
   });
   std::vector<Sequence> mixed;
-  for (const Group& group : groups) std::move(sequences.begin() + static_cast<std::ptrdiff_t>(group.first), sequences.begin() + static_cast<std::ptrdiff_t>(group.first + group.count), std::back_inserter(mixed));
+  for (const Group& group : groups)
+    std::move(sequences.begin() + static_cast<std::ptrdiff_t>(group.first),
+              sequences.begin() + static_cast<std::ptrdiff_t>(group.first + group.count), std::back_inserter(mixed));
   sequences = std::move(mixed);
 }
 

@@ -6,7 +6,7 @@
 #include "algorithm/statistics.h"
 #include "base/error.h"
 #include "journal/metric_names.h"
-#include "train/run/levels.h"
+#include "train/context/levels.h"
 #include "train/update/optimizer_step.h"
 #include "train/update/sequence.h"
 
@@ -15,14 +15,18 @@ namespace {
 
 DemonstrationStyle draw_style(const WarmStartConfig& config, DemonstrationDraws& draws) {
   const double u = draws.uniform() * (config.plain + config.positions + config.careful);
-  return u < config.plain ? DemonstrationStyle::plain : u < config.plain + config.positions ? DemonstrationStyle::positions : DemonstrationStyle::careful;
+  return u < config.plain                      ? DemonstrationStyle::plain
+         : u < config.plain + config.positions ? DemonstrationStyle::positions
+                                               : DemonstrationStyle::careful;
 }
 
-Demonstration reply_to(const Environment& environment, const WarmStartConfig& config, int limit, DemonstrationDraws& draws) {
+Demonstration reply_to(const Environment& environment, const WarmStartConfig& config, int limit,
+                       DemonstrationDraws& draws) {
   const DemonstrationStyle style = draw_style(config, draws);
   const bool mistake = draws.uniform() < config.mistakes;
   if (auto reply = environment.demonstrate({style, mistake, limit, draws})) return *std::move(reply);
-  throw Error("warm_start_unsupported", "there are no demonstrations for this environment", "train it with the task reinforce");
+  throw Error("warm_start_unsupported", "there are no demonstrations for this environment",
+              "train it with the task reinforce");
 }
 
 std::string text_of(const Demonstration& reply, bool think) {
@@ -42,17 +46,21 @@ int draw_environment(const RunConfig& config, DemonstrationDraws& draws) {
   return static_cast<int>(config.environments.size()) - 1;
 }
 
-std::vector<Episode> demonstration_batch(const RunConfig& config, const Playground& playground, ThreadPool& threads, std::uint64_t first) {
+std::vector<Episode> demonstration_batch(const RunConfig& config, const Playground& playground, ThreadPool& threads,
+                                         std::uint64_t first) {
   std::vector<Episode> episodes(config.warm_start.batch);
-  threads.parallel_for(config.warm_start.batch, [&](int i) { episodes[i] = play_demonstration(config, playground, first + i); });
+  threads.parallel_for(config.warm_start.batch,
+                       [&](int i) { episodes[i] = play_demonstration(config, playground, first + i); });
   return episodes;
 }
 
 // Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
-double cross_entropy(Replica& replica, const std::vector<Episode>& demonstrations, const std::function<void()>& progress) {
+double cross_entropy(Replica& replica, const std::vector<Episode>& demonstrations,
+                     const std::function<void()>& progress) {
   std::vector<Sequence> sequences;
   double targets = 0;
-  for (const Episode& episode : demonstrations) targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
+  for (const Episode& episode : demonstrations)
+    targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
   PolicyLossSums sums;
   for (const MicroBatch& micro : cut_into_micro_batches(sequences, replica.micro_batch_tokens)) {
     const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
@@ -72,7 +80,8 @@ Episode play_demonstration(const RunConfig& config, const Playground& playground
   const int e = draw_environment(config, draws);
   EpisodePlayer player(playground.rules[e], playground.prototypes[e]->clone(), demonstration_episode(config, e, index));
   while (!player.finished()) {
-    const Demonstration reply = reply_to(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
+    const Demonstration reply =
+        reply_to(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
     auto ids = playground.tokenizer.encode(text_of(reply, config.rollout.think));
     ids.push_back(playground.chat.turn_end());
     for (const auto id : ids) {
@@ -83,18 +92,21 @@ Episode play_demonstration(const RunConfig& config, const Playground& playground
   return player.take();
 }
 
-UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground& playground, Replica& replica, ThreadPool& threads, int iteration,
+UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground& playground, Replica& replica,
+                                  ThreadPool& threads, int iteration,
                                   const std::function<void(int done, int total)>& progress) {
   const WarmStartConfig& config = run_config.warm_start;
   Trainable& trained = replica.policy->trained();
   std::vector<double> losses, norms;
   double rate = 0;
   for (int step = 0; step < config.steps_per_iteration; ++step) {
-    const std::uint64_t first = (static_cast<std::uint64_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
+    const std::uint64_t first =
+        (static_cast<std::uint64_t>(iteration - 1) * config.steps_per_iteration + step) * config.batch;
     const auto demonstrations = demonstration_batch(run_config, playground, threads, first);
     trained.clear_gradients();
     const double loss = cross_entropy(replica, demonstrations, [&] { progress(step, config.steps_per_iteration); });
-    if (!std::isfinite(loss)) throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
+    if (!std::isfinite(loss))
+      throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
     rate = learning_rate(run_config, iteration, trained.steps());
     norms.push_back(optimizer_step(run_config, trained, iteration));
     losses.push_back(loss);

@@ -3,9 +3,9 @@ import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../.
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { useApi } from '../../../api/context.ts';
+import { navigate } from '../../../base/router.ts';
 import { Button } from '../../../components/basics.tsx';
 import { Icon, type IconName } from '../../../components/icon.tsx';
-import { navigate } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import styles from './advice.module.css';

@@ -1,8 +1,8 @@
 import type { TrapReaction } from '../../../../core/contract/contract.ts';
 import { knownWord } from '../../../../core/contract/open-words.ts';
+import { formatRoute } from '../../../base/router.ts';
 import { ago } from '../../../components/format.ts';
 import { Icon, type IconName } from '../../../components/icon.tsx';
-import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './reaction-line.module.css';
 

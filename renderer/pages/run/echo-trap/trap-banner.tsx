@@ -1,7 +1,7 @@
 import { isLive } from '../../../../core/contract/run-facts.ts';
+import { formatRoute } from '../../../base/router.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { regimeWords, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
-import { formatRoute } from '../../../router.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { Act, offeredOf } from './advice.tsx';

@@ -1,11 +1,11 @@
 import type { Evaluation } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
+import { formatRoute } from '../../../base/router.ts';
 import { Button, CodeDetails, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';
 import { Interval } from '../../../components/interval.tsx';
 import { actions, numeric, TableHead } from '../../../components/table-head.tsx';
 import { environmentTitle } from '../../../environments/registry.ts';
-import { formatRoute } from '../../../router.ts';
 import { useApp } from '../../../stores/app-store.ts';
 
 interface EvaluationListProps {

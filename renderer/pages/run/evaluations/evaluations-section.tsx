@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import type { RunSummary } from '../../../../core/contract/contract.ts';
+import { partId } from '../../../components/show-part.ts';
 import { useRun } from '../../../views/run-view.tsx';
-import { partId } from '../show-part.ts';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 

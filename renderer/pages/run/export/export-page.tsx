@@ -1,15 +1,15 @@
 import { useEffect, useMemo, useState } from 'react';
 import { type ExportSource, sampleRunId } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
+import { formatRoute } from '../../../base/router.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
-import { formatRoute } from '../../../router.ts';
+import styles from '../../../exports/exports.module.css';
+import { FormatRow } from '../../../exports/format-row.tsx';
+import { formatGroups } from '../../../exports/formats.ts';
+import { useExport } from '../../../exports/use-export.ts';
 import { useApp, useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
-import styles from './export-page.module.css';
-import { FormatRow } from './format-row.tsx';
-import { formatGroups } from './formats.ts';
-import { useExport } from './use-export.ts';
 
 /** What can be made of a run for other programs; inside the run's view. */
 export function ExportPage() {

@@ -2,12 +2,12 @@
 
 namespace starpo::STARPO_ISA {
 
-// Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its own results.
-// Keys are floats or bfloat16 numbers. While they are read, their values, as many and wanted next, are fetched: decode waits for memory more than for
-// arithmetic.
+// Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its
+// own results. Keys are floats or bfloat16 numbers. While they are read, their values, as many and wanted next, are
+// fetched: decode waits for memory more than for arithmetic.
 template <int Rows, int Panels, class Number>
-inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys, const Number* values,
-                       float* scores, std::ptrdiff_t ld) {
+inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys,
+                       const Number* values, float* scores, std::ptrdiff_t ld) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(head_dim) * kPanel;
   Vec sum[Rows][Panels][2];
 #pragma GCC unroll 4
@@ -37,7 +37,8 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
 }
 
 template <int Rows, class Number>
-inline void few_rows(const AttentionTile& t, const Number* transposed_keys, const Number* values, int first_row, int keys, std::ptrdiff_t ld) {
+inline void few_rows(const AttentionTile& t, const Number* transposed_keys, const Number* values, int first_row,
+                     int keys, std::ptrdiff_t ld) {
   constexpr int kGroup = kTileRows >= 12 ? 4 : 2;
   const float* const queries = t.queries + first_row * t.query_stride;
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(t.head_dim) * kPanel;
@@ -45,13 +46,16 @@ inline void few_rows(const AttentionTile& t, const Number* transposed_keys, cons
   float* const scores = t.scores + first_row * ld;
   int p = 0;
   for (; p + kGroup <= count; p += kGroup)
-    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
+    score_rows<Rows, kGroup>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel,
+                             scores + p * kPanel, ld);
   for (; p < count; ++p)
-    score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel, scores + p * kPanel, ld);
+    score_rows<Rows, 1>(t.head_dim, queries, t.query_stride, transposed_keys + p * panel, values + p * panel,
+                        scores + p * kPanel, ld);
 }
 
 template <class Number>
-inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, const Number* values, int keys, std::ptrdiff_t ld) {
+inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, const Number* values, int keys,
+                          std::ptrdiff_t ld) {
   if (t.rows == kRowGroup)
     few_rows<kRowGroup>(t, transposed_keys, values, 0, keys, ld);
   else
@@ -60,8 +64,8 @@ inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys,
 
 // 64 columns of the sum of bfloat16 values, each a chain over the keys that goes on from output or from 0.
 template <int Rows>
-inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values, std::ptrdiff_t value_stride, bool go_on,
-                            float* output, std::ptrdiff_t output_stride) {
+inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values,
+                            std::ptrdiff_t value_stride, bool go_on, float* output, std::ptrdiff_t output_stride) {
   Vec sum[Rows][4];
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
@@ -116,15 +120,16 @@ inline void attention_weights(const AttentionTile& t) {
   AttentionTile part = t;
   part.scores += t.shared;
   if (!has_few_rows(t))
-    multiply_by(t.rows, padded, t.head_dim, t.queries, t.query_stride, t.transposed_keys, kPanel, static_cast<std::ptrdiff_t>(t.head_dim) * kPanel, nullptr, 0,
-                part.scores, ld);
+    multiply_by(t.rows, padded, t.head_dim, t.queries, t.query_stride, t.transposed_keys, kPanel,
+                static_cast<std::ptrdiff_t>(t.head_dim) * kPanel, nullptr, 0, part.scores, ld);
   else if (t.bf16_transposed_keys != nullptr)
     scores_of_few(part, t.bf16_transposed_keys, t.bf16_values, own, ld);
   else
     scores_of_few(part, t.transposed_keys, t.values, own, ld);
   for (int r = 0; r < t.rows; ++r) {
     float maximum;
-    t.reciprocal[r] = 1.0f / exponentials(t.limit + r * t.limit_step, t.shared + own, t.scale, t.scores + r * ld, maximum);
+    t.reciprocal[r] =
+        1.0f / exponentials(t.limit + r * t.limit_step, t.shared + own, t.scale, t.scores + r * ld, maximum);
     if (t.maximum != nullptr) t.maximum[r] = maximum;
   }
 }
@@ -142,11 +147,14 @@ inline void attention_output(const AttentionTile& t) {
         sum_bf16_values<kRowGroup>(own, weights, ld, t.bf16_values + d, t.value_stride, go_on, output, t.output_stride);
       else
         for (int r = 0; r < t.rows; ++r)
-          sum_bf16_values<1>(own, weights + r * ld, ld, t.bf16_values + d, t.value_stride, go_on, output + r * t.output_stride, t.output_stride);
+          sum_bf16_values<1>(own, weights + r * ld, ld, t.bf16_values + d, t.value_stride, go_on,
+                             output + r * t.output_stride, t.output_stride);
     }
   } else if (has_few_rows(t) && t.head_dim % 64 == 0) {
     for (int d = 0; d < t.head_dim; d += 64) {
-      TileArguments sum{own, weights, ld, t.values + d, t.value_stride, go_on ? start + d : nullptr, t.output_stride, t.output + d, t.output_stride, 64};
+      TileArguments sum{
+          own,          weights,         ld, t.values + d, t.value_stride, go_on ? start + d : nullptr, t.output_stride,
+          t.output + d, t.output_stride, 64};
       if (t.rows == kRowGroup) {
         tile<kRowGroup, 4, false, false>(sum);
       } else {
@@ -157,7 +165,8 @@ inline void attention_output(const AttentionTile& t) {
       }
     }
   } else {
-    multiply_by(t.rows, t.head_dim, own, weights, ld, t.values, t.value_stride, kPanel, start, t.output_stride, t.output, t.output_stride);
+    multiply_by(t.rows, t.head_dim, own, weights, ld, t.values, t.value_stride, kPanel, start, t.output_stride,
+                t.output, t.output_stride);
   }
   for (int r = 0; r < t.rows; ++r) scale_row(t.head_dim, t.reciprocal[r], t.output + r * t.output_stride);
 }
@@ -179,7 +188,8 @@ inline void attention(const AttentionTile& t) {
 }
 
 // One row: probabilities from scores, and d(loss)/d(score) from d(loss)/d(probability), both 0 from `limit` on.
-inline void softmax_backward(int limit, int padded, float scale, float maximum, float reciprocal, float dot, float* scores, float* gradient) {
+inline void softmax_backward(int limit, int padded, float scale, float maximum, float reciprocal, float dot,
+                             float* scores, float* gradient) {
   const Vec m = broadcast(maximum), s = broadcast(scale), inverse = broadcast(reciprocal), d = broadcast(dot);
   int j = 0;
   for (; j < limit; j += 16) {
@@ -217,29 +227,32 @@ inline void attention_backward(const AttentionBackward& t) {
       const int columns = static_cast<int>(panels(first + row + rows)) * kPanel;
       float* const p = probability + row * static_cast<std::ptrdiff_t>(padded);
       float* const g = gradient + row * static_cast<std::ptrdiff_t>(padded);
-      multiply_by(rows, columns, dim, queries + row * t.stride, t.stride, t.transposed_keys, kPanel, panel, nullptr, 0, p, padded);
-      multiply_by(rows, columns, dim, output_gradient + row * t.output_stride, t.output_stride, t.transposed_values, kPanel, panel, nullptr, 0, g,
-                  padded);
+      multiply_by(rows, columns, dim, queries + row * t.stride, t.stride, t.transposed_keys, kPanel, panel, nullptr, 0,
+                  p, padded);
+      multiply_by(rows, columns, dim, output_gradient + row * t.output_stride, t.output_stride, t.transposed_values,
+                  kPanel, panel, nullptr, 0, g, padded);
       for (int r = 0; r < rows; ++r) {
         const int i = first + row + r;
         const float dot = dot_product(dim, t.output + i * t.output_stride, t.output_gradient + i * t.output_stride);
-        softmax_backward(i + 1, padded, t.scale, t.maximum[i], t.reciprocal[i], dot, p + r * static_cast<std::ptrdiff_t>(padded),
-                         g + r * static_cast<std::ptrdiff_t>(padded));
+        softmax_backward(i + 1, padded, t.scale, t.maximum[i], t.reciprocal[i], dot,
+                         p + r * static_cast<std::ptrdiff_t>(padded), g + r * static_cast<std::ptrdiff_t>(padded));
       }
-      multiply_by(rows, dim, first + row + rows, g, padded, t.keys, t.stride, kPanel, nullptr, 0, t.query_gradient + (first + row) * t.stride,
-                  t.stride);
+      multiply_by(rows, dim, first + row + rows, g, padded, t.keys, t.stride, kPanel, nullptr, 0,
+                  t.query_gradient + (first + row) * t.stride, t.stride);
     }
     // Keys before the block are seen by all its queries; of the block's own, each only by the queries from it on.
     if (first > 0) {
       accumulate_transposed(first, dim, block, gradient, padded, queries, t.stride, t.key_gradient, t.stride);
-      accumulate_transposed(first, dim, block, probability, padded, output_gradient, t.output_stride, t.value_gradient, t.stride);
+      accumulate_transposed(first, dim, block, probability, padded, output_gradient, t.output_stride, t.value_gradient,
+                            t.stride);
     }
     for (int row = 0; row < block; row += kAttentionRows) {
       const int rows = smaller(block - row, kAttentionRows);
       const std::ptrdiff_t corner = row * static_cast<std::ptrdiff_t>(padded) + first + row;
       accumulate_transposed(rows, dim, block - row, gradient + corner, padded, queries + row * t.stride, t.stride,
                             t.key_gradient + (first + row) * t.stride, t.stride);
-      accumulate_transposed(rows, dim, block - row, probability + corner, padded, output_gradient + row * t.output_stride, t.output_stride,
+      accumulate_transposed(rows, dim, block - row, probability + corner, padded,
+                            output_gradient + row * t.output_stride, t.output_stride,
                             t.value_gradient + (first + row) * t.stride, t.stride);
     }
   }

@@ -24,22 +24,29 @@ static inline float from_bf16(Bf16 x) {
   return value;
 }
 
-// Inner indices come in blocks: rows of a are zero from their depth to a multiple of kBf16Depth, and so are columns of packed b.
+// Inner indices come in blocks: rows of a are zero from their depth to a multiple of kBf16Depth, and so are columns of
+// packed b.
 inline constexpr int kBf16Depth = 32;
-inline constexpr int kBf16Rows = 32;  // what a buffer for a must have room for is a multiple of this; rows beyond the last may hold anything
+inline constexpr int kBf16Rows =
+    32;  // what a buffer for a must have room for is a multiple of this; rows beyond the last may hold anything
 static constexpr int padded_depth(int depth) { return (depth + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
 static constexpr std::size_t bf16_rows_size(int rows, int depth) {
-  return static_cast<std::size_t>((rows + kBf16Rows - 1) / kBf16Rows * kBf16Rows) * static_cast<std::size_t>(padded_depth(depth));
+  return static_cast<std::size_t>((rows + kBf16Rows - 1) / kBf16Rows * kBf16Rows) *
+         static_cast<std::size_t>(padded_depth(depth));
 }
-static constexpr std::size_t packed_bf16_size(int depth, int columns) { return panels(columns) * kPanel * static_cast<std::size_t>(padded_depth(depth)); }
+static constexpr std::size_t packed_bf16_size(int depth, int columns) {
+  return panels(columns) * kPanel * static_cast<std::size_t>(padded_depth(depth));
+}
 
-// Products of bfloat16 numbers summed in float. A row's result doesn't depend on the other rows; it does depend on the processor's instructions.
+// Products of bfloat16 numbers summed in float. A row's result doesn't depend on the other rows; it does depend on the
+// processor's instructions.
 struct Bf16Kernels {
   // a [rows, padded_depth(depth)] = x [rows, depth], rounded.
   void (*round_rows)(int rows, int depth, const float* x, std::ptrdiff_t stride, Bf16* a);
-  // c[rows, columns] = start + a b. b packed in pairs of depths: [panels][padded_depth / 2][32][2]; start as in Kernels::multiply.
-  void (*multiply)(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start, std::ptrdiff_t start_stride, float* c,
-                   std::ptrdiff_t c_stride);
+  // c[rows, columns] = start + a b. b packed in pairs of depths: [panels][padded_depth / 2][32][2]; start as in
+  // Kernels::multiply.
+  void (*multiply)(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start,
+                   std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride);
 };
 
 // AMX tiles, or else AVX512-BF16; null where the processor, or the instruction set selected, has neither.
@@ -49,10 +56,10 @@ const char* bf16_kernels_name();  // "amx_bf16", "avx512_bf16" or "none"
 namespace avx512bf16 {
 bool supported();
 const Bf16Kernels& kernels();
-}
+}  // namespace avx512bf16
 namespace amx {
 bool supported();  // also asks the system for the tiles, once
 const Bf16Kernels& kernels();
-}
+}  // namespace amx
 
 }  // namespace starpo

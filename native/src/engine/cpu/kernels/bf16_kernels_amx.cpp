@@ -17,8 +17,10 @@ struct alignas(64) TileConfig {
 };
 
 // 32 rows by 32 columns of c in tiles 0 to 3, a in 4 and 5, b in 6 and 7.
-void multiply_block(int depth, const Bf16* a, const Bf16* b, const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
-  const std::ptrdiff_t a_bytes = depth * static_cast<std::ptrdiff_t>(sizeof(Bf16)), start_bytes = start_stride * 4, c_bytes = c_stride * 4;
+void multiply_block(int depth, const Bf16* a, const Bf16* b, const float* start, std::ptrdiff_t start_stride, float* c,
+                    std::ptrdiff_t c_stride) {
+  const std::ptrdiff_t a_bytes = depth * static_cast<std::ptrdiff_t>(sizeof(Bf16)), start_bytes = start_stride * 4,
+                       c_bytes = c_stride * 4;
   if (start == nullptr) {
     _tile_zero(0);
     _tile_zero(1);
@@ -47,8 +49,8 @@ void multiply_block(int depth, const Bf16* a, const Bf16* b, const float* start,
   _tile_stored(3, c + 16 * c_stride + 16, c_bytes);
 }
 
-void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start, std::ptrdiff_t start_stride, float* c,
-              std::ptrdiff_t c_stride) {
+void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start,
+              std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
   const TileConfig config;
   _tile_loadconfig(&config);
   const int padded = padded_depth(depth);
@@ -58,12 +60,14 @@ void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packe
       const Bf16* const here = a + static_cast<std::ptrdiff_t>(i) * padded;
       const float* const first = start == nullptr ? nullptr : start + i * start_stride + j;
       float* const result = c + i * c_stride + j;
-      const int height = rows - i < kBf16Rows ? rows - i : kBf16Rows, width = columns - j < kPanel ? columns - j : kPanel;
+      const int height = rows - i < kBf16Rows ? rows - i : kBf16Rows,
+                width = columns - j < kPanel ? columns - j : kPanel;
       if (height == kBf16Rows && width == kPanel) {
         multiply_block(padded, here, packed_b, first, start_stride, result, c_stride);
         continue;
       }
-      const __mmask16 low = width >= 16 ? 0xffff : (1u << width) - 1u, high = width >= 16 ? (1u << (width - 16)) - 1u : 0;
+      const __mmask16 low = width >= 16 ? 0xffff : (1u << width) - 1u,
+                      high = width >= 16 ? (1u << (width - 16)) - 1u : 0;
       if (first != nullptr)
         for (int r = 0; r < height; ++r) {
           _mm512_store_ps(block + r * kPanel, _mm512_maskz_loadu_ps(low, first + r * start_stride));

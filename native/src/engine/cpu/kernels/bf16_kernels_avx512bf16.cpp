@@ -31,9 +31,11 @@ void multiply_tile(const Tile& t) {
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < 2; ++v)
-      sum[r][v] = t.start == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask[v], t.start + r * t.start_stride + 16 * v);
+      sum[r][v] = t.start == nullptr ? _mm512_setzero_ps()
+                                     : _mm512_maskz_loadu_ps(mask[v], t.start + r * t.start_stride + 16 * v);
   for (int k = 0; k < t.pairs; ++k) {
-    const auto column0 = (__m512bh)_mm512_loadu_si512(t.b + k * 2 * kPanel), column1 = (__m512bh)_mm512_loadu_si512(t.b + k * 2 * kPanel + 32);
+    const auto column0 = (__m512bh)_mm512_loadu_si512(t.b + k * 2 * kPanel),
+               column1 = (__m512bh)_mm512_loadu_si512(t.b + k * 2 * kPanel + 32);
 #pragma GCC unroll 12
     for (int r = 0; r < Rows; ++r) {
       int pair;
@@ -49,17 +51,27 @@ void multiply_tile(const Tile& t) {
     for (int v = 0; v < 2; ++v) _mm512_mask_storeu_ps(t.c + r * t.c_stride + 16 * v, mask[v], sum[r][v]);
 }
 
-void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start, std::ptrdiff_t start_stride, float* c,
-              std::ptrdiff_t c_stride) {
+void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packed_b, const float* start,
+              std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
   const std::ptrdiff_t a_stride = padded_depth(depth);
   for (int j = 0; j < columns; j += kPanel, packed_b += a_stride * kPanel)
     for (int i = 0; i < rows;) {
-      const Tile tile{static_cast<int>(a_stride) / 2, columns - j, a + i * a_stride, a_stride, packed_b,
-                      start == nullptr ? nullptr : start + i * start_stride + j, start_stride, c + i * c_stride + j, c_stride};
+      const Tile tile{static_cast<int>(a_stride) / 2,
+                      columns - j,
+                      a + i * a_stride,
+                      a_stride,
+                      packed_b,
+                      start == nullptr ? nullptr : start + i * start_stride + j,
+                      start_stride,
+                      c + i * c_stride + j,
+                      c_stride};
       const int left = rows - i;
-      if (left >= 12) multiply_tile<12>(tile), i += 12;
-      else if (left >= 4) multiply_tile<4>(tile), i += 4;
-      else multiply_tile<1>(tile), i += 1;
+      if (left >= 12)
+        multiply_tile<12>(tile), i += 12;
+      else if (left >= 4)
+        multiply_tile<4>(tile), i += 4;
+      else
+        multiply_tile<1>(tile), i += 1;
     }
 }
 

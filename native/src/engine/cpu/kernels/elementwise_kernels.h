@@ -33,9 +33,10 @@ inline void column_sums(int rows, int columns, const float* x, std::ptrdiff_t st
   for (; c < columns; c += 16) column_sums_of<1>(rows, lanes(columns - c), x + c, stride, sums + c);
 }
 
-// Rotary position embedding (Su et al., arXiv 2104.09864) in Hugging Face's layout: element i of a head's first half pairs with element i of its second.
-inline void rotate(int rows, float* x, std::ptrdiff_t stride, int heads, int head_dim, const std::int32_t* positions, const float* cosines,
-                   const float* sines, float direction) {
+// Rotary position embedding (Su et al., arXiv 2104.09864) in Hugging Face's layout: element i of a head's first half
+// pairs with element i of its second.
+inline void rotate(int rows, float* x, std::ptrdiff_t stride, int heads, int head_dim, const std::int32_t* positions,
+                   const float* cosines, const float* sines, float direction) {
   const int half = head_dim / 2;
   const Vec sign = broadcast(direction);
   for (int r = 0; r < rows; ++r) {
@@ -65,9 +66,11 @@ inline void swiglu(int rows, int columns, const float* gate_up, float* hidden) {
     }
 }
 
-inline void swiglu_backward(int rows, int columns, const float* gate_up, const float* hidden_gradient, float* gate_up_gradient, float* hidden) {
+inline void swiglu_backward(int rows, int columns, const float* gate_up, const float* hidden_gradient,
+                            float* gate_up_gradient, float* hidden) {
   const Vec one = broadcast(1.0f);
-  for (int r = 0; r < rows; ++r, gate_up += 2 * columns, hidden += columns, gate_up_gradient += 2 * columns, hidden_gradient += columns)
+  for (int r = 0; r < rows;
+       ++r, gate_up += 2 * columns, hidden += columns, gate_up_gradient += 2 * columns, hidden_gradient += columns)
     for (int i = 0; i < columns; i += 16) {
       const int n = lanes(columns - i);
       const Vec gate = get(gate_up + i, n), up = get(gate_up + columns + i, n), d = get(hidden_gradient + i, n);

@@ -18,7 +18,7 @@ struct TileArguments {
   std::ptrdiff_t start_stride;
   float* c;
   std::ptrdiff_t c_stride;
-  int columns;  // read only by masked tiles
+  int columns;               // read only by masked tiles
   std::ptrdiff_t ahead = 0;  // how many floats behind b lies what is wanted next
 };
 
@@ -56,7 +56,8 @@ inline void tile(const TileArguments& t) {
 #pragma GCC unroll 4
       for (int v = 0; v < Vecs; ++v) sum[r][v] = fma(x, column[v], sum[r][v]);
     }
-    // Tall tiles leave loads to spare: weights come from beyond the second-level cache, and hardware sees no further than to the end of a page.
+    // Tall tiles leave loads to spare: weights come from beyond the second-level cache, and hardware sees no further
+    // than to the end of a page.
     if constexpr (!Transposed && !Masked && Rows >= 6) {
       __builtin_prefetch(b + t.ahead, 0, 2);
       __builtin_prefetch(b + t.ahead + 16, 0, 2);
@@ -106,16 +107,19 @@ inline void tile_of(int rows, const TileArguments& t) {
     }
 }
 
-// All rows against up to 32 columns of b, in tiles of nearly equal height. (Arguments one by one: a struct copied and changed would be read
-// back wider than it was written, which stalls.)
+// All rows against up to 32 columns of b, in tiles of nearly equal height. (Arguments one by one: a struct copied and
+// changed would be read back wider than it was written, which stalls.)
 template <bool Transposed>
-inline void multiply_panel(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
-                           const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride, std::ptrdiff_t ahead = 0) {
+inline void multiply_panel(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b,
+                           std::ptrdiff_t b_stride, const float* start, std::ptrdiff_t start_stride, float* c,
+                           std::ptrdiff_t c_stride, std::ptrdiff_t ahead = 0) {
   constexpr int kWidth = 16 * kTileVecs;
   for (int done = 0, tiles = (rows + kTileRows - 1) / kTileRows; tiles > 0; --tiles) {
     const int height = (rows - done + tiles - 1) / tiles;
     for (int j = 0; j < columns; j += kWidth) {
-      const TileArguments part{depth, a, a_stride, b + j, b_stride, start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, columns - j, ahead};
+      const TileArguments part{
+          depth,        a,     a_stride, b + j,       b_stride, start == nullptr ? nullptr : start + j,
+          start_stride, c + j, c_stride, columns - j, ahead};
       if (columns - j >= kWidth)
         tile_of<Transposed, false>(height, part);
       else
@@ -128,14 +132,17 @@ inline void multiply_panel(int rows, int columns, int depth, const float* a, std
   }
 }
 
-// multiply() with b as panels (panel_stride apart, rows b_stride apart): packed weights, transposed keys, or plain rows of values.
-inline void multiply_by(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
-                        std::ptrdiff_t panel_stride, const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+// multiply() with b as panels (panel_stride apart, rows b_stride apart): packed weights, transposed keys, or plain rows
+// of values.
+inline void multiply_by(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b,
+                        std::ptrdiff_t b_stride, std::ptrdiff_t panel_stride, const float* start,
+                        std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
   int k = 0;
   do {
     const int part = smaller(depth - k, kDepthBlock);
     for (int j = 0; j < columns; j += kPanel)
-      multiply_panel<false>(rows, smaller(columns - j, kPanel), part, a + k, a_stride, b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
+      multiply_panel<false>(rows, smaller(columns - j, kPanel), part, a + k, a_stride,
+                            b + (j / kPanel) * panel_stride + k * b_stride, b_stride,
                             start == nullptr ? nullptr : start + j, start_stride, c + j, c_stride, panel_stride);
     start = c;
     start_stride = c_stride;
@@ -143,17 +150,18 @@ inline void multiply_by(int rows, int columns, int depth, const float* a, std::p
   } while (k < depth);
 }
 
-inline void multiply(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* packed_b, const float* start,
-                     std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
-  multiply_by(rows, columns, depth, a, a_stride, packed_b, kPanel, static_cast<std::ptrdiff_t>(depth) * kPanel, start, start_stride, c, c_stride);
+inline void multiply(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* packed_b,
+                     const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {
+  multiply_by(rows, columns, depth, a, a_stride, packed_b, kPanel, static_cast<std::ptrdiff_t>(depth) * kPanel, start,
+              start_stride, c, c_stride);
 }
 
-inline void accumulate_transposed(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b, std::ptrdiff_t b_stride,
-                                  float* c, std::ptrdiff_t c_stride) {
+inline void accumulate_transposed(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride,
+                                  const float* b, std::ptrdiff_t b_stride, float* c, std::ptrdiff_t c_stride) {
   for (int t = 0; t < depth; t += kTokenBlock)
     for (int j = 0; j < columns; j += kPanel)
-      multiply_panel<true>(rows, smaller(columns - j, kPanel), smaller(depth - t, kTokenBlock), a + t * a_stride, a_stride, b + t * b_stride + j,
-                           b_stride, c + j, c_stride, c + j, c_stride);
+      multiply_panel<true>(rows, smaller(columns - j, kPanel), smaller(depth - t, kTokenBlock), a + t * a_stride,
+                           a_stride, b + t * b_stride + j, b_stride, c + j, c_stride, c + j, c_stride);
 }
 
 }  // namespace starpo::STARPO_ISA

@@ -42,8 +42,8 @@ bool isa_supported(Isa isa) {
     case Isa::scalar: return true;
     case Isa::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case Isa::avx512:
-      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma");
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma");
   }
   return false;
 }
@@ -61,7 +61,9 @@ void select_isa_from_environment() {
   const char* name = std::getenv("STARPO_ISA");
   if (!name) return;
   const auto isa = isa_from_name(name);
-  if (!isa) throw Error("isa_unknown", std::string("STARPO_ISA is \"") + name + "\"", "set it to scalar, avx2 or avx512, or unset it");
+  if (!isa)
+    throw Error("isa_unknown", std::string("STARPO_ISA is \"") + name + "\"",
+                "set it to scalar, avx2 or avx512, or unset it");
   select_isa(*isa);
 }
 

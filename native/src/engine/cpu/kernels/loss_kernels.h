@@ -2,9 +2,11 @@
 
 namespace starpo::STARPO_ISA {
 
-// With z = logits / temperature, m its maximum and S = sum exp(z - m): log p(y) = (z_y - m) - log S and H = log S - sum (z - m) exp(z - m) / S.
-inline void logprob_entropy(int rows, int vocab, const float* logits, float inverse_temperature, const std::int32_t* targets, float* logprobs,
-                            float* entropies, float* maxima, float* log_sums) {
+// With z = logits / temperature, m its maximum and S = sum exp(z - m): log p(y) = (z_y - m) - log S and H = log S - sum
+// (z - m) exp(z - m) / S.
+inline void logprob_entropy(int rows, int vocab, const float* logits, float inverse_temperature,
+                            const std::int32_t* targets, float* logprobs, float* entropies, float* maxima,
+                            float* log_sums) {
   const Vec t = broadcast(inverse_temperature), lowest = broadcast(-__builtin_inff());
   for (int r = 0; r < rows; ++r, logits += vocab) {
     Vec high = lowest;
@@ -34,8 +36,9 @@ inline void logprob_entropy(int rows, int vocab, const float* logits, float inve
 }
 
 // d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 / temperature.
-inline void logit_gradient(int rows, int vocab, float* logits, float inverse_temperature, const std::int32_t* targets, const float* entropies,
-                           const float* maxima, const float* log_sums, const float* logprob_gradients, const float* entropy_gradients) {
+inline void logit_gradient(int rows, int vocab, float* logits, float inverse_temperature, const std::int32_t* targets,
+                           const float* entropies, const float* maxima, const float* log_sums,
+                           const float* logprob_gradients, const float* entropy_gradients) {
   const Vec t = broadcast(inverse_temperature);
   for (int r = 0; r < rows; ++r, logits += vocab) {
     const Vec m = broadcast(maxima[r]), log_sum = broadcast(log_sums[r]), entropy = broadcast(entropies[r]);

@@ -2,7 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-inline void norm(int rows, int columns, const float* x, const float* weight, float epsilon, float* y, float* reciprocal_rms) {
+inline void norm(int rows, int columns, const float* x, const float* weight, float epsilon, float* y,
+                 float* reciprocal_rms) {
   for (int r = 0; r < rows; ++r, x += columns, y += columns) {
     Vec squares = zero();
     for (int i = 0; i < columns; i += 16) {
@@ -19,8 +20,8 @@ inline void norm(int rows, int columns, const float* x, const float* weight, flo
   }
 }
 
-inline void norm_backward(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms, const float* y_gradient,
-                          const float* residual_gradient, float* x_gradient, float* normed) {
+inline void norm_backward(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
+                          const float* y_gradient, const float* residual_gradient, float* x_gradient, float* normed) {
   for (int r = 0; r < rows; ++r) {
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(r) * columns;
     const Vec factor = broadcast(reciprocal_rms[r]);
@@ -42,8 +43,8 @@ inline void norm_backward(int rows, int columns, const float* x, const float* we
 }
 
 template <int Vecs>
-inline void norm_weight_gradient_of(int rows, int n, std::ptrdiff_t stride, const float* x, const float* reciprocal_rms, const float* y_gradient,
-                                    float* weight_gradient) {
+inline void norm_weight_gradient_of(int rows, int n, std::ptrdiff_t stride, const float* x, const float* reciprocal_rms,
+                                    const float* y_gradient, float* weight_gradient) {
   Vec sum[Vecs];
   for (int v = 0; v < Vecs; ++v) sum[v] = get(weight_gradient + 16 * v, n);
   for (int r = 0; r < rows; ++r) {
@@ -54,12 +55,14 @@ inline void norm_weight_gradient_of(int rows, int n, std::ptrdiff_t stride, cons
   for (int v = 0; v < Vecs; ++v) put(weight_gradient + 16 * v, sum[v], n);
 }
 
-inline void norm_weight_gradient(int rows, int columns, std::ptrdiff_t stride, const float* x, const float* reciprocal_rms, const float* y_gradient,
-                                 float* weight_gradient) {
+inline void norm_weight_gradient(int rows, int columns, std::ptrdiff_t stride, const float* x,
+                                 const float* reciprocal_rms, const float* y_gradient, float* weight_gradient) {
   int c = 0;
-  for (; c + 64 <= columns; c += 64) norm_weight_gradient_of<4>(rows, 16, stride, x + c, reciprocal_rms, y_gradient + c, weight_gradient + c);
+  for (; c + 64 <= columns; c += 64)
+    norm_weight_gradient_of<4>(rows, 16, stride, x + c, reciprocal_rms, y_gradient + c, weight_gradient + c);
   for (; c < columns; c += 16)
-    norm_weight_gradient_of<1>(rows, lanes(columns - c), stride, x + c, reciprocal_rms, y_gradient + c, weight_gradient + c);
+    norm_weight_gradient_of<1>(rows, lanes(columns - c), stride, x + c, reciprocal_rms, y_gradient + c,
+                               weight_gradient + c);
 }
 
 }  // namespace starpo::STARPO_ISA

@@ -18,10 +18,12 @@ inline Vec get_flags(const std::uint8_t* p, int n) {
   return load_flags(padded);
 }
 
-inline void adamw(std::size_t count, const AdamWStep& s, const float* gradients, const std::uint8_t* decayed, float* weights, float* first_moment,
-                  float* second_moment) {
-  const Vec scale = broadcast(s.gradient_scale), beta1 = broadcast(s.beta1), beta2 = broadcast(s.beta2), decay = broadcast(-s.decay);
-  const Vec rest1 = broadcast(1.0f - s.beta1), rest2 = broadcast(1.0f - s.beta2), epsilon = broadcast(s.epsilon), rate = broadcast(-s.learning_rate);
+inline void adamw(std::size_t count, const AdamWStep& s, const float* gradients, const std::uint8_t* decayed,
+                  float* weights, float* first_moment, float* second_moment) {
+  const Vec scale = broadcast(s.gradient_scale), beta1 = broadcast(s.beta1), beta2 = broadcast(s.beta2),
+            decay = broadcast(-s.decay);
+  const Vec rest1 = broadcast(1.0f - s.beta1), rest2 = broadcast(1.0f - s.beta2), epsilon = broadcast(s.epsilon),
+            rate = broadcast(-s.learning_rate);
   const Vec correct1 = broadcast(s.first_correction), correct2 = broadcast(s.second_correction);
   for (std::size_t i = 0; i < count; i += 16) {
     const int n = count - i < 16 ? static_cast<int>(count - i) : 16;

@@ -9,7 +9,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
-// Sixteen floats in one 512-bit register. vec16_avx2.h and vec16_scalar.h have the same functions and give the same bits.
+// Sixteen floats in one 512-bit register. vec16_avx2.h and vec16_scalar.h have the same functions and give the same
+// bits.
 namespace starpo::avx512 {
 
 inline constexpr int kTileRows = 12, kTileVecs = 2, kRowGroup = 2;
@@ -25,7 +26,8 @@ inline Vec broadcast(float x) { return {_mm512_set1_ps(x)}; }
 inline Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
 // Sixteen bfloat16 numbers.
 inline Vec load(const std::uint16_t* p) {
-  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16))};
+  return {_mm512_castsi512_ps(
+      _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16))};
 }
 inline Vec load_n(const float* p, int n) { return {_mm512_maskz_loadu_ps(first(n), p)}; }
 inline void store(float* p, Vec a) { _mm512_storeu_ps(p, a.v); }
@@ -47,7 +49,8 @@ inline Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.v, b.v)}; }
 inline Vec fill_from(Vec a, int n, Vec fill) { return {_mm512_mask_blend_ps(first(n), fill.v, a.v)}; }
 // 2^n for the integer n in the low bits of a float's pattern, as rounding by a large addend leaves it.
 inline Vec power_of_two(Vec a) {
-  return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(a.v), 23), _mm512_set1_epi32(0x3f800000)))};
+  return {_mm512_castsi512_ps(
+      _mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(a.v), 23), _mm512_set1_epi32(0x3f800000)))};
 }
 
 inline float reduce_add(Vec a) {

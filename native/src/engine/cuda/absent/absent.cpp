@@ -10,12 +10,17 @@ namespace starpo::cuda {
 DeviceList list_devices() {
   DeviceList list;
   list.unavailable = Unavailable{"built_without_cuda", "this trainer was built without CUDA",
-                                 "install the CUDA toolkit (nvcc 12.0 or newer, 13.0 for driver 580), delete native/build and run npm run setup, or train on the processor (device cpu)"};
+                                 "install the CUDA toolkit (nvcc 12.0 or newer, 13.0 for driver 580), delete "
+                                 "native/build and run npm run setup, or train on the processor (device cpu)"};
   return list;
 }
 
-std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&) { throw std::logic_error("this trainer was built without CUDA"); }
+std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&) {
+  throw std::logic_error("this trainer was built without CUDA");
+}
 
-void self_test(int, const std::string&, const OnCheckResult&) { throw std::logic_error("this trainer was built without CUDA"); }
+void self_test(int, const std::string&, const OnCheckResult&) {
+  throw std::logic_error("this trainer was built without CUDA");
+}
 
 }  // namespace starpo::cuda

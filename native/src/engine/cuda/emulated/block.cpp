@@ -16,18 +16,24 @@ thread_local std::vector<std::unique_ptr<Fiber>> fibers;
 
 Fiber& fiber_of(int thread) { return *fibers[static_cast<std::size_t>(thread)]; }
 
-std::string describe(uint3 index) { return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")"; }
+std::string describe(uint3 index) {
+  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
+}
 
 }  // namespace
 
 Block::Block(const Launch& launch, Schedule& schedule, uint3 index)
-    : launch_(launch), schedule_(schedule), index_(index), unfinished_(static_cast<int>(launch.block.x * launch.block.y * launch.block.z)) {
+    : launch_(launch),
+      schedule_(schedule),
+      index_(index),
+      unfinished_(static_cast<int>(launch.block.x * launch.block.y * launch.block.z)) {
   const auto count = static_cast<std::size_t>(unfinished_);
   threads_.reserve(count);
   for (unsigned z = 0; z < launch.block.z; ++z)
     for (unsigned y = 0; y < launch.block.y; ++y)
       for (unsigned x = 0; x < launch.block.x; ++x)
-        threads_.push_back({{x, y, z}, static_cast<int>(threads_.size()), this, &launch_.block, &launch_.grid, &index_, {}});
+        threads_.push_back(
+            {{x, y, z}, static_cast<int>(threads_.size()), this, &launch_.block, &launch_.grid, &index_, {}});
   states_.assign(count, State::ready);
   warps_.resize((count + warp_size - 1) / warp_size);
   order_ = schedule_.permutation(unfinished_, true);
@@ -66,7 +72,9 @@ void Block::run_next() {
   current = &self;
 }
 
-Context& Block::context_at(int position) { return position < 0 ? main_ : fiber_of(order_[static_cast<std::size_t>(position)]).context(); }
+Context& Block::context_at(int position) {
+  return position < 0 ? main_ : fiber_of(order_[static_cast<std::size_t>(position)]).context();
+}
 
 int Block::ready_between(int begin, int end) const {
   for (int position = begin; position < end; ++position)
@@ -102,7 +110,8 @@ void Block::synchronize_warp(const char* operation, void* operand, void (*perfor
   if (first + warp_size > threads_.size()) fail(std::string(operation) + " in a warp of fewer than 32 threads");
   Warp& warp = warps_[thread / warp_size];
   if (warp.waiting > 0 && warp.operation != operation && std::strcmp(warp.operation, operation) != 0)
-    fail("the lanes of warp " + std::to_string(thread / warp_size) + " have diverged: some are at " + warp.operation + ", thread " + describe(current->index) + " at " + operation);
+    fail("the lanes of warp " + std::to_string(thread / warp_size) + " have diverged: some are at " + warp.operation +
+         ", thread " + describe(current->index) + " at " + operation);
   warp.operation = operation;
   warp.operands[thread - first] = operand;
   if (++warp.waiting == warp_size) {
@@ -121,15 +130,20 @@ void Block::declare_shared(void* variable, std::size_t bytes) {
   std::memset(variable, 0xff, bytes);
 }
 
-void Block::fail(const std::string& what) const { throw KernelError(std::string("kernel ") + launch_.kernel_name + ", block " + describe(index_) + ": " + what); }
+void Block::fail(const std::string& what) const {
+  throw KernelError(std::string("kernel ") + launch_.kernel_name + ", block " + describe(index_) + ": " + what);
+}
 
 std::string Block::describe_deadlock() const {
   const auto count = [&](State state) { return std::count(states_.begin(), states_.end(), state); };
-  std::string text = "deadlock, since not all of " + std::to_string(threads_.size()) + " threads came to the same point: " +
-                     std::to_string(count(State::in_block)) + " wait at __syncthreads, " + std::to_string(count(State::in_warp)) + " for the lanes of their warp";
+  std::string text = "deadlock, since not all of " + std::to_string(threads_.size()) +
+                     " threads came to the same point: " + std::to_string(count(State::in_block)) +
+                     " wait at __syncthreads, " + std::to_string(count(State::in_warp)) +
+                     " for the lanes of their warp";
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
     if (states_[thread] != State::in_warp) continue;
-    text += " (the first is thread " + describe(threads_[thread].index) + " at " + warps_[thread / warp_size].operation + ")";
+    text += " (the first is thread " + describe(threads_[thread].index) + " at " +
+            warps_[thread / warp_size].operation + ")";
     break;
   }
   return text + ", " + std::to_string(count(State::finished)) + " have returned";

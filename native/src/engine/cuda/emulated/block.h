@@ -43,8 +43,8 @@ class Block {
   };
 
   static void enter(void* thread);
-  void run_next();  // hands the processor on; returns when it is this thread's turn again
-  int next_position();     // of a thread that is ready; -1: none
+  void run_next();      // hands the processor on; returns when it is this thread's turn again
+  int next_position();  // of a thread that is ready; -1: none
   Context& context_at(int position);
   int ready_between(int begin, int end) const;
   std::string describe_deadlock() const;
@@ -53,11 +53,11 @@ class Block {
   Schedule& schedule_;
   uint3 index_;
   std::vector<Thread> threads_;
-  std::vector<State> states_;        // by thread
-  std::vector<int> order_;           // thread at each position
+  std::vector<State> states_;  // by thread
+  std::vector<int> order_;     // thread at each position
   std::vector<Warp> warps_;
-  std::vector<void*> shared_;        // static variables declared in this block
-  int position_ = -1;                // of the running thread; -1: none
+  std::vector<void*> shared_;  // static variables declared in this block
+  int position_ = -1;          // of the running thread; -1: none
   int waiting_in_block_ = 0;
   int unfinished_;
   std::exception_ptr error_;

@@ -53,8 +53,11 @@ T shuffle(const char* operation, unsigned mask, T value, int source) {
   return mine.result;
 }
 
-// The lanes of a warp can be parted into segments of `width` lanes; a source outside of the lane's own is the lane itself.
-inline int within_segment(int source, int width) { return source >= 0 && source / width == lane() / width ? source : lane(); }
+// The lanes of a warp can be parted into segments of `width` lanes; a source outside of the lane's own is the lane
+// itself.
+inline int within_segment(int source, int width) {
+  return source >= 0 && source / width == lane() / width ? source : lane();
+}
 
 inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
   require_every_lane(mask, operation);
@@ -82,25 +85,36 @@ inline void __threadfence_block() {}
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-  return starpo::cuda::emulated::shuffle("__shfl_sync", mask, value, starpo::cuda::emulated::lane() / width * width + source % width);
+  return starpo::cuda::emulated::shuffle("__shfl_sync", mask, value,
+                                         starpo::cuda::emulated::lane() / width * width + source % width);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle("__shfl_xor_sync", mask, value, starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() ^ lanes, width));
+  return starpo::cuda::emulated::shuffle(
+      "__shfl_xor_sync", mask, value,
+      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() ^ lanes, width));
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle("__shfl_up_sync", mask, value,
-                                         starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() - static_cast<int>(lanes), width));
+  return starpo::cuda::emulated::shuffle(
+      "__shfl_up_sync", mask, value,
+      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() - static_cast<int>(lanes), width));
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle("__shfl_down_sync", mask, value,
-                                         starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() + static_cast<int>(lanes), width));
+  return starpo::cuda::emulated::shuffle(
+      "__shfl_down_sync", mask, value,
+      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() + static_cast<int>(lanes), width));
 }
-inline unsigned __ballot_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__ballot_sync", mask, predicate != 0); }
-inline int __any_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0; }
-inline int __all_sync(unsigned mask, int predicate) { return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == STARPO_EVERY_LANE; }
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  return starpo::cuda::emulated::ballot("__ballot_sync", mask, predicate != 0);
+}
+inline int __any_sync(unsigned mask, int predicate) {
+  return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate) {
+  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == STARPO_EVERY_LANE;
+}
 
 template <class T>
 T __ldg(const T* pointer) {
@@ -147,7 +161,7 @@ inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 inline unsigned __umulhi(unsigned x, unsigned y) { return static_cast<unsigned>(std::uint64_t{x} * y >> 32); }
 
-#define STARPO_MIN_MAX(type)                                \
+#define STARPO_MIN_MAX(type)                                   \
   constexpr type min(type a, type b) { return b < a ? b : a; } \
   constexpr type max(type a, type b) { return a < b ? b : a; }
 STARPO_MIN_MAX(int)

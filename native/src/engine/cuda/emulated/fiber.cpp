@@ -20,7 +20,8 @@
 #endif
 
 #ifdef STARPO_OWN_SWITCH
-// Saves what the System V ABI lets a callee change nothing of, stores the stack pointer, and goes on where the other flow stopped.
+// Saves what the System V ABI lets a callee change nothing of, stores the stack pointer, and goes on where the other
+// flow stopped.
 asm(R"(
 .text
 .globl starpo_switch_stack
@@ -98,7 +99,8 @@ void enter_fiber() {
 }
 
 Fiber::Fiber() {
-  void* const mapping = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mprotect(mapping, page_bytes, PROT_NONE);
   mapping_ = static_cast<std::byte*>(mapping);
@@ -117,8 +119,8 @@ void Fiber::prepare(void (*entry)(void*), void* argument) {
   __asan_unpoison_memory_region(mapping_ + page_bytes, stack_bytes);
 #endif
 #ifdef STARPO_OWN_SWITCH
-  // From the top: no caller, the address that the switch returns to, and six registers. A function expects its return address
-  // 8 bytes below a multiple of 16.
+  // From the top: no caller, the address that the switch returns to, and six registers. A function expects its return
+  // address 8 bytes below a multiple of 16.
   auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + page_bytes + stack_bytes);
   *--top = 0;
   *--top = reinterpret_cast<std::uintptr_t>(&enter_fiber);

@@ -36,8 +36,8 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // The next switch to context() calls entry(argument) on an empty stack; what stood there is forgotten, without destructors.
-  // The entry must leave by leave_fiber.
+  // The next switch to context() calls entry(argument) on an empty stack; what stood there is forgotten, without
+  // destructors. The entry must leave by leave_fiber.
   void prepare(void (*entry)(void*), void* argument);
   Context& context() { return context_; }
 

@@ -1,5 +1,5 @@
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -23,7 +23,8 @@
 #include "engine/cuda/runtime/memory.h"
 #include "engine/cuda/runtime/stream.h"
 
-// The runtime's functions for the emulated device. Work runs when it is given, so that an error is thrown where it is made.
+// The runtime's functions for the emulated device. Work runs when it is given, so that an error is thrown where it is
+// made.
 
 using Work = std::function<void()>;
 
@@ -93,7 +94,9 @@ std::int64_t staged_copies() { return staged; }
 }  // namespace emulated
 
 void use_device(int index) {
-  if (index != 0) throw Error("device_unavailable", "there is no device cuda:" + std::to_string(index), "the emulation has one device, cuda:0");
+  if (index != 0)
+    throw Error("device_unavailable", "there is no device cuda:" + std::to_string(index),
+                "the emulation has one device, cuda:0");
 }
 
 Stream::Stream(int device) : device_(device) {
@@ -105,11 +108,13 @@ Stream::~Stream() { delete handle_; }
 
 void Stream::synchronize() {
   if (handle_->recording) throw std::logic_error("what is recorded into a graph can't be waited for");
-  if (failure == emulated::Failure::device && calls > failing_call) throw device_failed("waiting for the emulated device");
+  if (failure == emulated::Failure::device && calls > failing_call)
+    throw device_failed("waiting for the emulated device");
 }
 
 void submit(Stream& stream, Work work) {
-  if (auto* recording = stream.handle()->recording) recording->push_back(std::move(work));
+  if (auto* recording = stream.handle()->recording)
+    recording->push_back(std::move(work));
   else {
     count_call();
     work();
@@ -120,8 +125,11 @@ void load_kernel(Stream& stream, const void* kernel, const char* name) {
   static std::mutex mutex;
   static std::unordered_set<const void*> loaded;
   const std::lock_guard lock(mutex);
-  if (!stream.handle()->recording) loaded.insert(kernel);
-  else if (!loaded.contains(kernel)) throw std::logic_error("launch of " + std::string(name) + ": a kernel that has never run can't be recorded, since its first launch loads it");
+  if (!stream.handle()->recording)
+    loaded.insert(kernel);
+  else if (!loaded.contains(kernel))
+    throw std::logic_error("launch of " + std::string(name) +
+                           ": a kernel that has never run can't be recorded, since its first launch loads it");
 }
 
 DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }
@@ -185,7 +193,9 @@ void Event::record(Stream& stream) {
 bool Event::ready() const { return true; }
 void Event::synchronize() const {}
 void Event::hold(Stream&) const {}
-float Event::milliseconds_since(const Event& earlier) const { return std::chrono::duration<float, std::milli>(handle_->time - earlier.handle_->time).count(); }
+float Event::milliseconds_since(const Event& earlier) const {
+  return std::chrono::duration<float, std::milli>(handle_->time - earlier.handle_->time).count();
+}
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   auto graph = std::make_unique<CUgraphExec_st>();

@@ -17,7 +17,8 @@ constexpr unsigned first_random_order = 4;
 
 void set_order(unsigned seed) { order = seed; }
 
-Schedule::Schedule() : seed_(order), whole_warps_(seed_ < first_random_order ? seed_ >= 2 : seed_ % 2 == 1), random_(seed_ + 1) {}
+Schedule::Schedule()
+    : seed_(order), whole_warps_(seed_ < first_random_order ? seed_ >= 2 : seed_ % 2 == 1), random_(seed_ + 1) {}
 
 std::vector<int> Schedule::permutation(int count, bool of_threads) {
   std::vector<int> indices(static_cast<std::size_t>(count));
@@ -38,7 +39,9 @@ std::vector<int> Schedule::permutation(int count, bool of_threads) {
   return indices;
 }
 
-int Schedule::start(int after, int count) { return seed_ < first_random_order ? after : static_cast<int>(random_() % static_cast<unsigned>(count)); }
+int Schedule::start(int after, int count) {
+  return seed_ < first_random_order ? after : static_cast<int>(random_() % static_cast<unsigned>(count));
+}
 
 bool Schedule::copies_at_once() { return seed_ < first_random_order ? seed_ % 2 == 1 : random_() % 2 == 0; }
 

@@ -20,7 +20,8 @@ float high_half(unsigned pair) { return to_float(Bf16{static_cast<std::uint16_t>
 void multiply(WarpOperands operands) {
   float a[16][16], b[16][8], d[16][8];
   const auto each_lane = [&](auto visit) {
-    for (int lane = 0; lane < warp_size; ++lane) visit(*static_cast<Product*>(operands[lane]), lane / 4, 2 * (lane % 4));
+    for (int lane = 0; lane < warp_size; ++lane)
+      visit(*static_cast<Product*>(operands[lane]), lane / 4, 2 * (lane % 4));
   };
   each_lane([&](const Product& lane, int group, int column) {
     for (int i = 0; i < 4; ++i) {
@@ -72,7 +73,8 @@ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 }
 
 void load_matrices(const char* operation, unsigned* registers, int matrices, const void* row, bool transposed) {
-  if (lane() < 8 * matrices && reinterpret_cast<std::uintptr_t>(row) % 16 != 0) fail(std::string(operation) + " of a row whose address isn't a multiple of 16");
+  if (lane() < 8 * matrices && reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+    fail(std::string(operation) + " of a row whose address isn't a multiple of 16");
   Load mine{registers, row, matrices, transposed};
   synchronize_warp(operation, &mine, load);
 }

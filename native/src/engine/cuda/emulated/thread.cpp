@@ -18,8 +18,10 @@ constexpr std::size_t most_shared_bytes = 227 * 1024;  // compute capability 9.0
 constexpr unsigned most_threads = 1024;
 
 void perform(const AsynchronousCopy& copy) {
-  if (copy.global) std::memcpy(copy.shared, copy.global, copy_bytes);
-  else std::memset(copy.shared, 0, copy_bytes);
+  if (copy.global)
+    std::memcpy(copy.shared, copy.global, copy_bytes);
+  else
+    std::memset(copy.shared, 0, copy_bytes);
 }
 
 bool is_aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % copy_bytes == 0; }
@@ -32,7 +34,9 @@ struct Free {
 
 void synchronize_block() { current->block->synchronize_block(); }
 
-void synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands)) { current->block->synchronize_warp(operation, operand, perform); }
+void synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands)) {
+  current->block->synchronize_warp(operation, operand, perform);
+}
 
 void declare_shared(void* variable, std::size_t bytes) { current->block->declare_shared(variable, bytes); }
 
@@ -41,10 +45,13 @@ void* dynamic_shared() { return current->block->dynamic_shared(); }
 void fail(const std::string& what) { current->block->fail(what); }
 
 void copy_asynchronously(void* shared, const void* global, bool valid) {
-  if (!is_aligned(shared) || !is_aligned(global)) fail("cp.async of 16 bytes between addresses that aren't multiples of 16");
+  if (!is_aligned(shared) || !is_aligned(global))
+    fail("cp.async of 16 bytes between addresses that aren't multiples of 16");
   const AsynchronousCopy copy{shared, valid ? global : nullptr, current->copy_group};
-  if (current->block->schedule().copies_at_once()) perform(copy);
-  else current->copies.push_back(copy);
+  if (current->block->schedule().copies_at_once())
+    perform(copy);
+  else
+    current->copies.push_back(copy);
 }
 
 void commit_copies() { ++current->copy_group; }
@@ -57,11 +64,14 @@ void wait_for_copies(int pending_groups) {
   copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel) {
+void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared_bytes,
+              const std::function<void()>& kernel) {
   const std::string launch_name = std::string("launch of ") + kernel_name + ": ";
   if (current) throw KernelError(launch_name + "a kernel can't launch another");
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535) throw KernelError(launch_name + "invalid grid");
-  if (block.x * block.y * block.z == 0 || block.x * block.y * block.z > most_threads) throw KernelError(launch_name + "a block has 1 to 1024 threads");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535)
+    throw KernelError(launch_name + "invalid grid");
+  if (block.x * block.y * block.z == 0 || block.x * block.y * block.z > most_threads)
+    throw KernelError(launch_name + "a block has 1 to 1024 threads");
   if (shared_bytes > most_shared_bytes) throw KernelError(launch_name + "more than 227 KiB of dynamic shared memory");
 
   // As large as asked for and no larger, so that AddressSanitizer sees what goes beyond.

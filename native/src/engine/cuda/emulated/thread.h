@@ -38,11 +38,13 @@ inline int lane() { return current->linear_index % warp_size; }
 // Waits for the block's other threads.
 void synchronize_block();
 
-// Waits for the warp's other lanes. The one that comes last calls perform with what each lane gave, and all go on after that.
+// Waits for the warp's other lanes. The one that comes last calls perform with what each lane gave, and all go on after
+// that.
 using WarpOperands = void* const (&)[warp_size];
 void synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands operands));
 
-// Fills a static shared variable with the bytes 0xff (NaN in every floating point type) when the block's first thread declares it.
+// Fills a static shared variable with the bytes 0xff (NaN in every floating point type) when the block's first thread
+// declares it.
 void declare_shared(void* variable, std::size_t bytes);
 void* dynamic_shared();
 
@@ -53,6 +55,7 @@ void wait_for_copies(int pending_groups);
 [[noreturn]] void fail(const std::string& what);
 
 // Runs kernel() once for each thread of the grid. Throws KernelError, or what a thread has thrown.
-void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
+void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared_bytes,
+              const std::function<void()>& kernel);
 
 }  // namespace starpo::cuda::emulated

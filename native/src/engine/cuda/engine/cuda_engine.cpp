@@ -15,7 +15,8 @@
 namespace starpo::cuda {
 namespace {
 
-// One GPU: a stream in whose order everything happens, and the memory that rollout and update take in turn. T: Bf16 or float.
+// One GPU: a stream in whose order everything happens, and the memory that rollout and update take in turn. T: Bf16 or
+// float.
 template <class T>
 class CudaEngine final : public Engine {
  public:
@@ -57,7 +58,9 @@ class CudaNetwork final : public Network {
       : engine_(engine), weights_(engine.stream(), config, head, use), learns_(use == NetworkUse::trained) {}
 
   const ParameterLayout& layout() const override { return weights_.layout(); }
-  void read_weights(std::size_t first, std::span<float> to) const override { weights_.read(StateVector::weights, first, to); }
+  void read_weights(std::size_t first, std::span<float> to) const override {
+    weights_.read(StateVector::weights, first, to);
+  }
   void write_weights(std::size_t first, std::span<const float> from) override { weights_.write_weights(first, from); }
   Trainable& trained() override {
     if (!learns_) throw std::logic_error("this network doesn't learn");
@@ -71,14 +74,16 @@ class CudaNetwork final : public Network {
     shape.slots = slots;
     shape.context = context;
     Arena arena(engine_.arena());
-    return std::make_unique<CudaGenerator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
+    return std::make_unique<CudaGenerator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
+                                              GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
   }
 
   std::unique_ptr<NetworkPass> make_pass() override {
     const EngineNeeds& needs = engine_.needs();
     Arena arena(engine_.arena());
     const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, learns_, needs.recompute);
-    return std::make_unique<CudaTrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(), buffers, needs.recompute, learns_);
+    return std::make_unique<CudaTrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
+                                                 buffers, needs.recompute, learns_);
   }
 
  private:
@@ -88,17 +93,25 @@ class CudaNetwork final : public Network {
 };
 
 // Kernels, recorded steps and cuBLASLt take some memory of their own.
-std::int64_t usable_bytes(const DeviceMemory& memory) { return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64); }
+std::int64_t usable_bytes(const DeviceMemory& memory) {
+  return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64);
+}
 
 void check_shape(const ModelConfig& model) {
-  const auto refuse = [](const std::string& what) { throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU: device cpu"); };
-  if (!attention_supports(model.head_dim)) refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
-  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size}, {"intermediate_size", model.intermediate_size}, {"vocab_size", model.vocab_size}})
+  const auto refuse = [](const std::string& what) {
+    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU: device cpu");
+  };
+  if (!attention_supports(model.head_dim))
+    refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
+  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size},
+                                   {"intermediate_size", model.intermediate_size},
+                                   {"vocab_size", model.vocab_size}})
     if (size % 8 != 0) refuse(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
 }
 
 template <class T>
-CudaEngine<T>::CudaEngine(const Device& device, Exactness exactness) : device_(device), exactness_(exactness), stream_(device.index) {}
+CudaEngine<T>::CudaEngine(const Device& device, Exactness exactness)
+    : device_(device), exactness_(exactness), stream_(device.index) {}
 
 template <class T>
 std::string CudaEngine<T>::instructions() const {
@@ -126,7 +139,9 @@ MemoryPlan CudaEngine<T>::reserve(const EngineNeeds& needs) {
   plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
   const std::int64_t usable = usable_bytes(memory);
   if (plan.total_bytes() > usable)
-    throw Error("gpu_out_of_memory", "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " + gibibytes(plan.free_bytes) + " are free",
+    throw Error("gpu_out_of_memory",
+                "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " +
+                    gibibytes(plan.free_bytes) + " are free",
                 setting_that_fits(needs_, plan_memory<T>, usable));
 
   RotaryTable table;
@@ -135,8 +150,10 @@ MemoryPlan CudaEngine<T>::reserve(const EngineNeeds& needs) {
   sines_ = DeviceBuffer<float>(stream_, table.sines);
   workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
   const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32 : exact() ? MatmulMode::exact : MatmulMode::fast;
-  matmul_ = std::make_unique<Matmul>(stream_, mode, GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
-  arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
+  matmul_ = std::make_unique<Matmul>(stream_, mode,
+                                     GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
+  arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(
+      std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
   return plan;
 }
 

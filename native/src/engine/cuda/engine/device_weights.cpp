@@ -8,7 +8,8 @@ namespace starpo::cuda {
 
 // All that learns or is read as float; else norms and biases, which no product reads.
 template <class T>
-std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(const ParameterLayout& layout, NetworkUse use) {
+std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(const ParameterLayout& layout,
+                                                                             NetworkUse use) {
   if (use == NetworkUse::trained || std::is_same_v<T, float>) return {{0, layout.size(), 0}};
   std::vector<Masters> kept;
   std::size_t place = 0;
@@ -23,7 +24,12 @@ std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(con
 
 template <class T>
 DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, ModelHead head, NetworkUse use)
-    : stream_(stream), layout_(config, head), offsets_(model_offsets(layout_)), width_(config), kept_(masters_of(layout_, use)), masters_(kept_.back().place + kept_.back().size) {
+    : stream_(stream),
+      layout_(config, head),
+      offsets_(model_offsets(layout_)),
+      width_(config),
+      kept_(masters_of(layout_, use)),
+      masters_(kept_.back().place + kept_.back().size) {
   if constexpr (!std::is_same_v<T, float>) matrices_ = DeviceBuffer<T>(layout_.size());
   if (use == NetworkUse::read) return;
   for (auto* each : {&gradients_, &first_moment_, &second_moment_}) {
@@ -40,25 +46,32 @@ template <class T>
 std::size_t DeviceWeights<T>::bytes(const ParameterLayout& layout, NetworkUse use) {
   const std::size_t copy = std::is_same_v<T, float> ? 0 : sizeof(T), learning = 3 * sizeof(float);
   const Masters last = masters_of(layout, use).back();
-  return (last.place + last.size) * sizeof(float) + layout.size() * (copy + (use == NetworkUse::trained ? learning : 0)) + (use == NetworkUse::trained ? layout.size() / 8 : 0);
+  return (last.place + last.size) * sizeof(float) +
+         layout.size() * (copy + (use == NetworkUse::trained ? learning : 0)) +
+         (use == NetworkUse::trained ? layout.size() / 8 : 0);
 }
 
 template <class T>
 const float* DeviceWeights<T>::master(std::size_t offset) const {
   for (const Masters& each : kept_)
-    if (offset >= each.first && offset < each.first + each.size) return masters_.data() + each.place + (offset - each.first);
+    if (offset >= each.first && offset < each.first + each.size)
+      return masters_.data() + each.place + (offset - each.first);
   throw std::logic_error("a network that is only read keeps no master of a matrix");
 }
 
 template <class T>
 const T* DeviceWeights<T>::matrix(std::size_t offset) const {
-  if constexpr (std::is_same_v<T, float>) return masters_.data() + offset;
-  else return matrices_.data() + offset;
+  if constexpr (std::is_same_v<T, float>)
+    return masters_.data() + offset;
+  else
+    return matrices_.data() + offset;
 }
 
 template <class T>
 auto& DeviceWeights<T>::buffer(auto& self, StateVector which) {
-  auto& chosen = which == StateVector::weights ? self.masters_ : which == StateVector::first_moment ? self.first_moment_ : self.second_moment_;
+  auto& chosen = which == StateVector::weights        ? self.masters_
+                 : which == StateVector::first_moment ? self.first_moment_
+                                                      : self.second_moment_;
   if (chosen.size() != self.layout_.size()) throw std::logic_error("this network doesn't learn");
   return chosen;
 }
@@ -66,7 +79,8 @@ auto& DeviceWeights<T>::buffer(auto& self, StateVector which) {
 template <class T>
 void DeviceWeights<T>::read(StateVector which, std::size_t first, std::span<float> to) const {
   const auto& from = buffer(*this, which);
-  if (first > from.size() || to.size() > from.size() - first) throw std::out_of_range("a state vector has as many numbers as there are weights");
+  if (first > from.size() || to.size() > from.size() - first)
+    throw std::out_of_range("a state vector has as many numbers as there are weights");
   download(stream_, from.data() + first, to);
 }
 
@@ -74,16 +88,19 @@ template <class T>
 void DeviceWeights<T>::write(StateVector which, std::size_t first, std::span<const float> from) {
   if (which == StateVector::weights) return write_weights(first, from);
   auto& to = buffer(*this, which);
-  if (first > to.size() || from.size() > to.size() - first) throw std::out_of_range("a state vector has as many numbers as there are weights");
+  if (first > to.size() || from.size() > to.size() - first)
+    throw std::out_of_range("a state vector has as many numbers as there are weights");
   upload(stream_, to.data() + first, from);
 }
 
 template <class T>
 void DeviceWeights<T>::write_weights(std::size_t first, std::span<const float> from) {
-  if (first > layout_.size() || from.size() > layout_.size() - first) throw std::out_of_range("more weights than the layout has");
+  if (first > layout_.size() || from.size() > layout_.size() - first)
+    throw std::out_of_range("more weights than the layout has");
   for (const Masters& each : kept_) {
     const std::size_t begin = std::max(first, each.first), end = std::min(first + from.size(), each.first + each.size);
-    if (begin < end) upload(stream_, masters_.data() + each.place + (begin - each.first), from.subspan(begin - first, end - begin));
+    if (begin < end)
+      upload(stream_, masters_.data() + each.place + (begin - each.first), from.subspan(begin - first, end - begin));
   }
   if constexpr (!std::is_same_v<T, float>) {
     std::vector<T> rounded(from.size());
@@ -114,8 +131,9 @@ template <class T>
 bool DeviceWeights<T>::apply(const AdamWSettings& settings, float gradient_scale) {
   Bf16* rounded = nullptr;
   if constexpr (std::is_same_v<T, Bf16>) rounded = matrices_.data();
-  adamw(stream_, layout_.size(), {masters_.data(), first_moment_.data(), second_moment_.data(), gradients_.data(), rounded, decayed_.data()}, settings, gradient_scale, ++steps_,
-        report_.data());
+  adamw(stream_, layout_.size(),
+        {masters_.data(), first_moment_.data(), second_moment_.data(), gradients_.data(), rounded, decayed_.data()},
+        settings, gradient_scale, ++steps_, report_.data());
   return report().non_finite_weights == 0;
 }
 

@@ -10,8 +10,9 @@
 
 namespace starpo::cuda {
 
-// A network's weights on the device: fp32 masters, the copy in T that products read (the masters themselves where T is float), and what learning needs.
-// Of a network that is only read there are no masters where products read T, but of norms and biases. T: Bf16 or float.
+// A network's weights on the device: fp32 masters, the copy in T that products read (the masters themselves where T is
+// float), and what learning needs. Of a network that is only read there are no masters where products read T, but of
+// norms and biases. T: Bf16 or float.
 template <class T>
 class DeviceWeights final : public Trainable {
  public:

@@ -23,14 +23,16 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   const Widths width(model);
   const std::size_t seats = shape.seats();
   decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context), n = std::max<std::size_t>(decode_rows, prefill_rows);
+  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context),
+                    n = std::max<std::size_t>(decode_rows, prefill_rows);
   prefix_slot = arena.take<std::int32_t>(seats);
   prefix_length = arena.take<std::int32_t>(seats);
   const std::size_t cache = shape.cache_size(width);
   for (int i = 0; i < model.num_hidden_layers; ++i) {
     T* const keys = arena.take<T>(cache);
     T* const values = arena.take<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(seats), width.kv_heads, shape.cached(), width.head_dim, prefix_slot, prefix_length});
+    caches.push_back({keys, values, static_cast<int>(seats), width.kv_heads, shape.cached(), width.head_dim,
+                      prefix_slot, prefix_length});
   }
 
   layer = {};
@@ -45,11 +47,13 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
 
   row_states = arena.take<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
   std::int32_t* next = row_states;
-  for (std::int32_t** each : {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
+  for (std::int32_t** each :
+       {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
     *each = next;
     if (next) next += decode_rows;
   }
-  choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows), arena.take<std::int32_t>(decode_rows)};
+  choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows),
+             arena.take<std::int32_t>(decode_rows)};
   const std::size_t noted = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
   log = {arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted), kStepsPerCall};
   sampler = arena.take<SamplerSettings>(1);
@@ -61,13 +65,19 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
 KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
 
 HostBuffers::HostBuffers(int rows)
-    : decode_rows(rows), row_states(static_cast<std::size_t>(kRowStates) * rows), sampler(1), stop_ids(kMostStopIds), ids(static_cast<std::size_t>(rows) * kStepsPerCall),
-      logprobs(ids.size()), entropies(ids.size()) {}
+    : decode_rows(rows),
+      row_states(static_cast<std::size_t>(kRowStates) * rows),
+      sampler(1),
+      stop_ids(kMostStopIds),
+      ids(static_cast<std::size_t>(rows) * kStepsPerCall),
+      logprobs(ids.size()),
+      entropies(ids.size()) {}
 
 // In the order in which GeneratorBuffers lays them out.
 void HostBuffers::set_row(int index, const HostRow& row) {
   std::int32_t* place = row_states.data() + index;
-  for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state), row.logged, row.slot, row.episode}) {
+  for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state),
+                                   row.logged, row.slot, row.episode}) {
     *place = value;
     place += decode_rows;
   }
@@ -82,10 +92,19 @@ template struct GeneratorBuffers<Bf16>;
 template struct GeneratorBuffers<float>;
 
 template <class T>
-CudaGenerator<T>::CudaGenerator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
-                        const GeneratorShape& shape, bool exact)
-    : stream_(stream), weights_(weights), products_(products), rotary_(rotary), buffers_(buffers), shape_(shape), exact_(exact), seats_(shape.slots + shape.prefixes),
-      prefixes_(shape.prefixes), host_(buffers.decode_rows) {}
+CudaGenerator<T>::CudaGenerator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products,
+                                const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
+                                const GeneratorShape& shape, bool exact)
+    : stream_(stream),
+      weights_(weights),
+      products_(products),
+      rotary_(rotary),
+      buffers_(buffers),
+      shape_(shape),
+      exact_(exact),
+      seats_(shape.slots + shape.prefixes),
+      prefixes_(shape.prefixes),
+      host_(buffers.decode_rows) {}
 
 template <class T>
 void CudaGenerator<T>::reset() {
@@ -151,18 +170,21 @@ void CudaGenerator<T>::end(int slot) {
 template <class T>
 void CudaGenerator<T>::check_room(int seat, std::size_t more) const {
   const CachedSequence& at = seats_.at(seat);
-  if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context)) throw std::out_of_range("tokens beyond the context");
+  if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context))
+    throw std::out_of_range("tokens beyond the context");
 }
 
 // What isn't in the embedding's table would be read from beyond it.
 template <class T>
 void CudaGenerator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
   const int vocab = weights_.width().vocab;
-  if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; })) throw std::out_of_range("token outside the vocabulary");
+  if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; }))
+    throw std::out_of_range("token outside the vocabulary");
 }
 
 template <class T>
-void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws, std::vector<std::vector<Choice>>& choices) {
+void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws,
+                                std::vector<std::vector<Choice>>& choices) {
   if (requests.empty()) return choices.clear();
   if (draws.stop_ids.size() > kMostStopIds) throw std::invalid_argument("too many stop ids");
   int longest = 1;
@@ -174,7 +196,8 @@ void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const Dr
   if (prefixes_changed_) upload_prefixes();
   prefill();
 
-  const int rows = decode_bucket(static_cast<int>(requests.size())), stop_count = static_cast<int>(draws.stop_ids.size());
+  const int rows = decode_bucket(static_cast<int>(requests.size())),
+            stop_count = static_cast<int>(draws.stop_ids.size());
   feed(requests, draws);
   Graph& step = steps_[{rows, stop_count}];
   int steps = 0;
@@ -201,7 +224,8 @@ void CudaGenerator<T>::upload_prefixes() {
   prefixes_changed_ = false;
 }
 
-// Everything pending goes into the cache, but for each slot's last token, whose logits the decode step draws from. Prompts that slots borrow come first.
+// Everything pending goes into the cache, but for each slot's last token, whose logits the decode step draws from.
+// Prompts that slots borrow come first.
 template <class T>
 void CudaGenerator<T>::prefill() {
   const std::size_t most = std::min<std::size_t>(kPrefillRows, seats_.size() * shape_.context);
@@ -213,7 +237,8 @@ void CudaGenerator<T>::prefill() {
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const auto index = static_cast<int>((i + shape_.slots) % seats_.size());
     CachedSequence& seat = seats_[index];
-    const std::size_t stays = index < shape_.slots ? 1 : 0, count = seat.pending.size() > stays ? seat.pending.size() - stays : 0;
+    const std::size_t stays = index < shape_.slots ? 1 : 0,
+                      count = seat.pending.size() > stays ? seat.pending.size() - stays : 0;
     for (std::size_t t = 0; t < count; ++t) {
       slots.push_back(index);
       tokens.push_back(seat.pending[t]);
@@ -226,7 +251,8 @@ void CudaGenerator<T>::prefill() {
 }
 
 template <class T>
-void CudaGenerator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions) {
+void CudaGenerator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens,
+                                    std::span<const std::int32_t> positions) {
   upload(stream_, buffers_.row_slots, slots);
   upload(stream_, buffers_.row_tokens, tokens);
   upload(stream_, buffers_.row_positions, positions);
@@ -234,7 +260,8 @@ void CudaGenerator<T>::prefill_rows(std::span<const std::int32_t> slots, std::sp
 }
 
 template <class T>
-void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding) {
+void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions,
+                                  const std::int32_t* slots, bool decoding) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
   const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
@@ -244,7 +271,8 @@ void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const st
     const T* const delta = layer == 0 ? nullptr : buffers_.delta;
     run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
       bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
-      cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended, splits);
+      cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended,
+                       splits);
     });
   }
 }
@@ -256,11 +284,14 @@ void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   const LayerBuffers<T>& b = buffers_.layer;
   const DecodeRows& state = buffers_.rows;
   run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
-  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta), weights_.master(weights_.offsets().final_norm),
-                weights_.layout().config().rms_norm_eps, b.normed, nullptr);
-  products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head), buffers_.logits);
+  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta),
+                weights_.master(weights_.offsets().final_norm), weights_.layout().config().rms_norm_eps, b.normed,
+                nullptr);
+  products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
+                    buffers_.logits);
   const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
-  sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count, buffers_.choices);
+  sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count,
+         buffers_.choices);
   advance(stream_, rows, buffers_.choices, state, buffers_.log);
 }
 
@@ -270,8 +301,9 @@ void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSe
   for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const CachedSequence& seat = seats_[requests[i].slot];
-    host_.set_row(static_cast<int>(i), {seat.pending.front(), seat.length, std::min(requests[i].limit, shape_.context - seat.length), RowState::running, 0, requests[i].slot,
-                                        static_cast<std::int32_t>(seat.episode)});
+    host_.set_row(static_cast<int>(i),
+                  {seat.pending.front(), seat.length, std::min(requests[i].limit, shape_.context - seat.length),
+                   RowState::running, 0, requests[i].slot, static_cast<std::int32_t>(seat.episode)});
   }
   host_.sampler[0] = {draws.sampling, draws.random, draws.iteration};
   std::ranges::copy(draws.stop_ids, host_.stop_ids.data());
@@ -281,8 +313,11 @@ void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSe
 }
 
 template <class T>
-void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows, std::vector<std::vector<Choice>>& choices) {
-  const auto fetch = [&](auto& to, const auto* from, std::size_t count) { copy_to_host(stream_, to.data(), from, count * sizeof to[0]); };
+void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows,
+                               std::vector<std::vector<Choice>>& choices) {
+  const auto fetch = [&](auto& to, const auto* from, std::size_t count) {
+    copy_to_host(stream_, to.data(), from, count * sizeof to[0]);
+  };
   const std::size_t noted = static_cast<std::size_t>(rows) * kStepsPerCall;
   fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
   fetch(host_.ids, buffers_.log.ids, noted);
@@ -293,7 +328,8 @@ void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows,
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const HostRow row = host_.row(static_cast<int>(i));
     choices[i].clear();
-    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at) choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
+    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at)
+      choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
     if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
     CachedSequence& seat = seats_[requests[i].slot];
     seat.length += row.logged;

@@ -25,7 +25,9 @@ struct GeneratorShape {
   // A row that has ended its reply computes on: its last token may lie one beyond.
   int cached() const { return context + 1; }
   // Numbers of one layer's keys, and of its values.
-  std::size_t cache_size(const Widths& width) const { return static_cast<std::size_t>(seats()) * cached() * width.keys; }
+  std::size_t cache_size(const Widths& width) const {
+    return static_cast<std::size_t>(seats()) * cached() * width.keys;
+  }
 };
 
 // The most that is planned for.
@@ -34,8 +36,9 @@ GeneratorShape planned_shape(const EngineNeeds&);
 inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
 inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens computed at a time
 inline constexpr int kMostStopIds = 64;
-inline constexpr int kRowStates = 7;       // numbers that a row is described by: those of DecodeRows, its slot and its episode
-inline constexpr int kKeySplit = 512;      // keys that one block walks while decoding in fast mode
+inline constexpr int kRowStates =
+    7;  // numbers that a row is described by: those of DecodeRows, its slot and its episode
+inline constexpr int kKeySplit = 512;  // keys that one block walks while decoding in fast mode
 KeySplits key_splits(int context, float* partials);
 
 // Rows of a decode step for so many busy slots: few sizes, so that few steps are recorded.
@@ -46,15 +49,16 @@ template <class T>
 struct GeneratorBuffers {
   GeneratorBuffers(Arena&, const ModelConfig&, const GeneratorShape&);
 
-  std::vector<KvCache<T>> caches;  // by layer
+  std::vector<KvCache<T>> caches;             // by layer
   std::int32_t *prefix_slot, *prefix_length;  // [slots + prefixes]
 
-  LayerBuffers<T> layer;  // of all layers
-  T* delta;               // [rows, hidden]
-  float* logits;          // [decode rows, vocab]
+  LayerBuffers<T> layer;                                 // of all layers
+  T* delta;                                              // [rows, hidden]
+  float* logits;                                         // [decode rows, vocab]
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
-  // What the host tells a burst of steps and is told by it: all [decode rows], one behind the other, so that a single copy brings them.
+  // What the host tells a burst of steps and is told by it: all [decode rows], one behind the other, so that a single
+  // copy brings them.
   std::int32_t* row_states;  // [kRowStates, decode rows]
   int decode_rows;
   DecodeRows rows;
@@ -73,7 +77,8 @@ struct HostRow {
   std::int32_t logged = 0, slot = -1, episode = 0;
 };
 
-// The host's side of a burst of steps: pinned, so that copies wait for no staging. Like all that is copied on its own, it may be touched once the stream has been waited for.
+// The host's side of a burst of steps: pinned, so that copies wait for no staging. Like all that is copied on its own,
+// it may be touched once the stream has been waited for.
 struct HostBuffers {
   explicit HostBuffers(int decode_rows);
 
@@ -91,11 +96,13 @@ struct HostBuffers {
 extern template struct GeneratorBuffers<Bf16>;
 extern template struct GeneratorBuffers<float>;
 
-// Decodes with recorded steps: choosing, noting and feeding back happen on the device, several tokens at a time. T: Bf16 or float.
+// Decodes with recorded steps: choosing, noting and feeding back happen on the device, several tokens at a time. T:
+// Bf16 or float.
 template <class T>
 class CudaGenerator final : public Generator {
  public:
-  CudaGenerator(Stream&, const DeviceWeights<T>&, const Products<T>&, const RotaryTables&, const GeneratorBuffers<T>&, const GeneratorShape&, bool exact);
+  CudaGenerator(Stream&, const DeviceWeights<T>&, const Products<T>&, const RotaryTables&, const GeneratorBuffers<T>&,
+                const GeneratorShape&, bool exact);
 
   int slots() const override { return shape_.slots; }
   int context() const override { return shape_.context; }
@@ -125,8 +132,10 @@ class CudaGenerator final : public Generator {
   void check_tokens(std::span<const std::int32_t> tokens) const;
   void upload_prefixes();
   void prefill();
-  void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions);
-  void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots, bool decoding);
+  void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens,
+                    std::span<const std::int32_t> positions);
+  void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots,
+                  bool decoding);
   void decode_step(int rows, int stop_count);
   void feed(std::span<const ReplyRequest>, const DrawSettings&);
   void collect(std::span<const ReplyRequest>, int rows, std::vector<std::vector<Choice>>& choices);

@@ -11,7 +11,8 @@
 
 namespace starpo::cuda {
 
-// The matrix products of one network, all row-major and without padding. `exact`: an element's bits depend on its own operands alone.
+// The matrix products of one network, all row-major and without padding. `exact`: an element's bits depend on its own
+// operands alone.
 template <class T>
 class Products {
  public:
@@ -20,16 +21,52 @@ class Products {
   // y [rows, outputs] = x [rows, inputs] W^T; W: [outputs, inputs].
   template <class Out>
   void forward(int rows, int outputs, int inputs, const T* x, const T* weight, Out* y) const {
-    matmul_.gemm_nt(stream_, Gemm<T, Out>{.m = rows, .n = outputs, .k = inputs, .a = x, .lda = inputs, .b = weight, .ldb = inputs, .c = y, .ldc = outputs, .exact = exact_});
+    matmul_.gemm_nt(stream_, Gemm<T, Out>{.m = rows,
+                                          .n = outputs,
+                                          .k = inputs,
+                                          .a = x,
+                                          .lda = inputs,
+                                          .b = weight,
+                                          .ldb = inputs,
+                                          .c = y,
+                                          .ldc = outputs,
+                                          .exact = exact_});
   }
   // hidden [rows, columns] = silu(x Wg^T) * (x Wu^T); weight: Wg over Wu.
   void swiglu(int rows, int columns, int inputs, const T* x, const T* weight, T* hidden) const {
-    matmul_.gemm_swiglu(stream_, Gemm<T>{.m = rows, .n = columns, .k = inputs, .a = x, .lda = inputs, .b = weight, .ldb = inputs, .c = hidden, .ldc = columns, .exact = exact_});
+    matmul_.gemm_swiglu(stream_, Gemm<T>{.m = rows,
+                                         .n = columns,
+                                         .k = inputs,
+                                         .a = x,
+                                         .lda = inputs,
+                                         .b = weight,
+                                         .ldb = inputs,
+                                         .c = hidden,
+                                         .ldc = columns,
+                                         .exact = exact_});
   }
   // Backward of forward(): dW [outputs, inputs] += dy^T x, and dx [rows, inputs] = dy [rows, outputs] W.
-  void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient, const T* weight, T* x_gradient) const {
-    matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs, .n = inputs, .k = rows, .a = y_gradient, .lda = outputs, .b = x, .ldb = inputs, .c = weight_gradient, .ldc = inputs, .accumulate = true});
-    matmul_.gemm_nn(stream_, Gemm<T, T>{.m = rows, .n = inputs, .k = outputs, .a = y_gradient, .lda = outputs, .b = weight, .ldb = inputs, .c = x_gradient, .ldc = inputs});
+  void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient,
+                const T* weight, T* x_gradient) const {
+    matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs,
+                                            .n = inputs,
+                                            .k = rows,
+                                            .a = y_gradient,
+                                            .lda = outputs,
+                                            .b = x,
+                                            .ldb = inputs,
+                                            .c = weight_gradient,
+                                            .ldc = inputs,
+                                            .accumulate = true});
+    matmul_.gemm_nn(stream_, Gemm<T, T>{.m = rows,
+                                        .n = inputs,
+                                        .k = outputs,
+                                        .a = y_gradient,
+                                        .lda = outputs,
+                                        .b = weight,
+                                        .ldb = inputs,
+                                        .c = x_gradient,
+                                        .ldc = inputs});
   }
 
  private:
@@ -38,40 +75,48 @@ class Products {
   bool exact_;
 };
 
-// What one block of the network computes for `rows` tokens; training keeps it for the backward pass, where buffers may be one for all layers.
+// What one block of the network computes for `rows` tokens; training keeps it for the backward pass, where buffers may
+// be one for all layers.
 template <class T>
 struct LayerBuffers {
-  float* x;              // [rows, hidden] the block's input
-  float* input_rms;      // [rows] reciprocal; null where no backward pass follows
-  T* normed;             // [rows, hidden]
-  T* qkv;                // [rows, Widths::qkv], rotated
-  T* attended;           // [rows, queries]
-  float* log_sum_exp;    // [heads, rows]
-  float* middle;         // [rows, hidden] between attention and MLP; may be x
-  float* middle_rms;     // [rows]
-  T* middle_normed;      // [rows, hidden]
-  T* gate_up;            // [rows, 2 * intermediate]; null: the product itself ends with SwiGLU
-  T* hidden;             // [rows, intermediate]
+  float* x;            // [rows, hidden] the block's input
+  float* input_rms;    // [rows] reciprocal; null where no backward pass follows
+  T* normed;           // [rows, hidden]
+  T* qkv;              // [rows, Widths::qkv], rotated
+  T* attended;         // [rows, queries]
+  float* log_sum_exp;  // [heads, rows]
+  float* middle;       // [rows, hidden] between attention and MLP; may be x
+  float* middle_rms;   // [rows]
+  T* middle_normed;    // [rows, hidden]
+  T* gate_up;          // [rows, 2 * intermediate]; null: the product itself ends with SwiGLU
+  T* hidden;           // [rows, intermediate]
 };
 
 inline QkvShape qkv_shape(const Widths& width) { return {width.heads, width.kv_heads, width.head_dim}; }
-inline AttentionShape attention_shape(const Widths& width) { return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))}; }
+inline AttentionShape attention_shape(const Widths& width) {
+  return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
+}
 
-// One block of Qwen2, the same for prefill, decode and training. x = previous + previous_delta (null: previous is x already); what it adds to
-// `middle` is left in delta [rows, hidden]. attend(bias): adds it to qkv, rotates, and writes attended.
+// One block of Qwen2, the same for prefill, decode and training. x = previous + previous_delta (null: previous is x
+// already); what it adds to `middle` is left in delta [rows, hidden]. attend(bias): adds it to qkv, rotates, and writes
+// attended.
 template <class T, class Attend>
-void run_layer(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, int layer, int rows, const float* previous, const T* previous_delta,
-               const LayerBuffers<T>& b, T* delta, const Attend& attend) {
+void run_layer(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, int layer, int rows,
+               const float* previous, const T* previous_delta, const LayerBuffers<T>& b, T* delta,
+               const Attend& attend) {
   const Widths& width = weights.width();
   const LayerOffsets& at = weights.offsets().layers[layer];
   const float epsilon = weights.layout().config().rms_norm_eps;
-  residual_norm(stream, rows, width.hidden, previous, previous_delta, b.x, weights.master(at.input_norm), epsilon, b.normed, b.input_rms);
+  residual_norm(stream, rows, width.hidden, previous, previous_delta, b.x, weights.master(at.input_norm), epsilon,
+                b.normed, b.input_rms);
   products.forward(rows, width.qkv, width.hidden, b.normed, weights.matrix(at.qkv), b.qkv);
   attend(weights.master(at.qkv_bias));
   products.forward(rows, width.hidden, width.queries, b.attended, weights.matrix(at.output), delta);
-  residual_norm(stream, rows, width.hidden, b.x, delta, b.middle, weights.master(at.mlp_norm), epsilon, b.middle_normed, b.middle_rms);
+  residual_norm(stream, rows, width.hidden, b.x, delta, b.middle, weights.master(at.mlp_norm), epsilon, b.middle_normed,
+                b.middle_rms);
   if (b.gate_up != nullptr) {
-    products.forward(rows, 2 * width.intermediate, width.hidden, b.middle_normed, weights.matrix(at.gate_up), b.gate_up);
+    products.forward(rows, 2 * width.intermediate, width.hidden, b.middle_normed, weights.matrix(at.gate_up),
+                     b.gate_up);
     swiglu(stream, rows, width.intermediate, b.gate_up, b.hidden);
   } else {
     products.swiglu(rows, width.intermediate, width.hidden, b.middle_normed, weights.matrix(at.gate_up), b.hidden);

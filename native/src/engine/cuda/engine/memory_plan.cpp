@@ -32,19 +32,23 @@ std::int64_t generator_bytes(const EngineNeeds& needs) {
 template <class T>
 std::int64_t cache_bytes(const EngineNeeds& needs) {
   if (needs.slots == 0) return 0;
-  return static_cast<std::int64_t>(2 * sizeof(T) * needs.model.num_hidden_layers * planned_shape(needs).cache_size(Widths(needs.model)));
+  return static_cast<std::int64_t>(2 * sizeof(T) * needs.model.num_hidden_layers *
+                                   planned_shape(needs).cache_size(Widths(needs.model)));
 }
 
 }  // namespace
 
 template <class T>
 MemoryPlan plan_memory(const EngineNeeds& needs) {
-  const auto network = [&](ModelHead head, NetworkUse use) { return static_cast<std::int64_t>(DeviceWeights<T>::bytes(ParameterLayout(needs.model, head), use)); };
+  const auto network = [&](ModelHead head, NetworkUse use) {
+    return static_cast<std::int64_t>(DeviceWeights<T>::bytes(ParameterLayout(needs.model, head), use));
+  };
   MemoryPlan plan;
   const auto add = [&](const char* name, MemoryLifetime lifetime, std::int64_t bytes) {
     if (bytes > 0) plan.parts.push_back({name, lifetime, bytes});
   };
-  add("policy", MemoryLifetime::run, network(ModelHead::language, needs.trains_policy ? NetworkUse::trained : NetworkUse::read));
+  add("policy", MemoryLifetime::run,
+      network(ModelHead::language, needs.trains_policy ? NetworkUse::trained : NetworkUse::read));
   if (needs.trains_critic) add("critic", MemoryLifetime::run, network(ModelHead::value, NetworkUse::trained));
   if (needs.reads_reference) add("reference", MemoryLifetime::run, network(ModelHead::language, NetworkUse::read));
   if (needs.reads_start) add("start", MemoryLifetime::run, network(ModelHead::language, NetworkUse::read));

@@ -6,7 +6,8 @@
 
 namespace starpo::cuda {
 
-// What every part of a run needs, by lifetime: rollout and update lie in the same memory. Free and device bytes are left to the caller.
+// What every part of a run needs, by lifetime: rollout and update lie in the same memory. Free and device bytes are
+// left to the caller.
 template <class T>
 MemoryPlan plan_memory(const EngineNeeds&);
 

@@ -26,11 +26,11 @@ class DeviceBatch {
   int tokens = 0, targets = 0, unique = 0;
   PackedSequences sequences{};
   std::vector<int> target_counts;  // [sequences], on the host
-  std::int32_t* ids;            // [tokens]
-  std::int32_t* positions;      // [tokens]
-  std::int32_t* target_rows;    // [targets] the rows that predict them
-  std::int32_t* target_ids;     // [targets]
-  std::int32_t* order_ids;      // a TokenOrder's (cuda/kernels/embedding.h)
+  std::int32_t* ids;               // [tokens]
+  std::int32_t* positions;         // [tokens]
+  std::int32_t* target_rows;       // [targets] the rows that predict them
+  std::int32_t* target_ids;        // [targets]
+  std::int32_t* order_ids;         // a TokenOrder's (cuda/kernels/embedding.h)
   std::int32_t* order_starts;
   std::int32_t* order_rows;
 
@@ -39,47 +39,52 @@ class DeviceBatch {
   int capacity_;
 };
 
-// Everything a pass over `tokens` tokens needs besides the weights, in one arena. Without a backward pass all layers share their buffers.
+// Everything a pass over `tokens` tokens needs besides the weights, in one arena. Without a backward pass all layers
+// share their buffers.
 template <class T>
 struct TrainingBuffers {
   TrainingBuffers(Arena&, const ModelConfig&, int tokens, bool backward, Recompute);
 
   DeviceBatch batch;
   std::vector<LayerBuffers<T>> layers;
-  T* delta = nullptr;                 // [tokens, hidden] what a layer's halves add to the residual stream
-  float* final_x = nullptr;           // [tokens, hidden] the last layer's output; then the gradient of the stream
-  T* rounded = nullptr;               // [tokens, hidden] that gradient in T; the stream's last norm before
+  T* delta = nullptr;        // [tokens, hidden] what a layer's halves add to the residual stream
+  float* final_x = nullptr;  // [tokens, hidden] the last layer's output; then the gradient of the stream
+  T* rounded = nullptr;      // [tokens, hidden] that gradient in T; the stream's last norm before
 
-  float* head_x = nullptr;            // [tokens, hidden] the target rows
-  float* head_rms = nullptr;          // [tokens]
-  T* head_normed = nullptr;           // [tokens, hidden]
-  T* head_gradient = nullptr;         // [tokens, hidden] of head_normed
-  float* head_x_gradient = nullptr;   // [tokens, hidden]
-  int chunk = 0;                // rows of logits at a time
-  float* logits = nullptr;            // [chunk, vocab]
-  T* logit_gradient = nullptr;        // [chunk, vocab]
+  float* head_x = nullptr;                                             // [tokens, hidden] the target rows
+  float* head_rms = nullptr;                                           // [tokens]
+  T* head_normed = nullptr;                                            // [tokens, hidden]
+  T* head_gradient = nullptr;                                          // [tokens, hidden] of head_normed
+  float* head_x_gradient = nullptr;                                    // [tokens, hidden]
+  int chunk = 0;                                                       // rows of logits at a time
+  float* logits = nullptr;                                             // [chunk, vocab]
+  T* logit_gradient = nullptr;                                         // [chunk, vocab]
   float *logprobs = nullptr, *entropies = nullptr, *values = nullptr;  // [tokens]
-  float *loss_weights = nullptr, *rollout_logprobs = nullptr, *advantages = nullptr, *reference_logprobs = nullptr;  // [tokens]
+  float *loss_weights = nullptr, *rollout_logprobs = nullptr, *advantages = nullptr,
+        *reference_logprobs = nullptr;  // [tokens]
 
-  T* hidden_gradient = nullptr;       // [tokens, intermediate]
-  T* attended_gradient = nullptr;     // [tokens, queries]
-  T* qkv_gradient = nullptr;          // [tokens, Widths::qkv]
-  T* normed_gradient = nullptr;       // [tokens, hidden]
-  float* attention_scratch = nullptr; // [heads, tokens]
-  float* partials = nullptr;          // of sums over rows
+  T* hidden_gradient = nullptr;        // [tokens, intermediate]
+  T* attended_gradient = nullptr;      // [tokens, queries]
+  T* qkv_gradient = nullptr;           // [tokens, Widths::qkv]
+  T* normed_gradient = nullptr;        // [tokens, hidden]
+  float* attention_scratch = nullptr;  // [heads, tokens]
+  float* partials = nullptr;           // of sums over rows
 };
 
 extern template struct TrainingBuffers<Bf16>;
 extern template struct TrainingBuffers<float>;
 
-// A network's passes over packed micro-batches, in memory that belongs to the engine: until the next pass of any network.
+// A network's passes over packed micro-batches, in memory that belongs to the engine: until the next pass of any
+// network.
 template <class T>
 class CudaTrainingPass final : public NetworkPass {
  public:
-  CudaTrainingPass(Stream&, DeviceWeights<T>&, const Products<T>&, const RotaryTables&, const TrainingBuffers<T>&, Recompute, bool backward);
+  CudaTrainingPass(Stream&, DeviceWeights<T>&, const Products<T>&, const RotaryTables&, const TrainingBuffers<T>&,
+                   Recompute, bool backward);
 
   void forward(const PackedBatch&, float temperature, std::span<float> logprobs, std::span<float> entropies) override;
-  void learn(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) override;
+  void learn(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs,
+             std::span<float> entropies, PolicyLossSums& sums) override;
   std::span<const float> features() const override;
   void forward_values(const PackedBatch&, std::span<float> values) override;
   void backward_values(std::span<const float> value_gradients) override;

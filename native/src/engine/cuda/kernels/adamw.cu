@@ -22,12 +22,14 @@ __device__ __forceinline__ double block_total(double own, double* scratch) {
   return scratch[0];
 }
 
-// Each thread takes groups of eight, a grid apart. The number of blocks depends on nothing but the size, so the sum's order does neither.
+// Each thread takes groups of eight, a grid apart. The number of blocks depends on nothing but the size, so the sum's
+// order does neither.
 __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, const float* gradients, double* partials) {
   STARPO_SHARED(double, scratch[kThreads]);
   const std::size_t groups = (size + 7) / 8;
   double sum = 0;
-  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; group < groups; group += static_cast<std::size_t>(gridDim.x) * kThreads) {
+  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; group < groups;
+       group += static_cast<std::size_t>(gridDim.x) * kThreads) {
     float g[8], squares = 0;
     const int left = static_cast<int>(min(size - group * 8, std::size_t{8}));
     load_eight_of(gradients + group * 8, 0, left, true, 0.0f, g);
@@ -53,7 +55,8 @@ struct AdamWFactors {
   float gradient_scale, beta1, rest1, beta2, rest2, learning_rate, epsilon, decay, first_correction, second_correction;
 };
 
-__global__ void __launch_bounds__(kThreads) adamw_kernel(std::size_t size, AdamWBuffers buffers, AdamWFactors s, StepReport* report) {
+__global__ void __launch_bounds__(kThreads)
+    adamw_kernel(std::size_t size, AdamWBuffers buffers, AdamWFactors s, StepReport* report) {
   const std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x, first = group * 8;
   if (first >= size) return;
   const int left = static_cast<int>(min(size - first, std::size_t{8}));
@@ -97,7 +100,8 @@ void squared_norm(Stream& stream, std::size_t size, const float* gradients, doub
   STARPO_LAUNCH(stream, 1, kThreads, 0, (norm_kernel), blocks, partials, report);
 }
 
-void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const AdamWSettings& settings, float gradient_scale, std::int64_t steps, StepReport* report) {
+void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const AdamWSettings& settings,
+           float gradient_scale, std::int64_t steps, StepReport* report) {
   const AdamWFactors factors{.gradient_scale = gradient_scale,
                              .beta1 = settings.beta1,
                              .rest1 = 1.0f - settings.beta1,

@@ -11,7 +11,8 @@
 #include "engine/cuda/portable/tensor_core.h"
 #include "engine/cuda/portable/warp.h"
 
-// Attention over keys that are walked in blocks of 64, on one page: what a row needs, the walk in fp32 and that on tensor cores.
+// Attention over keys that are walked in blocks of 64, on one page: what a row needs, the walk in fp32 and that on
+// tensor cores.
 namespace starpo::cuda {
 
 constexpr float kLog2E = 1.4426950408889634f;
@@ -28,21 +29,23 @@ __device__ __forceinline__ float exp2_approximate(float x) {
 #endif
 }
 
-// The running softmax of a row (Milakov & Gimelshein, arXiv 1805.02867) in powers of two, of scores scaled by scale * log2(e).
-// Products that are added to are written as fmaf, so that every kernel that uses this rounds alike.
+// The running softmax of a row (Milakov & Gimelshein, arXiv 1805.02867) in powers of two, of scores scaled by scale *
+// log2(e). Products that are added to are written as fmaf, so that every kernel that uses this rounds alike.
 struct RunningSoftmax {
   float top = -INFINITY;
   float sum = 0.0f;
 
-  // Takes a block's greatest scaled score; what was summed so far has to shrink by the result. A block that the row doesn't see (minus infinity)
-  // gives exactly 1. The first block must have a key that the row sees.
+  // Takes a block's greatest scaled score; what was summed so far has to shrink by the result. A block that the row
+  // doesn't see (minus infinity) gives exactly 1. The first block must have a key that the row sees.
   __device__ __forceinline__ float raise(float block_top) {
     const float raised = fmaxf(top, block_top);
     const float shrink = exp2_approximate(top - raised);
     top = raised;
     return shrink;
   }
-  __device__ __forceinline__ float weight(float score, float log2_scale) const { return exp2_approximate(fmaf(score, log2_scale, -top)); }
+  __device__ __forceinline__ float weight(float score, float log2_scale) const {
+    return exp2_approximate(fmaf(score, log2_scale, -top));
+  }
 };
 
 // Where the rows of a walk lie: what differs between packed sequences and the cache.
@@ -57,8 +60,12 @@ struct KeyRows {
   int prefix;
   std::ptrdiff_t stride;
 
-  __device__ __forceinline__ const T* key(int position) const { return (position < prefix ? prefix_keys : keys) + position * stride; }
-  __device__ __forceinline__ const T* value(int position) const { return (position < prefix ? prefix_values : values) + position * stride; }
+  __device__ __forceinline__ const T* key(int position) const {
+    return (position < prefix ? prefix_keys : keys) + position * stride;
+  }
+  __device__ __forceinline__ const T* value(int position) const {
+    return (position < prefix ? prefix_values : values) + position * stride;
+  }
 };
 
 // The queries of a block: row i is head i % group of token i / group.
@@ -81,17 +88,20 @@ struct QueryRows {
   __device__ __forceinline__ T* output(int row) const {
     return attended + row / group * attended_stride + row % group * HeadDim;
   }
-  // The last position that a row sees. Rows past the end see what the last one does: whatever they compute is defined and goes nowhere.
+  // The last position that a row sees. Rows past the end see what the last one does: whatever they compute is defined
+  // and goes nowhere.
   __device__ __forceinline__ int limit(int row) const {
     const int token = (row < count ? row : count - 1) / group;
     return positions == nullptr ? first_position + token : positions[token];
   }
 };
 
-// Rows of a head in shared memory, and the operands of mma.m16n8k16 taken from them. Lane l of a warp has the elements at row l / 4 and columns
-// 2 * (l % 4) and one more of each 8x8 matrix; of an accumulator [4]: rows l / 4, l / 4 and then l / 4 + 8 twice.
+// Rows of a head in shared memory, and the operands of mma.m16n8k16 taken from them. Lane l of a warp has the elements
+// at row l / 4 and columns 2 * (l % 4) and one more of each 8x8 matrix; of an accumulator [4]: rows l / 4, l / 4 and
+// then l / 4 + 8 twice.
 
-// Rows of bf16. The 16-byte chunks of eight neighbouring rows at one column lie in different banks, which is what ldmatrix reads at a time.
+// Rows of bf16. The 16-byte chunks of eight neighbouring rows at one column lie in different banks, which is what
+// ldmatrix reads at a time.
 template <int HeadDim>
 struct SharedRows {
   static constexpr int kChunks = HeadDim / 8;
@@ -106,7 +116,8 @@ struct SharedRows {
   template <int Rows, int Threads, class Address>
   static __device__ __forceinline__ void copy(Bf16* tile, int valid, Address row) {
     constexpr int kCopies = Rows * kChunks;
-    [[maybe_unused]] constexpr int kUnrolled = kCopies <= 4 * Threads ? 4 : 2;  // many addresses at a time cost many registers
+    [[maybe_unused]] constexpr int kUnrolled =
+        kCopies <= 4 * Threads ? 4 : 2;  // many addresses at a time cost many registers
 #pragma unroll kUnrolled
     for (int first = 0; first < kCopies; first += Threads) {
       const int copy = first + static_cast<int>(threadIdx.x);
@@ -136,7 +147,8 @@ struct SharedRows {
     ldmatrix_x4(a, tile + offset(row + lane % 16, 2 * step + lane / 16));
   }
 
-  // Right operands that multiply by the rows' transpose, for 16 rows (two tiles of 8 columns of the result), inner columns 16 * step and on.
+  // Right operands that multiply by the rows' transpose, for 16 rows (two tiles of 8 columns of the result), inner
+  // columns 16 * step and on.
   static __device__ __forceinline__ void load_transposed(unsigned (&b)[2][2], const Bf16* tile, int row, int step) {
     const int lane = lane_index();
     unsigned loaded[4];
@@ -144,7 +156,8 @@ struct SharedRows {
     split(b, loaded);
   }
 
-  // Right operands that multiply by the rows themselves: 16 rows from `row` inside, columns 16 * step and on of the result (two tiles of 8).
+  // Right operands that multiply by the rows themselves: 16 rows from `row` inside, columns 16 * step and on of the
+  // result (two tiles of 8).
   static __device__ __forceinline__ void load_right(unsigned (&b)[2][2], const Bf16* tile, int row, int step) {
     const int lane = lane_index();
     unsigned loaded[4];
@@ -179,12 +192,14 @@ __device__ __forceinline__ float quad_max(float x) {
   return fmaxf(x, __shfl_xor_sync(every_lane, x, 2));
 }
 
-// Plain fp32 products of a warp's four rows with a block of 64 rows in shared memory. Every result is one chain of fmaf in a fixed order.
+// Plain fp32 products of a warp's four rows with a block of 64 rows in shared memory. Every result is one chain of fmaf
+// in a fixed order.
 template <int HeadDim>
 struct PlainTile {
   static constexpr int kWarps = 4, kThreads = kWarps * 32;
   static constexpr int kWarpRows = 4, kRows = kWarps * kWarpRows;
-  static constexpr int kStride = HeadDim + 4;  // of the block's rows: reads of neighbouring rows by float4 fall into different banks
+  static constexpr int kStride =
+      HeadDim + 4;  // of the block's rows: reads of neighbouring rows by float4 fall into different banks
   static constexpr int kColumns = (HeadDim + 31) / 32;
 
   // Copies `count` rows (zeros for those from `valid` on), `stride` floats apart. `row(i)` gives the address of row i.
@@ -199,7 +214,8 @@ struct PlainTile {
   }
 
   // products[r][i]: the warp's row r [.., HeadDim] times the block's row lane + 32 * i.
-  static __device__ __forceinline__ void multiply(float (&products)[kWarpRows][2], const float* rows, const float* tile) {
+  static __device__ __forceinline__ void multiply(float (&products)[kWarpRows][2], const float* rows,
+                                                  const float* tile) {
     const int lane = lane_index();
 #pragma unroll
     for (int r = 0; r < kWarpRows; ++r) products[r][0] = products[r][1] = 0.0f;
@@ -217,7 +233,8 @@ struct PlainTile {
   }
 
   // sums[r][i] += weights[r][.] times column lane + 32 * i of the block. weights: [kWarpRows][64], the warp's own.
-  static __device__ __forceinline__ void add_weighted(float (&sums)[kWarpRows][kColumns], const float* weights, const float* tile) {
+  static __device__ __forceinline__ void add_weighted(float (&sums)[kWarpRows][kColumns], const float* weights,
+                                                      const float* tile) {
     const int lane = lane_index();
 #pragma unroll 4
     for (int k = 0; k < kKeyBlock; ++k)
@@ -235,7 +252,8 @@ struct PlainTile {
   }
 };
 
-// The walk of 16 query rows over blocks of 64 keys in fp32, four rows a warp: scores with a lane for each key, values with a lane for each column.
+// The walk of 16 query rows over blocks of 64 keys in fp32, four rows a warp: scores with a lane for each key, values
+// with a lane for each column.
 template <int HeadDim>
 struct PlainAttention {
   using Number = float;
@@ -243,13 +261,15 @@ struct PlainAttention {
   static constexpr int kHeadDim = HeadDim;
   static constexpr int kThreads = Tile::kThreads;
   static constexpr int kRows = Tile::kRows;
-  static constexpr int kSharedBytes = (kRows * HeadDim + 2 * kKeyBlock * Tile::kStride + kRows * kKeyBlock) * static_cast<int>(sizeof(float));
+  static constexpr int kSharedBytes =
+      (kRows * HeadDim + 2 * kKeyBlock * Tile::kStride + kRows * kKeyBlock) * static_cast<int>(sizeof(float));
 
   float out[Tile::kWarpRows][Tile::kColumns];
   RunningSoftmax softmax[Tile::kWarpRows];
 
   // As TensorAttention's.
-  __device__ __forceinline__ void walk(void* shared, const QueryRows<float>& rows, const KeyRows<float>& source, int first_key, int key_end, float scale) {
+  __device__ __forceinline__ void walk(void* shared, const QueryRows<float>& rows, const KeyRows<float>& source,
+                                       int first_key, int key_end, float scale) {
     float* const queries = static_cast<float*>(shared);
     float* const keys = queries + kRows * HeadDim;
     float* const values = keys + kKeyBlock * Tile::kStride;
@@ -270,7 +290,8 @@ struct PlainAttention {
       float scores[Tile::kWarpRows][2];
       Tile::multiply(scores, queries + first_row() * HeadDim, keys);
 #pragma unroll
-      for (int r = 0; r < Tile::kWarpRows; ++r) weigh(r, scores[r], rows.limit(first_row() + r) - first, log2_scale, weights);
+      for (int r = 0; r < Tile::kWarpRows; ++r)
+        weigh(r, scores[r], rows.limit(first_row() + r) - first, log2_scale, weights);
       __syncwarp();
       Tile::add_weighted(out, weights, values);
       __syncwarp();
@@ -288,7 +309,8 @@ struct PlainAttention {
   __device__ __forceinline__ void write_log_sum_exp(float* log_sum_exp, int count) {
 #pragma unroll
     for (int r = 0; r < Tile::kWarpRows; ++r)
-      if (first_row() + r < count && lane_index() == 0) log_sum_exp[first_row() + r] = softmax[r].top * kLn2 + logf(softmax[r].sum);
+      if (first_row() + r < count && lane_index() == 0)
+        log_sum_exp[first_row() + r] = softmax[r].top * kLn2 + logf(softmax[r].sum);
   }
 
   __device__ __forceinline__ void write_partials(float* sums, float* softmaxes, int count) {
@@ -314,7 +336,8 @@ struct PlainAttention {
         if (lane_index() + 32 * i < HeadDim) use(r, i, first_row() + r, lane_index() + 32 * i);
   }
 
-  // The weights of row r for the block's keys, of which it sees those up to `limit`; what was summed shrinks to the new top.
+  // The weights of row r for the block's keys, of which it sees those up to `limit`; what was summed shrinks to the new
+  // top.
   __device__ __forceinline__ void weigh(int r, float (&scores)[2], int limit, float log2_scale, float* weights) {
     if (lane_index() > limit) scores[0] = -INFINITY;
     if (lane_index() + 32 > limit) scores[1] = -INFINITY;
@@ -328,9 +351,9 @@ struct PlainAttention {
   }
 };
 
-// The walk of Warps * Tiles * 16 query rows over blocks of 64 keys on tensor cores. The state of a row is spread over the four lanes of a quad.
-// Halves = 1: only the first 8 rows of each 16 count, which saves their softmax where a token's heads are all there is.
-// What a row gets depends on neither Warps, Tiles, Halves nor Stages.
+// The walk of Warps * Tiles * 16 query rows over blocks of 64 keys on tensor cores. The state of a row is spread over
+// the four lanes of a quad. Halves = 1: only the first 8 rows of each 16 count, which saves their softmax where a
+// token's heads are all there is. What a row gets depends on neither Warps, Tiles, Halves nor Stages.
 template <int HeadDim, int Warps, int Tiles, int Halves, int Stages>
 struct TensorAttention {
   using Number = Bf16;
@@ -346,12 +369,14 @@ struct TensorAttention {
   RunningSoftmax softmax[Tiles][Halves];
 
   // Keys first_key (a multiple of 64) up to key_end, which no row sees beyond; every row sees the first of them.
-  __device__ __forceinline__ void walk(void* shared, const QueryRows<Bf16>& rows, const KeyRows<Bf16>& source, int first_key, int key_end, float scale) {
+  __device__ __forceinline__ void walk(void* shared, const QueryRows<Bf16>& rows, const KeyRows<Bf16>& source,
+                                       int first_key, int key_end, float scale) {
     Bf16* const queries = static_cast<Bf16*>(shared);
     const int row = first_row();
     const int first_block = first_key / kKeyBlock, end_block = (key_end + kKeyBlock - 1) / kKeyBlock;
 
-    Rows::template copy<kTileRows, kThreads>(queries, rows.count, [&](int i) { return rows.template query<HeadDim>(i); });
+    Rows::template copy<kTileRows, kThreads>(queries, rows.count,
+                                             [&](int i) { return rows.template query<HeadDim>(i); });
     for (int stage = 0; stage < Stages - 1; ++stage) {
       if (first_block + stage < end_block) copy_keys(shared, source, first_block + stage, stage, key_end);
       cp_async_commit();
@@ -379,7 +404,8 @@ struct TensorAttention {
 #pragma unroll
         for (int t = 0; t < Tiles; ++t)
 #pragma unroll
-          for (int step = 0; step < HeadDim / 16; ++step) Rows::load_left(held_[kHoldQueries ? t : 0][kHoldQueries ? step : 0], queries, row + 16 * t, step);
+          for (int step = 0; step < HeadDim / 16; ++step)
+            Rows::load_left(held_[kHoldQueries ? t : 0][kHoldQueries ? step : 0], queries, row + 16 * t, step);
       }
       if (block * kKeyBlock <= highest) {
         float scores[Tiles][8][4];
@@ -398,7 +424,8 @@ struct TensorAttention {
       for (int h = 0; h < Halves; ++h) softmax[t][h].sum = quad_sum(softmax[t][h].sum);
   }
 
-  // Ends the walk: each warp hands its rows through the part of shared memory where its queries were, so that whole chunks are written.
+  // Ends the walk: each warp hands its rows through the part of shared memory where its queries were, so that whole
+  // chunks are written.
   __device__ __forceinline__ void write_attended(void* shared, const QueryRows<Bf16>& rows) {
     Bf16* const staging = static_cast<Bf16*>(shared);
     const int row = first_row();
@@ -407,7 +434,8 @@ struct TensorAttention {
       const float inverse = 1.0f / softmax[t][h].sum;
 #pragma unroll
       for (int j = 0; j < HeadDim / 8; ++j)
-        *reinterpret_cast<unsigned*>(staging + Rows::offset(i, j) + 2 * (lane_index() % 4)) = pack_bf16(out[t][j][2 * h] * inverse, out[t][j][2 * h + 1] * inverse);
+        *reinterpret_cast<unsigned*>(staging + Rows::offset(i, j) + 2 * (lane_index() % 4)) =
+            pack_bf16(out[t][j][2 * h] * inverse, out[t][j][2 * h + 1] * inverse);
     });
     __syncwarp();
     constexpr int kCopies = Tiles * 8 * Halves * Rows::kChunks;
@@ -431,8 +459,10 @@ struct TensorAttention {
       if (i >= count) return;
 #pragma unroll
       for (int j = 0; j < HeadDim / 8; ++j)
-        *reinterpret_cast<float2*>(sums + i * HeadDim + 8 * j + 2 * (lane_index() % 4)) = make_float2(out[t][j][2 * h], out[t][j][2 * h + 1]);
-      if (lane_index() % 4 == 0) *reinterpret_cast<float2*>(softmaxes + 2 * i) = make_float2(softmax[t][h].top, softmax[t][h].sum);
+        *reinterpret_cast<float2*>(sums + i * HeadDim + 8 * j + 2 * (lane_index() % 4)) =
+            make_float2(out[t][j][2 * h], out[t][j][2 * h + 1]);
+      if (lane_index() % 4 == 0)
+        *reinterpret_cast<float2*>(softmaxes + 2 * i) = make_float2(softmax[t][h].top, softmax[t][h].sum);
     });
   }
 
@@ -444,7 +474,8 @@ struct TensorAttention {
     return static_cast<Bf16*>(shared) + (kTileRows + stage * 2 * kKeyBlock) * HeadDim;
   }
 
-  static __device__ __forceinline__ void copy_keys(void* shared, const KeyRows<Bf16>& source, int block, int stage, int key_end) {
+  static __device__ __forceinline__ void copy_keys(void* shared, const KeyRows<Bf16>& source, int block, int stage,
+                                                   int key_end) {
     const int first = block * kKeyBlock;
     Bf16* const keys = stage_keys(shared, stage);
     Bf16* const values = keys + kKeyBlock * HeadDim;
@@ -469,12 +500,14 @@ struct TensorAttention {
   static __device__ __forceinline__ int highest_limit(const QueryRows<Bf16>& rows, int sign) {
     int highest = sign * rows.limit(first_row() + lane_index() % (Halves == 1 ? 8 : Tiles * 16));
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) highest = max(highest, __shfl_xor_sync(every_lane, highest, distance));
+    for (int distance = 16; distance > 0; distance /= 2)
+      highest = max(highest, __shfl_xor_sync(every_lane, highest, distance));
     return highest;
   }
 
   // scores = queries keys^T
-  __device__ __forceinline__ void multiply_keys(float (&scores)[Tiles][8][4], const Bf16* queries, const Bf16* keys, int row) {
+  __device__ __forceinline__ void multiply_keys(float (&scores)[Tiles][8][4], const Bf16* queries, const Bf16* keys,
+                                                int row) {
 #pragma unroll
     for (int t = 0; t < Tiles; ++t)
 #pragma unroll
@@ -581,7 +614,8 @@ struct Engines {  // float
 
 template <int HeadDim>
 struct Engines<Bf16, HeadDim> {
-  // 32 rows a warp read each key from shared memory half as often as 16 would; with 128 columns they do not fit into registers.
+  // 32 rows a warp read each key from shared memory half as often as 16 would; with 128 columns they do not fit into
+  // registers.
   using Forward = TensorAttention<HeadDim, 4, (HeadDim <= 64 ? 2 : 1), 2, 2>;
   using Prefill = TensorAttention<HeadDim, 4, 1, 2, 2>;
   // One warp for a token's heads, with blocks of keys on their way ahead of it.

@@ -8,14 +8,16 @@
 #include "engine/cuda/kernels/kv_cache.h"
 #include "engine/cuda/runtime/stream.h"
 
-// Causal attention with grouped queries: query head h reads key-value head h / (heads / kv_heads). Scores are kept nowhere: every row walks its keys
-// in blocks of 64 from position 0 with a running softmax (FlashAttention-2, arXiv 2307.08691). T: Bf16 (tensor cores) or float.
-// Pointers are device memory, aligned to 16 bytes. Nothing is added atomically: results have the same bits in every run.
+// Causal attention with grouped queries: query head h reads key-value head h / (heads / kv_heads). Scores are kept
+// nowhere: every row walks its keys in blocks of 64 from position 0 with a running softmax (FlashAttention-2, arXiv
+// 2307.08691). T: Bf16 (tensor cores) or float. Pointers are device memory, aligned to 16 bytes. Nothing is added
+// atomically: results have the same bits in every run.
 namespace starpo::cuda {
 
 constexpr int kKeyBlock = 64;
 
-// A row of qkv: [queries heads * head_dim | keys kv_heads * head_dim | values kv_heads * head_dim], queries and keys rotated.
+// A row of qkv: [queries heads * head_dim | keys kv_heads * head_dim | values kv_heads * head_dim], queries and keys
+// rotated.
 struct AttentionShape {
   int heads;
   int kv_heads;  // divides heads
@@ -28,7 +30,8 @@ struct AttentionShape {
 
 bool attention_supports(int head_dim);
 
-// Sequences one after another: sequence i is the tokens from starts[i] up to starts[i + 1]; the last one ends at `tokens`. Empty ones are allowed.
+// Sequences one after another: sequence i is the tokens from starts[i] up to starts[i + 1]; the last one ends at
+// `tokens`. Empty ones are allowed.
 struct PackedSequences {
   int tokens;
   int sequences;
@@ -39,15 +42,17 @@ PackedSequences packed_sequences(std::span<const std::int32_t> starts_on_host, c
 
 // attended: [tokens, heads * head_dim]; log_sum_exp, of the scaled scores and for the backward pass: [heads, tokens].
 template <class T>
-void attention_forward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, T* attended, float* log_sum_exp);
+void attention_forward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, T* attended,
+                       float* log_sum_exp);
 
-// Writes all of qkv_gradient [tokens, qkv_width]. attended, log_sum_exp: the forward pass's; delta: scratch [heads, tokens].
+// Writes all of qkv_gradient [tokens, qkv_width]. attended, log_sum_exp: the forward pass's; delta: scratch [heads,
+// tokens].
 template <class T>
-void attention_backward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, const T* attended, const T* attended_gradient, const float* log_sum_exp,
-                        float* delta, T* qkv_gradient);
+void attention_backward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, const T* attended,
+                        const T* attended_gradient, const float* log_sum_exp, float* delta, T* qkv_gradient);
 
-// Tokens whose keys and values are in the cache already: row i is the token at position[i] of slot[i] and sees that slot's positions 0 to position[i].
-// Rows of a negative slot get zeros.
+// Tokens whose keys and values are in the cache already: row i is the token at position[i] of slot[i] and sees that
+// slot's positions 0 to position[i]. Rows of a negative slot get zeros.
 struct CachedRows {
   int rows;
   const std::int32_t* slot;
@@ -56,8 +61,9 @@ struct CachedRows {
   bool decoding;
 };
 
-// For decoding few slots: the keys are cut every `length` positions, the pieces walked side by side and merged in order.
-// Bits then differ from attention_forward's where a row sees more than `length` keys, but still depend on that row alone.
+// For decoding few slots: the keys are cut every `length` positions, the pieces walked side by side and merged in
+// order. Bits then differ from attention_forward's where a row sees more than `length` keys, but still depend on that
+// row alone.
 struct KeySplits {
   int length = 0;             // a multiple of 64, or 0: one walk
   int longest = 0;            // no row sees more keys
@@ -65,9 +71,11 @@ struct KeySplits {
 };
 std::size_t key_split_partials(const AttentionShape&, int rows, const KeySplits&);
 
-// qkv: [rows, qkv_width], of which the queries are read; attended: [rows, heads * head_dim]. Without splits a row has the bits that attention_forward
-// gives the same token, however the rows are ordered and divided among calls, and whether its prefix is borrowed or its own.
+// qkv: [rows, qkv_width], of which the queries are read; attended: [rows, heads * head_dim]. Without splits a row has
+// the bits that attention_forward gives the same token, however the rows are ordered and divided among calls, and
+// whether its prefix is borrowed or its own.
 template <class T>
-void cached_attention(Stream&, const AttentionShape&, const KvCache<T>&, const CachedRows&, const T* qkv, T* attended, const KeySplits& = {});
+void cached_attention(Stream&, const AttentionShape&, const KvCache<T>&, const CachedRows&, const T* qkv, T* attended,
+                      const KeySplits& = {});
 
 }  // namespace starpo::cuda

@@ -13,17 +13,20 @@ int head_parts(const AttentionShape& shape) { return (shape.group() + kHeadsOfBl
 
 template <class T, int HeadDim>
 __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head) {
-  const auto offset = [&](int of) { return (static_cast<std::ptrdiff_t>(of) * cache.kv_heads + kv_head) * cache.context * HeadDim; };
+  const auto offset = [&](int of) {
+    return (static_cast<std::ptrdiff_t>(of) * cache.kv_heads + kv_head) * cache.context * HeadDim;
+  };
   const int prefix = cache.prefix_length[slot];
   const std::ptrdiff_t own = offset(slot), borrowed = prefix > 0 ? offset(cache.prefix_slot[slot]) : own;
   return {cache.keys + own, cache.values + own, cache.keys + borrowed, cache.values + borrowed, prefix, HeadDim};
 }
 
-// Grid: (tiles of `tokens` rows, kv_heads * head parts, pieces of the keys). Neighbouring rows of one slot are walked together, those of another slot after them.
+// Grid: (tiles of `tokens` rows, kv_heads * head parts, pieces of the keys). Neighbouring rows of one slot are walked
+// together, those of another slot after them.
 template <class Engine>
 __global__ void __launch_bounds__(Engine::kThreads, 2)
-    cached_attention_kernel(AttentionShape shape, KvCache<typename Engine::Number> cache, CachedRows rows, int tokens, const typename Engine::Number* qkv,
-                  typename Engine::Number* attended, KeySplits splits) {
+    cached_attention_kernel(AttentionShape shape, KvCache<typename Engine::Number> cache, CachedRows rows, int tokens,
+                            const typename Engine::Number* qkv, typename Engine::Number* attended, KeySplits splits) {
   using T = typename Engine::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int parts = gridDim.y / shape.kv_heads, kv_head = blockIdx.y / parts, part = blockIdx.y % parts;
@@ -59,26 +62,32 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
 
     int key_end = lane >= begin && lane < begin + count ? seen_of_lane : 0;
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) key_end = max(key_end, __shfl_xor_sync(every_lane, key_end, distance));
+    for (int distance = 16; distance > 0; distance /= 2)
+      key_end = max(key_end, __shfl_xor_sync(every_lane, key_end, distance));
     const int piece = blockIdx.z, first_key = piece * splits.length;
     if (splits.length > 0) key_end = min(key_end, first_key + splits.length);
     if (first_key >= key_end) continue;
 
     Engine engine;
-    engine.walk(shared, queries, cached_keys<T, Engine::kHeadDim>(cache, slot, kv_head), first_key, key_end, shape.scale);
+    engine.walk(shared, queries, cached_keys<T, Engine::kHeadDim>(cache, slot, kv_head), first_key, key_end,
+                shape.scale);
     if (splits.length == 0) {
       engine.write_attended(shared, queries);
     } else {
-      const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(rows.rows) * shape.heads, partial = piece * all + row * shape.heads + head;
-      engine.write_partials(splits.partials + partial * Engine::kHeadDim, splits.partials + gridDim.z * all * Engine::kHeadDim + 2 * partial, queries.count);
+      const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(rows.rows) * shape.heads,
+                           partial = piece * all + row * shape.heads + head;
+      engine.write_partials(splits.partials + partial * Engine::kHeadDim,
+                            splits.partials + gridDim.z * all * Engine::kHeadDim + 2 * partial, queries.count);
     }
     __syncthreads();  // before shared memory is filled again
   }
 }
 
-// A warp for each row and head: the pieces of its keys in their order. Pieces that the row doesn't reach were never written.
+// A warp for each row and head: the pieces of its keys in their order. Pieces that the row doesn't reach were never
+// written.
 template <class T, int HeadDim>
-__global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits, int pieces) {
+__global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits,
+                                        int pieces) {
   const int of = blockIdx.x * (blockDim.x / 32) + warp_index(), all = rows.rows * shape.heads;
   if (of >= all) return;
   const int row = of / shape.heads;
@@ -94,46 +103,56 @@ __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T
     merged.sum = fmaf(sum, share, merged.sum * shrink);
 #pragma unroll
     for (int i = 0; i < kColumns; ++i)
-      if (lane_index() + 32 * i < HeadDim) out[i] = fmaf(splits.partials[partial * HeadDim + lane_index() + 32 * i], share, out[i] * shrink);
+      if (lane_index() + 32 * i < HeadDim)
+        out[i] = fmaf(splits.partials[partial * HeadDim + lane_index() + 32 * i], share, out[i] * shrink);
   }
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
     if (lane_index() + 32 * i < HeadDim)
-      attended[static_cast<std::ptrdiff_t>(of) * HeadDim + lane_index() + 32 * i] = from_float<T>(reached == 0 ? 0.0f : out[i] / merged.sum);
+      attended[static_cast<std::ptrdiff_t>(of) * HeadDim + lane_index() + 32 * i] =
+          from_float<T>(reached == 0 ? 0.0f : out[i] / merged.sum);
 }
 
-int pieces_of(const KeySplits& splits) { return splits.length == 0 ? 1 : (splits.longest + splits.length - 1) / splits.length; }
+int pieces_of(const KeySplits& splits) {
+  return splits.length == 0 ? 1 : (splits.longest + splits.length - 1) / splits.length;
+}
 
 template <class Engine>
-void launch_walk(Stream& stream, const AttentionShape& shape, const KvCache<typename Engine::Number>& cache, const CachedRows& rows,
-                 const typename Engine::Number* qkv, typename Engine::Number* attended, const KeySplits& splits) {
+void launch_walk(Stream& stream, const AttentionShape& shape, const KvCache<typename Engine::Number>& cache,
+                 const CachedRows& rows, const typename Engine::Number* qkv, typename Engine::Number* attended,
+                 const KeySplits& splits) {
   // A lane looks after each token of a tile.
   const int tokens = rows.decoding ? 1 : std::min(32, Engine::kRows / std::min(kHeadsOfBlock, shape.group()));
   const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), pieces_of(splits));
-  STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (cached_attention_kernel<Engine>), shape, cache, rows, tokens, qkv, attended, splits);
+  STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (cached_attention_kernel<Engine>), shape, cache,
+                rows, tokens, qkv, attended, splits);
 }
 
 }  // namespace
 
 std::size_t key_split_partials(const AttentionShape& shape, int rows, const KeySplits& splits) {
-  return splits.length == 0 ? 0 : static_cast<std::size_t>(pieces_of(splits)) * rows * shape.heads * (shape.head_dim + 2);
+  return splits.length == 0 ? 0
+                            : static_cast<std::size_t>(pieces_of(splits)) * rows * shape.heads * (shape.head_dim + 2);
 }
 
 template <class T>
-void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache<T>& cache, const CachedRows& rows, const T* qkv, T* attended,
-                      const KeySplits& splits) {
+void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache<T>& cache, const CachedRows& rows,
+                      const T* qkv, T* attended, const KeySplits& splits) {
   if (rows.rows == 0) return;
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
-    if (!rows.decoding) return launch_walk<typename Engines<T, HeadDim>::Prefill>(stream, shape, cache, rows, qkv, attended, {});
+    if (!rows.decoding)
+      return launch_walk<typename Engines<T, HeadDim>::Prefill>(stream, shape, cache, rows, qkv, attended, {});
     launch_walk<typename Engines<T, HeadDim>::Decode>(stream, shape, cache, rows, qkv, attended, splits);
     if (splits.length == 0) return;
     constexpr int kWarps = 4;
-    STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0, (merge_key_splits_kernel<T, HeadDim>), shape, rows, attended, splits,
-                  pieces_of(splits));
+    STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0,
+                  (merge_key_splits_kernel<T, HeadDim>), shape, rows, attended, splits, pieces_of(splits));
   });
 }
 
-template void cached_attention(Stream&, const AttentionShape&, const KvCache<Bf16>&, const CachedRows&, const Bf16*, Bf16*, const KeySplits&);
-template void cached_attention(Stream&, const AttentionShape&, const KvCache<float>&, const CachedRows&, const float*, float*, const KeySplits&);
+template void cached_attention(Stream&, const AttentionShape&, const KvCache<Bf16>&, const CachedRows&, const Bf16*,
+                               Bf16*, const KeySplits&);
+template void cached_attention(Stream&, const AttentionShape&, const KvCache<float>&, const CachedRows&, const float*,
+                               float*, const KeySplits&);
 
 }  // namespace starpo::cuda

@@ -6,10 +6,12 @@ namespace starpo::cuda {
 
 namespace {
 
-// Grid: (heads, sequences, row tiles of the longest sequence). The tiles that see most keys come first, so that the last blocks to start are short.
+// Grid: (heads, sequences, row tiles of the longest sequence). The tiles that see most keys come first, so that the
+// last blocks to start are short.
 template <class Engine>
-__global__ void __launch_bounds__(Engine::kThreads, 2) attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
-                                                                   typename Engine::Number* attended, float* log_sum_exp) {
+__global__ void __launch_bounds__(Engine::kThreads, 2)
+    attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
+                             typename Engine::Number* attended, float* log_sum_exp) {
   using T = typename Engine::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int head = blockIdx.x, start = sequences.starts[blockIdx.y], length = sequences.starts[blockIdx.y + 1] - start;
@@ -47,17 +49,20 @@ bool attention_supports(int head_dim) { return head_dim == 16 || head_dim == 32 
 
 PackedSequences packed_sequences(std::span<const std::int32_t> starts_on_host, const std::int32_t* starts) {
   PackedSequences packed{starts_on_host.back(), static_cast<int>(starts_on_host.size()) - 1, 0, starts};
-  for (int i = 0; i < packed.sequences; ++i) packed.longest = std::max(packed.longest, starts_on_host[i + 1] - starts_on_host[i]);
+  for (int i = 0; i < packed.sequences; ++i)
+    packed.longest = std::max(packed.longest, starts_on_host[i + 1] - starts_on_host[i]);
   return packed;
 }
 
 template <class T>
-void attention_forward(Stream& stream, const AttentionShape& shape, const PackedSequences& sequences, const T* qkv, T* attended, float* log_sum_exp) {
+void attention_forward(Stream& stream, const AttentionShape& shape, const PackedSequences& sequences, const T* qkv,
+                       T* attended, float* log_sum_exp) {
   if (sequences.longest == 0) return;
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
     using Engine = typename Engines<T, HeadDim>::Forward;
     const dim3 grid(shape.heads, sequences.sequences, (sequences.longest + Engine::kRows - 1) / Engine::kRows);
-    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (attention_forward_kernel<Engine>), shape, sequences, qkv, attended, log_sum_exp);
+    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (attention_forward_kernel<Engine>), shape,
+                  sequences, qkv, attended, log_sum_exp);
   });
 }
 

@@ -6,8 +6,9 @@
 
 namespace starpo::cuda {
 
-// What the backward kernels read and write, by head and token. With weights P = softmax(scale * Q K^T) and the output's gradient G (FlashAttention-2, section 2.3):
-// dV = P^T G, dP = G V^T, dS = P * (dP - delta) with delta = sum over columns of G * output, dQ = scale * dS K, dK = scale * dS^T Q.
+// What the backward kernels read and write, by head and token. With weights P = softmax(scale * Q K^T) and the output's
+// gradient G (FlashAttention-2, section 2.3): dV = P^T G, dP = G V^T, dS = P * (dP - delta) with delta = sum over
+// columns of G * output, dQ = scale * dS K, dK = scale * dS^T Q.
 template <class T, int HeadDim>
 struct AttentionGradient {
   AttentionShape shape;
@@ -18,15 +19,23 @@ struct AttentionGradient {
   const float* delta;
   T* qkv_gradient;
 
-  __device__ __forceinline__ std::ptrdiff_t query(int head, int token) const { return static_cast<std::ptrdiff_t>(token) * shape.qkv_width() + head * HeadDim; }
-  __device__ __forceinline__ std::ptrdiff_t key(int kv_head, int token) const { return query(shape.heads + kv_head, token); }
-  __device__ __forceinline__ std::ptrdiff_t value(int kv_head, int token) const { return query(shape.heads + shape.kv_heads + kv_head, token); }
+  __device__ __forceinline__ std::ptrdiff_t query(int head, int token) const {
+    return static_cast<std::ptrdiff_t>(token) * shape.qkv_width() + head * HeadDim;
+  }
+  __device__ __forceinline__ std::ptrdiff_t key(int kv_head, int token) const {
+    return query(shape.heads + kv_head, token);
+  }
+  __device__ __forceinline__ std::ptrdiff_t value(int kv_head, int token) const {
+    return query(shape.heads + shape.kv_heads + kv_head, token);
+  }
   __device__ __forceinline__ const T* output_gradient(int head, int token) const {
     return attended_gradient + (static_cast<std::ptrdiff_t>(token) * shape.heads + head) * HeadDim;
   }
   __device__ __forceinline__ std::ptrdiff_t qkv_stride() const { return shape.qkv_width(); }
   __device__ __forceinline__ std::ptrdiff_t output_stride() const { return shape.heads * HeadDim; }
-  __device__ __forceinline__ std::ptrdiff_t row(int head, int token) const { return static_cast<std::ptrdiff_t>(head) * sequences.tokens + token; }
+  __device__ __forceinline__ std::ptrdiff_t row(int head, int token) const {
+    return static_cast<std::ptrdiff_t>(head) * sequences.tokens + token;
+  }
 };
 
 // What both backward walks in fp32 share: four rows a warp against blocks of 64 rows, a lane for two of them.
@@ -37,9 +46,11 @@ struct PlainGradientTile : PlainTile<HeadDim> {
 
   // Two tiles of the block's own rows and two of the walked ones, and two sets of weights.
   static constexpr int kSharedBytes =
-      (2 * Tile::kRows * HeadDim + 2 * kKeyBlock * Tile::kStride + 2 * Tile::kRows * kKeyBlock) * static_cast<int>(sizeof(float));
+      (2 * Tile::kRows * HeadDim + 2 * kKeyBlock * Tile::kStride + 2 * Tile::kRows * kKeyBlock) *
+      static_cast<int>(sizeof(float));
   struct Shared {
-    float *first_rows, *second_rows, *first_block, *second_block, *first_weights, *second_weights;  // the rows' and weights' are the warp's own
+    float *first_rows, *second_rows, *first_block, *second_block, *first_weights,
+        *second_weights;  // the rows' and weights' are the warp's own
 
     __device__ explicit Shared(void* shared) {
       float* const rows = static_cast<float*>(shared);
@@ -79,14 +90,17 @@ template <int HeadDim>
 struct PlainQueryGradient {
   using Number = float;
   using Tile = PlainGradientTile<HeadDim>;
-  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows, kSharedBytes = Tile::kSharedBytes;
+  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
+                       kSharedBytes = Tile::kSharedBytes;
 
-  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int head, int start, int first, int count) {
+  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int head,
+                                              int start, int first, int count) {
     const typename Tile::Shared shared(memory);
     float* const queries = static_cast<float*>(memory);
     const int kv_head = head / of.shape.group(), key_end = first + count, row = Tile::first_row();
     Tile::copy(queries, HeadDim, kRows, count, [&](int i) { return of.qkv + of.query(head, start + first + i); });
-    Tile::copy(queries + kRows * HeadDim, HeadDim, kRows, count, [&](int i) { return of.output_gradient(head, start + first + i); });
+    Tile::copy(queries + kRows * HeadDim, HeadDim, kRows, count,
+               [&](int i) { return of.output_gradient(head, start + first + i); });
     float log_sum_exp[Tile::kWarpRows], delta[Tile::kWarpRows];
 #pragma unroll
     for (int r = 0; r < Tile::kWarpRows; ++r) {
@@ -98,8 +112,10 @@ struct PlainQueryGradient {
     Tile::clear(sums);
     for (int key = 0; key < key_end; key += kKeyBlock) {
       __syncthreads();  // all warps are done with the block before
-      Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, key_end - key, [&](int i) { return of.qkv + of.key(kv_head, start + key + i); });
-      Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, key_end - key, [&](int i) { return of.qkv + of.value(kv_head, start + key + i); });
+      Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, key_end - key,
+                 [&](int i) { return of.qkv + of.key(kv_head, start + key + i); });
+      Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, key_end - key,
+                 [&](int i) { return of.qkv + of.value(kv_head, start + key + i); });
       __syncthreads();
       float weights[Tile::kWarpRows][2], slopes[Tile::kWarpRows][2];
       Tile::multiply(weights, shared.first_rows, shared.first_block);
@@ -116,7 +132,8 @@ struct PlainQueryGradient {
       Tile::add_weighted(sums, shared.first_weights, shared.first_block);
       __syncwarp();
     }
-    Tile::write(sums, of.shape.scale, count, [&](int i) { return of.qkv_gradient + of.query(head, start + first + i); });
+    Tile::write(sums, of.shape.scale, count,
+                [&](int i) { return of.qkv_gradient + of.query(head, start + first + i); });
   }
 };
 
@@ -125,22 +142,27 @@ template <int HeadDim>
 struct PlainKeyGradient {
   using Number = float;
   using Tile = PlainGradientTile<HeadDim>;
-  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows, kSharedBytes = Tile::kSharedBytes;
+  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
+                       kSharedBytes = Tile::kSharedBytes;
 
-  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int kv_head, int start, int first, int length) {
+  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int kv_head,
+                                              int start, int first, int length) {
     const typename Tile::Shared shared(memory);
     float* const keys = static_cast<float*>(memory);
     const int group = of.shape.group(), count = min(kRows, length - first), row = Tile::first_row();
     Tile::copy(keys, HeadDim, kRows, count, [&](int i) { return of.qkv + of.key(kv_head, start + first + i); });
-    Tile::copy(keys + kRows * HeadDim, HeadDim, kRows, count, [&](int i) { return of.qkv + of.value(kv_head, start + first + i); });
+    Tile::copy(keys + kRows * HeadDim, HeadDim, kRows, count,
+               [&](int i) { return of.qkv + of.value(kv_head, start + first + i); });
     typename Tile::Sums key_sums, value_sums;
     Tile::clear(key_sums);
     Tile::clear(value_sums);
     for (int head = kv_head * group; head < (kv_head + 1) * group; ++head)
       for (int block = first / kKeyBlock * kKeyBlock; block < length; block += kKeyBlock) {
         __syncthreads();  // all warps are done with the block before
-        Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, length - block, [&](int i) { return of.qkv + of.query(head, start + block + i); });
-        Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, length - block, [&](int i) { return of.output_gradient(head, start + block + i); });
+        Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, length - block,
+                   [&](int i) { return of.qkv + of.query(head, start + block + i); });
+        Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, length - block,
+                   [&](int i) { return of.output_gradient(head, start + block + i); });
         __syncthreads();
         float weights[Tile::kWarpRows][2], slopes[Tile::kWarpRows][2];
         Tile::multiply(weights, shared.first_rows, shared.first_block);
@@ -163,12 +185,14 @@ struct PlainKeyGradient {
         Tile::add_weighted(key_sums, shared.second_weights, shared.first_block);
         __syncwarp();
       }
-    Tile::write(key_sums, of.shape.scale, count, [&](int i) { return of.qkv_gradient + of.key(kv_head, start + first + i); });
+    Tile::write(key_sums, of.shape.scale, count,
+                [&](int i) { return of.qkv_gradient + of.key(kv_head, start + first + i); });
     Tile::write(value_sums, 1.0f, count, [&](int i) { return of.qkv_gradient + of.value(kv_head, start + first + i); });
   }
 };
 
-// What both backward walks on tensor cores share: four warps of 16 rows each against blocks of 64 rows, which come in two stages, 32 at a time.
+// What both backward walks on tensor cores share: four warps of 16 rows each against blocks of 64 rows, which come in
+// two stages, 32 at a time.
 template <int HeadDim>
 struct TensorGradientTile {
   using Rows = SharedRows<HeadDim>;
@@ -198,7 +222,8 @@ struct TensorGradientTile {
   }
 
   // sums += weights (16 rows of the warp) times 32 rows of the block.
-  static __device__ __forceinline__ void add_weighted(float (&sums)[HeadDim / 8][4], const float (&weights)[4][4], const Bf16* tile, int first) {
+  static __device__ __forceinline__ void add_weighted(float (&sums)[HeadDim / 8][4], const float (&weights)[4][4],
+                                                      const Bf16* tile, int first) {
 #pragma unroll
     for (int step = 0; step < 2; ++step) {
       unsigned a[4];
@@ -220,9 +245,11 @@ struct TensorGradientTile {
       for (int e = 0; e < 4; ++e) sums[j][e] = 0.0f;
   }
 
-  // Writes the warp's rows, up to `count`, through its part of `staging`, a tile of kRows that other warps don't touch there.
+  // Writes the warp's rows, up to `count`, through its part of `staging`, a tile of kRows that other warps don't touch
+  // there.
   template <class Address>
-  static __device__ __forceinline__ void write(Bf16* staging, const float (&sums)[HeadDim / 8][4], float scale, int count, Address address) {
+  static __device__ __forceinline__ void write(Bf16* staging, const float (&sums)[HeadDim / 8][4], float scale,
+                                               int count, Address address) {
     const int row = warp_index() * 16, lane = lane_index();
     __syncwarp();
 #pragma unroll
@@ -246,23 +273,30 @@ struct TensorQueryGradient {
   using Number = Bf16;
   using Tile = TensorGradientTile<HeadDim>;
   using Rows = typename Tile::Rows;
-  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows, kSharedBytes = Tile::kTileBytes;
+  static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
+                       kSharedBytes = Tile::kTileBytes;
 
-  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int head, int start, int first, int count) {
+  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int head,
+                                              int start, int first, int count) {
     Bf16* const queries = static_cast<Bf16*>(shared);
     Bf16* const gradients = queries + kRows * HeadDim;
     Bf16* const stages = gradients + kRows * HeadDim;
     constexpr int kStage = 2 * kKeyBlock * HeadDim;
-    const int kv_head = head / of.shape.group(), key_end = first + count, blocks = (key_end + kKeyBlock - 1) / kKeyBlock;
+    const int kv_head = head / of.shape.group(), key_end = first + count,
+              blocks = (key_end + kKeyBlock - 1) / kKeyBlock;
     const auto copy_block = [&](int block) {
       Bf16* const keys = stages + block % Tile::kStages * kStage;
       const int key = block * kKeyBlock;
-      Rows::template copy_spaced<kKeyBlock, kThreads>(keys, key_end - key, of.qkv + of.key(kv_head, start + key), of.qkv_stride());
-      Rows::template copy_spaced<kKeyBlock, kThreads>(keys + kKeyBlock * HeadDim, key_end - key, of.qkv + of.value(kv_head, start + key), of.qkv_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(keys, key_end - key, of.qkv + of.key(kv_head, start + key),
+                                                      of.qkv_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(keys + kKeyBlock * HeadDim, key_end - key,
+                                                      of.qkv + of.value(kv_head, start + key), of.qkv_stride());
     };
 
-    Rows::template copy_spaced<kRows, kThreads>(queries, count, of.qkv + of.query(head, start + first), of.qkv_stride());
-    Rows::template copy_spaced<kRows, kThreads>(gradients, count, of.output_gradient(head, start + first), of.output_stride());
+    Rows::template copy_spaced<kRows, kThreads>(queries, count, of.qkv + of.query(head, start + first),
+                                                of.qkv_stride());
+    Rows::template copy_spaced<kRows, kThreads>(gradients, count, of.output_gradient(head, start + first),
+                                                of.output_stride());
     copy_block(0);
     cp_async_commit();
 
@@ -311,7 +345,8 @@ struct TensorQueryGradient {
         for (int j = 0; j < 4; ++j)
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
-            const bool seen = all_seen || key + 8 * j + 2 * (lane_index() % 4) + e % 2 <= first + row + 8 * (e / 2) + lane_index() / 4;
+            const bool seen = all_seen || key + 8 * j + 2 * (lane_index() % 4) + e % 2 <=
+                                              first + row + 8 * (e / 2) + lane_index() / 4;
             const float weight = seen ? exp2_approximate(fmaf(weights[j][e], log2_scale, -log2_sum_exp[e / 2])) : 0.0f;
             slopes[j][e] = weight * (slopes[j][e] - delta[e / 2]);
           }
@@ -319,7 +354,8 @@ struct TensorQueryGradient {
       }
     }
     cp_async_wait<0>();
-    Tile::write(queries, sums, of.shape.scale, count, [&](int i) { return of.qkv_gradient + of.query(head, start + first + i); });
+    Tile::write(queries, sums, of.shape.scale, count,
+                [&](int i) { return of.qkv_gradient + of.query(head, start + first + i); });
   }
 };
 
@@ -330,26 +366,33 @@ struct TensorKeyGradient {
   using Tile = TensorGradientTile<HeadDim>;
   using Rows = typename Tile::Rows;
   static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows;
-  static constexpr int kSharedBytes = Tile::kTileBytes + Tile::kStages * 2 * kKeyBlock * static_cast<int>(sizeof(float));
+  static constexpr int kSharedBytes =
+      Tile::kTileBytes + Tile::kStages * 2 * kKeyBlock * static_cast<int>(sizeof(float));
 
-  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int kv_head, int start, int first, int length) {
+  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int kv_head,
+                                              int start, int first, int length) {
     Bf16* const keys = static_cast<Bf16*>(shared);
     Bf16* const values = keys + kRows * HeadDim;
     Bf16* const stages = values + kRows * HeadDim;
     constexpr int kStage = 2 * kKeyBlock * HeadDim;
-    float* const statistics = reinterpret_cast<float*>(stages + Tile::kStages * kStage);  // [stages][log-sum-exp in base 2 | delta][64]
+    float* const statistics =
+        reinterpret_cast<float*>(stages + Tile::kStages * kStage);  // [stages][log-sum-exp in base 2 | delta][64]
     const int group = of.shape.group(), count = min(kRows, length - first);
-    const int first_block = first / kKeyBlock, blocks = (length + kKeyBlock - 1) / kKeyBlock - first_block, iterations = group * blocks;
+    const int first_block = first / kKeyBlock, blocks = (length + kKeyBlock - 1) / kKeyBlock - first_block,
+              iterations = group * blocks;
 
     const auto copy_block = [&](int iteration) {
       const int head = kv_head * group + iteration / blocks, query = (first_block + iteration % blocks) * kKeyBlock;
       Bf16* const queries = stages + iteration % Tile::kStages * kStage;
-      Rows::template copy_spaced<kKeyBlock, kThreads>(queries, length - query, of.qkv + of.query(head, start + query), of.qkv_stride());
-      Rows::template copy_spaced<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query, of.output_gradient(head, start + query), of.output_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(queries, length - query, of.qkv + of.query(head, start + query),
+                                                      of.qkv_stride());
+      Rows::template copy_spaced<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query,
+                                                      of.output_gradient(head, start + query), of.output_stride());
     };
     // One for each thread. Queries past the end add nothing whatever they weigh: their rows are zeros.
     const auto statistic = [&](int iteration) {
-      const int head = kv_head * group + iteration / blocks, query = (first_block + iteration % blocks) * kKeyBlock + static_cast<int>(threadIdx.x) % kKeyBlock;
+      const int head = kv_head * group + iteration / blocks,
+                query = (first_block + iteration % blocks) * kKeyBlock + static_cast<int>(threadIdx.x) % kKeyBlock;
       if (query >= length) return 0.0f;
       const std::ptrdiff_t row = of.row(head, start + query);
       return threadIdx.x < kKeyBlock ? of.log_sum_exp[row] * kLog2E : of.delta[row];
@@ -357,7 +400,8 @@ struct TensorKeyGradient {
     static_assert(kThreads == 2 * kKeyBlock);
 
     Rows::template copy_spaced<kRows, kThreads>(keys, count, of.qkv + of.key(kv_head, start + first), of.qkv_stride());
-    Rows::template copy_spaced<kRows, kThreads>(values, count, of.qkv + of.value(kv_head, start + first), of.qkv_stride());
+    Rows::template copy_spaced<kRows, kThreads>(values, count, of.qkv + of.value(kv_head, start + first),
+                                                of.qkv_stride());
     copy_block(0);
     cp_async_commit();
     statistics[threadIdx.x] = statistic(0);
@@ -415,11 +459,14 @@ struct TensorKeyGradient {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const int query = part + 8 * j + 2 * (lane_index() % 4);
-          const float2 of_queries = *reinterpret_cast<const float2*>(log2_sum_exp + query), deltas = *reinterpret_cast<const float2*>(delta + query);
+          const float2 of_queries = *reinterpret_cast<const float2*>(log2_sum_exp + query),
+                       deltas = *reinterpret_cast<const float2*>(delta + query);
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
             const bool seen = !diagonal || row + 8 * (e / 2) + lane_index() / 4 <= query + e % 2;
-            weights[j][e] = seen ? exp2_approximate(fmaf(weights[j][e], log2_scale, -(e % 2 == 0 ? of_queries.x : of_queries.y))) : 0.0f;
+            weights[j][e] =
+                seen ? exp2_approximate(fmaf(weights[j][e], log2_scale, -(e % 2 == 0 ? of_queries.x : of_queries.y)))
+                     : 0.0f;
             slopes[j][e] = weights[j][e] * (slopes[j][e] - (e % 2 == 0 ? deltas.x : deltas.y));
           }
         }
@@ -429,8 +476,10 @@ struct TensorKeyGradient {
       statistics[(1 - stage) * 2 * kKeyBlock + threadIdx.x] = next_statistic;
     }
     cp_async_wait<0>();
-    Tile::write(keys, key_sums, of.shape.scale, count, [&](int i) { return of.qkv_gradient + of.key(kv_head, start + first + i); });
-    Tile::write(values, value_sums, 1.0f, count, [&](int i) { return of.qkv_gradient + of.value(kv_head, start + first + i); });
+    Tile::write(keys, key_sums, of.shape.scale, count,
+                [&](int i) { return of.qkv_gradient + of.key(kv_head, start + first + i); });
+    Tile::write(values, value_sums, 1.0f, count,
+                [&](int i) { return of.qkv_gradient + of.value(kv_head, start + first + i); });
   }
 };
 

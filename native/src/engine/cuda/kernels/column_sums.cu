@@ -12,9 +12,11 @@ constexpr int kTile = kLanes * 8;  // columns of a block
 constexpr int kSlices = 64;        // of the rows, at most
 constexpr int kPartialLanes = 16;  // rows that a block of add_partials reads at a time
 
-// Block (i, s) sums tile i of columns over the rows of slice s: each warp every eighth row, then the warps' sums in order.
+// Block (i, s) sums tile i of columns over the rows of slice s: each warp every eighth row, then the warps' sums in
+// order.
 template <class T, bool weighted>
-__global__ void __launch_bounds__(kLanes * kWarps) slice_sums_kernel(int rows, int columns, int slice_rows, const float* factors, const T* x, float* partials) {
+__global__ void __launch_bounds__(kLanes* kWarps)
+    slice_sums_kernel(int rows, int columns, int slice_rows, const float* factors, const T* x, float* partials) {
   STARPO_SHARED(float, warp_sums[kWarps * kTile]);
   const int lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
   const int column = blockIdx.x * kTile + lane * 8;
@@ -39,14 +41,16 @@ __global__ void __launch_bounds__(kLanes * kWarps) slice_sums_kernel(int rows, i
 }
 
 // Lane r of a column adds up partials r, r + 16, ...; then the lanes' sums in order.
-__global__ void __launch_bounds__(kLanes * kPartialLanes) add_partials_kernel(int rows, int columns, const float* partials, float* sums) {
+__global__ void __launch_bounds__(kLanes* kPartialLanes)
+    add_partials_kernel(int rows, int columns, const float* partials, float* sums) {
   STARPO_SHARED(float, lane_sums[kPartialLanes * kLanes]);
   const int lane = threadIdx.x % kLanes, first = threadIdx.x / kLanes;
   const int column = blockIdx.x * kLanes + lane;
   float sum = 0;
   if (column < columns) {
 #pragma unroll 4
-    for (int row = first; row < rows; row += kPartialLanes) sum += partials[static_cast<std::size_t>(row) * columns + column];
+    for (int row = first; row < rows; row += kPartialLanes)
+      sum += partials[static_cast<std::size_t>(row) * columns + column];
   }
   lane_sums[threadIdx.x] = sum;
   __syncthreads();
@@ -61,9 +65,11 @@ int slice_rows(int rows) { return std::max(64, (rows + kSlices - 1) / kSlices); 
 int slices(int rows) { return (rows + slice_rows(rows) - 1) / slice_rows(rows); }
 
 template <class T, bool weighted>
-void sum_columns(Stream& stream, int rows, int columns, const float* factors, const T* x, float* sums, float* partials) {
+void sum_columns(Stream& stream, int rows, int columns, const float* factors, const T* x, float* sums,
+                 float* partials) {
   const dim3 grid((columns + kTile - 1) / kTile, slices(rows));
-  STARPO_LAUNCH(stream, grid, kLanes * kWarps, 0, (slice_sums_kernel<T, weighted>), rows, columns, slice_rows(rows), factors, x, partials);
+  STARPO_LAUNCH(stream, grid, kLanes * kWarps, 0, (slice_sums_kernel<T, weighted>), rows, columns, slice_rows(rows),
+                factors, x, partials);
   add_partials(stream, slices(rows), columns, partials, sums);
 }
 
@@ -75,14 +81,16 @@ void column_sums(Stream& stream, int rows, int columns, const T* x, float* sums,
 }
 
 template <class T>
-void weighted_column_sums(Stream& stream, int rows, int columns, const float* factors, const T* x, float* sums, float* partials) {
+void weighted_column_sums(Stream& stream, int rows, int columns, const float* factors, const T* x, float* sums,
+                          float* partials) {
   sum_columns<T, true>(stream, rows, columns, factors, x, sums, partials);
 }
 
 std::size_t column_sums_partials(int rows, int columns) { return static_cast<std::size_t>(slices(rows)) * columns; }
 
 void add_partials(Stream& stream, int rows, int columns, const float* partials, float* sums) {
-  STARPO_LAUNCH(stream, (columns + kLanes - 1) / kLanes, kLanes * kPartialLanes, 0, (add_partials_kernel), rows, columns, partials, sums);
+  STARPO_LAUNCH(stream, (columns + kLanes - 1) / kLanes, kLanes * kPartialLanes, 0, (add_partials_kernel), rows,
+                columns, partials, sums);
 }
 
 template void column_sums(Stream&, int, int, const float*, float*, float*);

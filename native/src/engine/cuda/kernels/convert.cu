@@ -10,9 +10,11 @@ namespace {
 constexpr int kThreads = 256;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) convert_kernel(std::size_t groups, std::size_t count, const float* from, T* to) {
+__global__ void __launch_bounds__(kThreads)
+    convert_kernel(std::size_t groups, std::size_t count, const float* from, T* to) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; group < groups; group += stride) {
+  for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; group < groups;
+       group += stride) {
     const std::size_t first = group * 8;
     if (first + 8 <= count) {
       float values[8];

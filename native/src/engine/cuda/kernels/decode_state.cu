@@ -9,7 +9,9 @@ constexpr int kThreads = 128;
 
 __global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices choices, DecodeRows state, DecodeLog log) {
   const int row = blockIdx.x * kThreads + threadIdx.x;
-  if (row >= rows || state.states[row] != static_cast<std::int32_t>(RowState::running) || state.logged[row] >= log.capacity) return;
+  if (row >= rows || state.states[row] != static_cast<std::int32_t>(RowState::running) ||
+      state.logged[row] >= log.capacity)
+    return;
   const std::int32_t id = choices.ids[row];
   if (id < 0) {
     state.states[row] = static_cast<std::int32_t>(RowState::not_finite);
@@ -22,7 +24,9 @@ __global__ void __launch_bounds__(kThreads) advance_kernel(int rows, Choices cho
   log.entropies[entry] = choices.entropies[row];
   state.tokens[row] = id;
   ++state.positions[row];
-  const RowState next = choices.stops[row] ? RowState::stopped : remaining <= 0 ? RowState::exhausted : RowState::running;
+  const RowState next = choices.stops[row] ? RowState::stopped
+                        : remaining <= 0   ? RowState::exhausted
+                                           : RowState::running;
   state.states[row] = static_cast<std::int32_t>(next);
 }
 

@@ -32,8 +32,8 @@ struct DecodeLog {
   int capacity;
 };
 
-// Running rows take their choice: it is logged and becomes the token of the next position. The others, and those whose log is full until the host empties it, stay as
-// they are: their steps compute the same again.
+// Running rows take their choice: it is logged and becomes the token of the next position. The others, and those whose
+// log is full until the host empties it, stay as they are: their steps compute the same again.
 void advance(Stream&, int rows, const Choices&, const DecodeRows&, const DecodeLog&);
 
 }  // namespace starpo::cuda

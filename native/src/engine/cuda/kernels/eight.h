@@ -3,7 +3,8 @@
 #include "engine/cuda/portable/bf16.h"
 #include "engine/cuda/portable/cuda.h"
 
-// Eight consecutive numbers, as floats: what a thread handles at a time. 16 bytes of bf16, twice 16 of float; p is aligned to 16 bytes.
+// Eight consecutive numbers, as floats: what a thread handles at a time. 16 bytes of bf16, twice 16 of float; p is
+// aligned to 16 bytes.
 namespace starpo::cuda {
 
 constexpr int kEight = 8;
@@ -31,9 +32,11 @@ __device__ __forceinline__ void store_eight(T* p, const float (&values)[8]) {
   }
 }
 
-// A row of any length and alignment, in groups of eight: whole groups by vector loads where `aligned`. What isn't there is `missing`.
+// A row of any length and alignment, in groups of eight: whole groups by vector loads where `aligned`. What isn't there
+// is `missing`.
 template <class T>
-__device__ __forceinline__ void load_eight_of(const T* row, int group, int length, bool aligned, float missing, float (&values)[8]) {
+__device__ __forceinline__ void load_eight_of(const T* row, int group, int length, bool aligned, float missing,
+                                              float (&values)[8]) {
   const int first = group * 8;
   if (aligned && first + 8 <= length) {
     load_eight(row + first, values);

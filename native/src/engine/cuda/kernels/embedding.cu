@@ -6,12 +6,15 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kLanes = 16, kReaders = 8;  // of the gradient: sixteen lanes take 128 columns, eight of them at a time different rows
+constexpr int kLanes = 16,
+              kReaders = 8;  // of the gradient: sixteen lanes take 128 columns, eight of them at a time different rows
 constexpr int kTile = kLanes * 8;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) embed_kernel(int columns, const std::int32_t* ids, const T* table, float* x) {
-  const std::size_t from = static_cast<std::size_t>(ids[blockIdx.x]) * columns, to = static_cast<std::size_t>(blockIdx.x) * columns;
+__global__ void __launch_bounds__(kThreads)
+    embed_kernel(int columns, const std::int32_t* ids, const T* table, float* x) {
+  const std::size_t from = static_cast<std::size_t>(ids[blockIdx.x]) * columns,
+                    to = static_cast<std::size_t>(blockIdx.x) * columns;
   for (int group = threadIdx.x; group < columns / 8; group += kThreads) {
     float values[8];
     load_eight(table + from + group * 8, values);
@@ -19,8 +22,9 @@ __global__ void __launch_bounds__(kThreads) embed_kernel(int columns, const std:
   }
 }
 
-__global__ void __launch_bounds__(kLanes * kReaders)
-    embedding_gradient_kernel(int columns, const std::int32_t* ids, const std::int32_t* starts, const std::int32_t* rows, const float* x_gradient, float* table_gradient) {
+__global__ void __launch_bounds__(kLanes* kReaders)
+    embedding_gradient_kernel(int columns, const std::int32_t* ids, const std::int32_t* starts,
+                              const std::int32_t* rows, const float* x_gradient, float* table_gradient) {
   STARPO_SHARED(float, reader_sums[kReaders * kTile]);
   const int lane = threadIdx.x % kLanes, reader = threadIdx.x / kLanes;
   const int column = blockIdx.y * kTile + lane * 8;
@@ -49,10 +53,11 @@ void embed(Stream& stream, int tokens, int columns, const std::int32_t* ids, con
   STARPO_LAUNCH(stream, tokens, kThreads, 0, (embed_kernel<T>), columns, ids, table, x);
 }
 
-void embedding_gradient(Stream& stream, int unique, int columns, const std::int32_t* ids, const std::int32_t* starts, const std::int32_t* rows, const float* x_gradient,
-                        float* table_gradient) {
+void embedding_gradient(Stream& stream, int unique, int columns, const std::int32_t* ids, const std::int32_t* starts,
+                        const std::int32_t* rows, const float* x_gradient, float* table_gradient) {
   const dim3 grid(unique, (columns + kTile - 1) / kTile);
-  STARPO_LAUNCH(stream, grid, kLanes * kReaders, 0, (embedding_gradient_kernel), columns, ids, starts, rows, x_gradient, table_gradient);
+  STARPO_LAUNCH(stream, grid, kLanes * kReaders, 0, (embedding_gradient_kernel), columns, ids, starts, rows, x_gradient,
+                table_gradient);
 }
 
 template void embed(Stream&, int, int, const std::int32_t*, const float*, float*);

@@ -21,8 +21,9 @@ struct TokenOrder {
 };
 TokenOrder order_by_token(std::span<const std::int32_t> ids);
 
-// table_gradient[ids[u]] += sum of x_gradient[r] over its rows. ids, starts, rows: a TokenOrder's, on the device; x_gradient: [tokens, columns].
-void embedding_gradient(Stream&, int unique, int columns, const std::int32_t* ids, const std::int32_t* starts, const std::int32_t* rows, const float* x_gradient,
-                        float* table_gradient);
+// table_gradient[ids[u]] += sum of x_gradient[r] over its rows. ids, starts, rows: a TokenOrder's, on the device;
+// x_gradient: [tokens, columns].
+void embedding_gradient(Stream&, int unique, int columns, const std::int32_t* ids, const std::int32_t* starts,
+                        const std::int32_t* rows, const float* x_gradient, float* table_gradient);
 
 }  // namespace starpo::cuda

@@ -11,7 +11,8 @@ namespace {
 constexpr int kStep = 64;  // the longest step along k of any tile
 constexpr int kMostSplit = 16;
 
-// What one H100 multiprocessor does in a nanosecond, and what a block waits for: estimates, good enough to rank the plans.
+// What one H100 multiprocessor does in a nanosecond, and what a block waits for: estimates, good enough to rank the
+// plans.
 constexpr double kBytesPerNanosecond = 45;      // tiles read through the L2 cache, its bandwidth shared by all
 constexpr double kNanosecondsPerStep = 150;     // a barrier, loads from shared memory and products that depend on them
 constexpr double kSplitOverhead = 2000;         // the second kernel
@@ -41,8 +42,9 @@ double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiproces
   const double products = static_cast<double>(size.m) * size.n * static_cast<double>(length);
   const double busy = std::max(bytes / kBytesPerNanosecond, products / products_per_nanosecond(plan.tile));
   const double waiting = kNanosecondsPerStep * static_cast<double>(ceil_divide(length, kStep));
-  const double time = std::max(busy * static_cast<double>(ceil_divide(blocks, multiprocessors)),
-                               waiting * static_cast<double>(ceil_divide(blocks, static_cast<long>(kResidentBlocks) * multiprocessors)));
+  const double time = std::max(
+      busy * static_cast<double>(ceil_divide(blocks, multiprocessors)),
+      waiting * static_cast<double>(ceil_divide(blocks, static_cast<long>(kResidentBlocks) * multiprocessors)));
   if (plan.split == 1) return time;
   return time + kSplitOverhead + static_cast<double>(m) * n * plan.split / kPartialsPerNanosecond;
 }
@@ -50,7 +52,8 @@ double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiproces
 template <typename T, typename Out>
 void planned(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
   const std::size_t partials = workspace.partials ? workspace.size : 0;
-  gemm_planned(stream, layout, gemm, plan_gemm(layout, gemm.m, gemm.n, gemm.k, gemm.exact, partials, workspace.multiprocessors), workspace);
+  gemm_planned(stream, layout, gemm,
+               plan_gemm(layout, gemm.m, gemm.n, gemm.k, gemm.exact, partials, workspace.multiprocessors), workspace);
 }
 
 }  // namespace
@@ -66,7 +69,9 @@ TileSize tile_size(GemmTile tile) {
   return {};
 }
 
-bool has_tile(GemmLayout layout, GemmTile tile) { return layout == GemmLayout::nt || tile == GemmTile::large || tile == GemmTile::medium; }
+bool has_tile(GemmLayout layout, GemmTile tile) {
+  return layout == GemmLayout::nt || tile == GemmTile::large || tile == GemmTile::medium;
+}
 
 int split_length(int k, int split) { return static_cast<int>(ceil_divide(ceil_divide(k, split), kStep)) * kStep; }
 
@@ -106,12 +111,13 @@ void gemm_tn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& work
 template <typename T>
 void gemm_swiglu(Stream& stream, const Gemm<T>& gemm, const GemmWorkspace& workspace) {
   // The tiles have as many columns of gate as of up: 2n in all.
-  gemm_swiglu_planned(stream, gemm, plan_gemm(GemmLayout::nt, gemm.m, 2 * gemm.n, gemm.k, true, 0, workspace.multiprocessors));
+  gemm_swiglu_planned(stream, gemm,
+                      plan_gemm(GemmLayout::nt, gemm.m, 2 * gemm.n, gemm.k, true, 0, workspace.multiprocessors));
 }
 
-#define STARPO_INSTANTIATE(T, Out)                                                        \
-  template void gemm_nt(Stream&, const Gemm<T, Out>&, const GemmWorkspace&);              \
-  template void gemm_nn(Stream&, const Gemm<T, Out>&, const GemmWorkspace&);              \
+#define STARPO_INSTANTIATE(T, Out)                                           \
+  template void gemm_nt(Stream&, const Gemm<T, Out>&, const GemmWorkspace&); \
+  template void gemm_nn(Stream&, const Gemm<T, Out>&, const GemmWorkspace&); \
   template void gemm_tn(Stream&, const Gemm<T, Out>&, const GemmWorkspace&)
 STARPO_INSTANTIATE(Bf16, Bf16);
 STARPO_INSTANTIATE(Bf16, float);

@@ -11,7 +11,8 @@ namespace {
 constexpr int kReductionThreads = 256;
 
 // c = the parts of a split product, added in order.
-__global__ void __launch_bounds__(kReductionThreads) sum_partials_kernel(const float* partials, int split, GemmResult result) {
+__global__ void __launch_bounds__(kReductionThreads)
+    sum_partials_kernel(const float* partials, int split, GemmResult result) {
   const int ld = result.n + result.n % 2;
   const std::size_t elements = static_cast<std::size_t>(result.m) * ld;
   const std::size_t at = (static_cast<std::size_t>(blockIdx.x) * kReductionThreads + threadIdx.x) * 2;
@@ -42,7 +43,8 @@ void check_alignment(GemmLayout layout, const Gemm<Bf16, Out>& gemm) {
 }
 
 template <typename Out>
-void run(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm, const GemmPlan& plan, const GemmWorkspace& workspace) {
+void run(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm, const GemmPlan& plan,
+         const GemmWorkspace& workspace) {
   check_alignment(layout, gemm);
   GemmArguments arguments{gemm.a, gemm.b, gemm.lda, gemm.ldb, gemm.k, gemm.k, nullptr, result_of(gemm)};
   int split = 1;
@@ -60,15 +62,18 @@ void run(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm, const G
   }
   if (!arguments.partials) return;
   const unsigned blocks = static_cast<unsigned>((elements / 2 + kReductionThreads - 1) / kReductionThreads);
-  STARPO_LAUNCH(stream, blocks, kReductionThreads, 0, (sum_partials_kernel), workspace.partials, split, arguments.result);
+  STARPO_LAUNCH(stream, blocks, kReductionThreads, 0, (sum_partials_kernel), workspace.partials, split,
+                arguments.result);
 }
 
 }  // namespace
 
-void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16>& gemm, const GemmPlan& plan, const GemmWorkspace& workspace) {
+void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16>& gemm, const GemmPlan& plan,
+                  const GemmWorkspace& workspace) {
   run(stream, layout, gemm, plan, workspace);
 }
-void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16, float>& gemm, const GemmPlan& plan, const GemmWorkspace& workspace) {
+void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16, float>& gemm, const GemmPlan& plan,
+                  const GemmWorkspace& workspace) {
   run(stream, layout, gemm, plan, workspace);
 }
 

@@ -6,8 +6,8 @@
 #include "engine/cuda/portable/cuda.h"
 #include "engine/cuda/portable/tensor_core.h"
 
-// The bf16 matrix product on tensor cores, in the order of what an element goes through: its operands' tiles in shared memory, the warps' sums, where they are stored; then
-// the kernel, and the shapes that it is launched in.
+// The bf16 matrix product on tensor cores, in the order of what an element goes through: its operands' tiles in shared
+// memory, the warps' sums, where they are stored; then the kernel, and the shapes that it is launched in.
 namespace starpo::cuda {
 
 // A tile's size and how the warps of a block share it.
@@ -26,8 +26,8 @@ struct GemmShape {
 
 inline constexpr int kChunk = 8;  // bf16 numbers in the 16 bytes that one thread copies, and one lane gives to ldmatrix
 
-// A tile in shared memory, [Rows][Columns]. ldmatrix reads the same chunk of eight rows at once; exchanging a row's chunks by its index
-// puts those eight into different banks, without padding.
+// A tile in shared memory, [Rows][Columns]. ldmatrix reads the same chunk of eight rows at once; exchanging a row's
+// chunks by its index puts those eight into different banks, without padding.
 template <int Rows, int Columns>
 struct SharedTile {
   static constexpr int chunks = Columns / kChunk;
@@ -39,9 +39,11 @@ struct SharedTile {
   }
 };
 
-// Starts the copy of a tile; what lies outside [rows, columns] becomes zero. row_of maps the tile's rows to the source's.
+// Starts the copy of a tile; what lies outside [rows, columns] becomes zero. row_of maps the tile's rows to the
+// source's.
 template <int Rows, int Columns, int Threads, class RowOf>
-__device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld, int rows, int first_column, int columns, RowOf row_of) {
+__device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld, int rows, int first_column,
+                                          int columns, RowOf row_of) {
   using Layout = SharedTile<Rows, Columns>;
   constexpr int total = Rows * Layout::chunks;
   static_assert(total % Threads == 0);
@@ -52,18 +54,21 @@ __device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld
     const int source_row = row_of(row), source_column = first_column + chunk * kChunk;
     // No branch: the address outside isn't read.
     const bool valid = (source_row < rows) & (source_column < columns);
-    cp_async_16(tile + Layout::offset(row, chunk), source + static_cast<std::ptrdiff_t>(source_row) * ld + source_column, valid);
+    cp_async_16(tile + Layout::offset(row, chunk),
+                source + static_cast<std::ptrdiff_t>(source_row) * ld + source_column, valid);
   }
 }
 
-// One operand's tile for a step along k. Along: the inner index is the row's ([extent][k]) in memory and in the tile; otherwise [k][extent].
+// One operand's tile for a step along k. Along: the inner index is the row's ([extent][k]) in memory and in the tile;
+// otherwise [k][extent].
 template <bool Along, int Extent, int TileK, int Threads>
 struct Operand {
   using Layout = SharedTile<Along ? Extent : TileK, Along ? TileK : Extent>;
 
   // row_of: from the tile's index into the operand's; k_end: where the block's sum stops.
   template <class RowOf>
-  static __device__ __forceinline__ void copy(Bf16* tile, const Bf16* source, int ld, int first, int extent, int k, int k_end, RowOf row_of) {
+  static __device__ __forceinline__ void copy(Bf16* tile, const Bf16* source, int ld, int first, int extent, int k,
+                                              int k_end, RowOf row_of) {
     if constexpr (Along)
       copy_tile<Extent, TileK, Threads>(tile, source, ld, extent, k, k_end, row_of);
     else
@@ -76,10 +81,12 @@ struct Operand {
     if constexpr (Along)
       ldmatrix_x4(fragment, tile + Layout::offset(row + lane % 16, step * 2 + lane / 16));
     else
-      ldmatrix_x4_trans(fragment, tile + Layout::offset(step * 16 + lane % 8 + lane / 16 * 8, row / kChunk + lane / 8 % 2));
+      ldmatrix_x4_trans(fragment,
+                        tile + Layout::offset(step * 16 + lane % 8 + lane / 16 * 8, row / kChunk + lane / 8 % 2));
   }
 
-  // b's fragments of two products side by side: columns [column, + 8) in fragment[0..1], [column + 8, + 8) in fragment[2..3].
+  // b's fragments of two products side by side: columns [column, + 8) in fragment[0..1], [column + 8, + 8) in
+  // fragment[2..3].
   static __device__ __forceinline__ void load_b(unsigned (&fragment)[4], const Bf16* tile, int column, int step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if constexpr (Along)
@@ -103,7 +110,8 @@ struct GemmResult {
 // Where block `part` of a split leaves its sums: [split][m][n rounded up to even].
 __device__ __forceinline__ GemmResult partial_result(const GemmResult& result, float* partials, int part) {
   const int ld = result.n + result.n % 2;
-  return {result.m, result.n, partials + static_cast<std::size_t>(part) * result.m * ld, ld, false, false, true, nullptr};
+  return {result.m, result.n, partials + static_cast<std::size_t>(part) * result.m * ld, ld, false, false,
+          true,     nullptr};
 }
 
 __device__ __forceinline__ float finished(const GemmResult& result, float sum, int column) {
@@ -157,7 +165,8 @@ struct TilePosition {
   int m, n;
 };
 
-// Blocks that run at the same time take neighbouring tiles, eight rows of them by turns, so that what they read meets in the cache.
+// Blocks that run at the same time take neighbouring tiles, eight rows of them by turns, so that what they read meets
+// in the cache.
 __device__ __forceinline__ TilePosition tile_position(int index, int tiles_m, int tiles_n) {
   constexpr int kGroup = 8;
   const int group = index / (kGroup * tiles_n), within = index % (kGroup * tiles_n);
@@ -165,7 +174,8 @@ __device__ __forceinline__ TilePosition tile_position(int index, int tiles_m, in
   return {group * kGroup + within % rows, within / rows};
 }
 
-// A tile has as many rows of gate as of up, and each warp both of the same columns, so that one thread holds what belongs together.
+// A tile has as many rows of gate as of up, and each warp both of the same columns, so that one thread holds what
+// belongs together.
 template <int WarpN>
 __device__ __forceinline__ int swiglu_row(int row, int first_column, int columns) {
   constexpr int half = WarpN / 2;
@@ -208,14 +218,14 @@ struct WarpTile {
     for (int i = 0; i < fragments_m; ++i)
 #pragma unroll
       for (int j = 0; j < fragments_n; ++j) {
-        const unsigned(&both)[4] = b[set][j / 2];
+        const unsigned (&both)[4] = b[set][j / 2];
         const unsigned fragment[2] = {both[j % 2 * 2], both[j % 2 * 2 + 1]};
         mma_m16n8k16(sum[i][j], a[set][i], fragment);
       }
   }
 
-  // use(row, i, j, first) for the thread's pairs of sums in fragments j < FragmentsN: the pair is sum[i][j][first] and its neighbour, of that row of
-  // the block's tile.
+  // use(row, i, j, first) for the thread's pairs of sums in fragments j < FragmentsN: the pair is sum[i][j][first] and
+  // its neighbour, of that row of the block's tile.
   template <int FragmentsN, class Use>
   static __device__ __forceinline__ void for_each_pair(int first_row, Use use) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -228,8 +238,8 @@ struct WarpTile {
   }
 };
 
-// One block computes one tile of c, or its part of the sum where k is split (blockIdx.y). An element is one chain of mma.m16n8k16 over ascending k in
-// every shape, so that tiles are chosen for speed alone.
+// One block computes one tile of c, or its part of the sum where k is split (blockIdx.y). An element is one chain of
+// mma.m16n8k16 over ascending k in every shape, so that tiles are chosen for speed alone.
 template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
 __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_kernel(const GemmArguments p) {
   using A = Operand<layout != GemmLayout::tn, Shape::m, Shape::k, Shape::threads>;
@@ -238,8 +248,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
 
   const GemmResult& result = p.result;
   constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::n / 2 : Shape::n;
-  const TilePosition tile =
-      tile_position(static_cast<int>(blockIdx.x), (result.m + Shape::m - 1) / Shape::m, (result.n + tile_columns - 1) / tile_columns);
+  const TilePosition tile = tile_position(static_cast<int>(blockIdx.x), (result.m + Shape::m - 1) / Shape::m,
+                                          (result.n + tile_columns - 1) / tile_columns);
   const int first_row = tile.m * Shape::m, first_column = tile.n * tile_columns;
   const int k_begin = static_cast<int>(blockIdx.y) * p.k_length, k_end = min(p.k, k_begin + p.k_length);
   const int tiles = (k_end - k_begin + Shape::k - 1) / Shape::k;
@@ -252,14 +262,15 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
     Bf16* const b_tile = a_tile + Shape::m * Shape::k;
     A::copy(a_tile, p.a, p.lda, first_row, result.m, k, k_end, [&](int row) { return first_row + row; });
     if constexpr (epilogue == GemmEpilogue::swiglu)
-      B::copy(b_tile, p.b, p.ldb, 0, 2 * result.n, k, k_end, [&](int row) { return swiglu_row<Shape::warp_n>(row, first_column, result.n); });
+      B::copy(b_tile, p.b, p.ldb, 0, 2 * result.n, k, k_end,
+              [&](int row) { return swiglu_row<Shape::warp_n>(row, first_column, result.n); });
     else
       B::copy(b_tile, p.b, p.ldb, first_column, result.n, k, k_end, [&](int row) { return first_column + row; });
     cp_async_commit();
   };
 
-  // Before a tile's last step all fragments of the tile have been read: behind the barrier there the next tile is everybody's, and the place of this
-  // one is free for the copies that the next round begins.
+  // Before a tile's last step all fragments of the tile have been read: behind the barrier there the next tile is
+  // everybody's, and the place of this one is free for the copies that the next round begins.
   constexpr int steps = Shape::k / 16;
   static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;
@@ -289,7 +300,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
   if constexpr (epilogue == GemmEpilogue::swiglu) {
     const int column = first_column + warp.column / 2 + pair;
     const auto gated = [&](int i, int j, int at) {
-      const Bf16 gate = from_float<Bf16>(warp.sum[i][j][at] + 0.0f), up = from_float<Bf16>(warp.sum[i][j + fragments / 2][at] + 0.0f);
+      const Bf16 gate = from_float<Bf16>(warp.sum[i][j][at] + 0.0f),
+                 up = from_float<Bf16>(warp.sum[i][j + fragments / 2][at] + 0.0f);
       return swiglu_of(to_float(gate), to_float(up));
     };
     WarpTile<Shape>::template for_each_pair<fragments / 2>(first_row + warp.row, [&](int row, int i, int j, int first) {

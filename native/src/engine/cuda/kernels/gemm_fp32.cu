@@ -19,14 +19,16 @@ __device__ __forceinline__ int swiglu_row(int tile_column, int first_column, int
 
 // tile [k][extent] of a matrix that has k along its rows or down its columns; zeros outside.
 template <bool Along, class IndexOf>
-__device__ __forceinline__ void load_tile(float* tile, const float* source, int ld, int extent, int k, int k_end, IndexOf index_of) {
+__device__ __forceinline__ void load_tile(float* tile, const float* source, int ld, int extent, int k, int k_end,
+                                          IndexOf index_of) {
 #pragma unroll
   for (int i = 0; i < kTile * kDepth / kThreads; ++i) {
     const int at = i * kThreads + static_cast<int>(threadIdx.x);
     const int in_k = Along ? at % kDepth : at / kTile, in_tile = Along ? at / kDepth : at % kTile;
     const int index = index_of(in_tile), depth = k + in_k;
     const bool valid = index < extent && depth < k_end;
-    const std::size_t row = static_cast<std::size_t>(Along ? index : depth), column = static_cast<std::size_t>(Along ? depth : index);
+    const std::size_t row = static_cast<std::size_t>(Along ? index : depth),
+                      column = static_cast<std::size_t>(Along ? depth : index);
     tile[in_k * kPadded + in_tile] = valid ? source[row * ld + column] : 0.0f;
   }
 }
@@ -37,16 +39,19 @@ __global__ void __launch_bounds__(kThreads) gemm_fp32_kernel(const Gemm<float> p
   STARPO_SHARED(float, a_tile[kDepth * kPadded]);
   STARPO_SHARED(float, b_tile[kDepth * kPadded]);
   constexpr bool swiglu = epilogue == Epilogue::swiglu;
-  const int first_row = static_cast<int>(blockIdx.y) * kTile, first_column = static_cast<int>(blockIdx.x) * (swiglu ? kTile / 2 : kTile);
+  const int first_row = static_cast<int>(blockIdx.y) * kTile,
+            first_column = static_cast<int>(blockIdx.x) * (swiglu ? kTile / 2 : kTile);
   const int thread_row = static_cast<int>(threadIdx.x) / 16 * 4, thread_column = static_cast<int>(threadIdx.x) % 16 * 4;
 
   float sum[4][4] = {};
   for (int k = 0; k < p.k; k += kDepth) {
     load_tile<layout != GemmLayout::tn>(a_tile, p.a, p.lda, p.m, k, p.k, [&](int row) { return first_row + row; });
     if constexpr (swiglu)
-      load_tile<true>(b_tile, p.b, p.ldb, 2 * p.n, k, p.k, [&](int column) { return swiglu_row(column, first_column, p.n); });
+      load_tile<true>(b_tile, p.b, p.ldb, 2 * p.n, k, p.k,
+                      [&](int column) { return swiglu_row(column, first_column, p.n); });
     else
-      load_tile<layout == GemmLayout::nt>(b_tile, p.b, p.ldb, p.n, k, p.k, [&](int column) { return first_column + column; });
+      load_tile<layout == GemmLayout::nt>(b_tile, p.b, p.ldb, p.n, k, p.k,
+                                          [&](int column) { return first_column + column; });
     __syncthreads();
 #pragma unroll
     for (int depth = 0; depth < kDepth; ++depth) {
@@ -69,7 +74,8 @@ __global__ void __launch_bounds__(kThreads) gemm_fp32_kernel(const Gemm<float> p
     if constexpr (swiglu) {
 #pragma unroll
       for (int j = 0; j < 2; ++j)
-        if (const int column = first_column + thread_column / 2 + j; column < p.n) c[column] = swiglu_of(sum[i][j], sum[i][j + 2]);
+        if (const int column = first_column + thread_column / 2 + j; column < p.n)
+          c[column] = swiglu_of(sum[i][j], sum[i][j + 2]);
     } else {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
@@ -85,7 +91,8 @@ __global__ void __launch_bounds__(kThreads) gemm_fp32_kernel(const Gemm<float> p
 template <GemmLayout layout, Epilogue epilogue>
 void launch(Stream& stream, const Gemm<float>& gemm) {
   const int columns = epilogue == Epilogue::swiglu ? kTile / 2 : kTile;
-  const dim3 grid(static_cast<unsigned>((gemm.n + columns - 1) / columns), static_cast<unsigned>((gemm.m + kTile - 1) / kTile));
+  const dim3 grid(static_cast<unsigned>((gemm.n + columns - 1) / columns),
+                  static_cast<unsigned>((gemm.m + kTile - 1) / kTile));
   STARPO_LAUNCH(stream, grid, kThreads, 0, (gemm_fp32_kernel<layout, epilogue>), gemm);
 }
 

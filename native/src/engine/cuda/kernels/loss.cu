@@ -23,8 +23,10 @@ __device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float l
   if constexpr (objective == Objective::likelihood) return {-rows.weights[row], 0};
   const double weight = rows.weights[row];
   const double log_ratio = static_cast<double>(logprob) - static_cast<double>(rows.rollout_logprobs[row]);
-  const TokenLoss token = clipped_objective(log_ratio, rows.advantages[row], settings.clip_low, settings.clip_high, settings.dual_clip);
-  RowGradient gradient{static_cast<float>(weight * token.gradient), static_cast<float>(-weight * settings.entropy_coefficient)};
+  const TokenLoss token =
+      clipped_objective(log_ratio, rows.advantages[row], settings.clip_low, settings.clip_high, settings.dual_clip);
+  RowGradient gradient{static_cast<float>(weight * token.gradient),
+                       static_cast<float>(-weight * settings.entropy_coefficient)};
   if (rows.reference_logprobs != nullptr) {
     const KlEstimate kl = kl_estimate(settings.kl_estimator, logprob, rows.reference_logprobs[row]);
     gradient.from_logprob += static_cast<float>(settings.kl_coefficient * weight * kl.gradient);
@@ -32,7 +34,8 @@ __device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float l
   return gradient;
 }
 
-// One block a row. d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 / temperature.
+// One block a row. d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 /
+// temperature.
 template <class T, Objective objective>
 __global__ void __launch_bounds__(kMostRowThreads)
     loss_kernel(Logits<T> logits, PolicyLossRows rows, LossSettings settings, float* logprobs, float* entropies) {
@@ -56,7 +59,8 @@ __global__ void __launch_bounds__(kMostRowThreads)
     const float logprob = valid ? sums.logprob(to_float(row[target]) * inverse_temperature) : NAN;
     logprobs[blockIdx.x] = logprob;
     entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
-    if constexpr (objective != Objective::none) shared_gradient[0] = row_gradient<objective>(rows, blockIdx.x, logprob, settings);
+    if constexpr (objective != Objective::none)
+      shared_gradient[0] = row_gradient<objective>(rows, blockIdx.x, logprob, settings);
   }
   if constexpr (objective != Objective::none) {
     __syncthreads();
@@ -79,32 +83,40 @@ __global__ void __launch_bounds__(kMostRowThreads)
 }
 
 template <class T, Objective objective>
-void run(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const LossSettings& settings, float* logprobs, float* entropies) {
-  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (loss_kernel<T, objective>), logits, rows, settings, logprobs, entropies);
+void run(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const LossSettings& settings,
+         float* logprobs, float* entropies) {
+  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (loss_kernel<T, objective>), logits, rows, settings,
+                logprobs, entropies);
 }
 
 }  // namespace
 
 template <class T>
-void logprob_entropy(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, float* logprobs, float* entropies) {
+void logprob_entropy(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, float* logprobs,
+                     float* entropies) {
   run<T, Objective::none>(stream, logits, {targets, nullptr, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
 }
 
 template <class T>
-void policy_loss(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const PolicyLossConfig& config, const KlConfig& kl, float* logprobs, float* entropies) {
-  const LossSettings settings{config.clip_low, config.clip_high, config.dual_clip, config.entropy_coefficient, kl.coefficient, kl.estimator};
+void policy_loss(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const PolicyLossConfig& config,
+                 const KlConfig& kl, float* logprobs, float* entropies) {
+  const LossSettings settings{config.clip_low, config.clip_high, config.dual_clip, config.entropy_coefficient,
+                              kl.coefficient,  kl.estimator};
   run<T, Objective::policy>(stream, logits, rows, settings, logprobs, entropies);
 }
 
 template <class T>
-void likelihood_loss(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, const float* weights, float* logprobs, float* entropies) {
+void likelihood_loss(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, const float* weights,
+                     float* logprobs, float* entropies) {
   run<T, Objective::likelihood>(stream, logits, {targets, weights, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
 }
 
 template void logprob_entropy(Stream&, const Logits<float>&, const std::int32_t*, float*, float*);
 template void logprob_entropy(Stream&, const Logits<Bf16>&, const std::int32_t*, float*, float*);
-template void policy_loss(Stream&, const Logits<float>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&, float*, float*);
-template void policy_loss(Stream&, const Logits<Bf16>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&, float*, float*);
+template void policy_loss(Stream&, const Logits<float>&, const PolicyLossRows&, const PolicyLossConfig&,
+                          const KlConfig&, float*, float*);
+template void policy_loss(Stream&, const Logits<Bf16>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
+                          float*, float*);
 template void likelihood_loss(Stream&, const Logits<float>&, const std::int32_t*, const float*, float*, float*);
 template void likelihood_loss(Stream&, const Logits<Bf16>&, const std::int32_t*, const float*, float*, float*);
 

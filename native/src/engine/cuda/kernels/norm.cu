@@ -13,7 +13,9 @@ constexpr int kThreads = 128;
 constexpr int kBackwardBlocks = 1024;  // at most: each has a row of partial weight gradients
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+__global__ void __launch_bounds__(kThreads)
+    residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon,
+                         T* normed, float* reciprocal_rms) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only what it wrote
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
@@ -45,10 +47,12 @@ __global__ void __launch_bounds__(kThreads) residual_norm_kernel(int columns, co
   }
 }
 
-// With u = x / rms: dx = (dy w - u mean(dy w u)) / rms and dw = sum over rows of dy u. Block b takes rows b, b + blocks, ...
+// With u = x / rms: dx = (dy w - u mean(dy w u)) / rms and dw = sum over rows of dy u. Block b takes rows b, b +
+// blocks, ...
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, float* partials) {
+    norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
+                         const T* normed_gradient, float* x_gradient, float* partials) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
   STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only what it wrote
   const int groups = columns / 8;
@@ -81,7 +85,8 @@ __global__ void __launch_bounds__(kThreads)
       load_eight(weight + group * 8, scale);
       load_eight(x_gradient + start + group * 8, gradient);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) gradient[i] = fmaf(slope[i] * scale[i] - unit[i] * factor * mean, factor, gradient[i]);
+      for (int i = 0; i < 8; ++i)
+        gradient[i] = fmaf(slope[i] * scale[i] - unit[i] * factor * mean, factor, gradient[i]);
       store_eight(x_gradient + start + group * 8, gradient);
     }
   }
@@ -95,11 +100,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class T, bool gather>
-__global__ void __launch_bounds__(kThreads) move_rows_kernel(int columns, const T* from, const std::int32_t* index, T* to) {
+__global__ void __launch_bounds__(kThreads)
+    move_rows_kernel(int columns, const T* from, const std::int32_t* index, T* to) {
   const std::size_t listed = blockIdx.x, named = index[blockIdx.x];
   const T* const source = from + (gather ? named : listed) * columns;
   T* const target = to + (gather ? listed : named) * columns;
-  for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kThreads * Vector<T>::size) Vector<T>::load(source + i).store(target + i);
+  for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kThreads * Vector<T>::size)
+    Vector<T>::load(source + i).store(target + i);
 }
 
 int backward_blocks(int rows) { return std::min(rows, kBackwardBlocks); }
@@ -107,19 +114,25 @@ int backward_blocks(int rows) { return std::min(rows, kBackwardBlocks); }
 }  // namespace
 
 template <class T>
-void residual_norm(Stream& stream, int rows, int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
-  STARPO_LAUNCH(stream, rows, kThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, sum, weight, epsilon, normed, reciprocal_rms);
+void residual_norm(Stream& stream, int rows, int columns, const float* x, const T* delta, float* sum,
+                   const float* weight, float epsilon, T* normed, float* reciprocal_rms) {
+  STARPO_LAUNCH(stream, rows, kThreads, columns * sizeof(float), (residual_norm_kernel<T>), columns, x, delta, sum,
+                weight, epsilon, normed, reciprocal_rms);
 }
 
 template <class T>
-void norm_backward(Stream& stream, int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms, const T* normed_gradient, float* x_gradient,
-                   float* weight_gradient, float* partials) {
+void norm_backward(Stream& stream, int rows, int columns, const float* x, const float* weight,
+                   const float* reciprocal_rms, const T* normed_gradient, float* x_gradient, float* weight_gradient,
+                   float* partials) {
   const int blocks = backward_blocks(rows);
-  STARPO_LAUNCH(stream, blocks, kThreads, columns * sizeof(float), (norm_backward_kernel<T>), rows, columns, x, weight, reciprocal_rms, normed_gradient, x_gradient, partials);
+  STARPO_LAUNCH(stream, blocks, kThreads, columns * sizeof(float), (norm_backward_kernel<T>), rows, columns, x, weight,
+                reciprocal_rms, normed_gradient, x_gradient, partials);
   add_partials(stream, blocks, columns, partials, weight_gradient);
 }
 
-std::size_t norm_backward_partials(int rows, int columns) { return static_cast<std::size_t>(backward_blocks(rows)) * columns; }
+std::size_t norm_backward_partials(int rows, int columns) {
+  return static_cast<std::size_t>(backward_blocks(rows)) * columns;
+}
 
 template <class T>
 void gather_rows(Stream& stream, int rows, int columns, const T* from, const std::int32_t* index, T* to) {
@@ -133,8 +146,10 @@ void scatter_rows(Stream& stream, int rows, int columns, const T* from, const st
 
 template void residual_norm(Stream&, int, int, const float*, const float*, float*, const float*, float, float*, float*);
 template void residual_norm(Stream&, int, int, const float*, const Bf16*, float*, const float*, float, Bf16*, float*);
-template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const float*, float*, float*, float*);
-template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, float*, float*);
+template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const float*, float*, float*,
+                            float*);
+template void norm_backward(Stream&, int, int, const float*, const float*, const float*, const Bf16*, float*, float*,
+                            float*);
 template void gather_rows(Stream&, int, int, const float*, const std::int32_t*, float*);
 template void gather_rows(Stream&, int, int, const Bf16*, const std::int32_t*, Bf16*);
 template void scatter_rows(Stream&, int, int, const float*, const std::int32_t*, float*);

@@ -11,8 +11,9 @@ constexpr int kThreads = 256;
 
 // Each thread takes eight elements of the first half of a head and their partners in the second.
 template <class T, bool append>
-__global__ void __launch_bounds__(kThreads) rotate_kernel(int items, QkvShape shape, T* qkv, const float* bias, const std::int32_t* positions, RotaryTables tables, float direction,
-                                                          KvCache<T> cache, const std::int32_t* row_slot) {
+__global__ void __launch_bounds__(kThreads)
+    rotate_kernel(int items, QkvShape shape, T* qkv, const float* bias, const std::int32_t* positions,
+                  RotaryTables tables, float direction, KvCache<T> cache, const std::int32_t* row_slot) {
   const int item = blockIdx.x * kThreads + threadIdx.x;
   if (item >= items) return;
   const int half = shape.head_dim / 2, parts = half / 8, row_items = (shape.heads + 2 * shape.kv_heads) * parts;
@@ -62,36 +63,43 @@ __global__ void __launch_bounds__(kThreads) rotate_kernel(int items, QkvShape sh
 }
 
 template <class T, bool append>
-void rotate(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias, const std::int32_t* positions, const RotaryTables& tables, float direction,
-            const KvCache<T>& cache, const std::int32_t* row_slot) {
+void rotate(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias, const std::int32_t* positions,
+            const RotaryTables& tables, float direction, const KvCache<T>& cache, const std::int32_t* row_slot) {
   if (shape.head_dim % 16 != 0) throw std::invalid_argument("head_dim must be a multiple of 16");
   const int items = rows * (shape.columns() / 16);
-  STARPO_LAUNCH(stream, (items + kThreads - 1) / kThreads, kThreads, 0, (rotate_kernel<T, append>), items, shape, qkv, bias, positions, tables, direction, cache, row_slot);
+  STARPO_LAUNCH(stream, (items + kThreads - 1) / kThreads, kThreads, 0, (rotate_kernel<T, append>), items, shape, qkv,
+                bias, positions, tables, direction, cache, row_slot);
 }
 
 }  // namespace
 
 template <class T>
-void bias_rope(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias, const std::int32_t* positions, const RotaryTables& tables) {
+void bias_rope(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias,
+               const std::int32_t* positions, const RotaryTables& tables) {
   rotate<T, false>(stream, rows, shape, qkv, bias, positions, tables, 1, {}, nullptr);
 }
 
 template <class T>
-void bias_rope_append(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias, const std::int32_t* positions, const RotaryTables& tables,
-                      const KvCache<T>& cache, const std::int32_t* row_slot) {
-  if (cache.kv_heads != shape.kv_heads || cache.head_dim != shape.head_dim) throw std::invalid_argument("the cache has another shape than the keys");
+void bias_rope_append(Stream& stream, int rows, const QkvShape& shape, T* qkv, const float* bias,
+                      const std::int32_t* positions, const RotaryTables& tables, const KvCache<T>& cache,
+                      const std::int32_t* row_slot) {
+  if (cache.kv_heads != shape.kv_heads || cache.head_dim != shape.head_dim)
+    throw std::invalid_argument("the cache has another shape than the keys");
   rotate<T, true>(stream, rows, shape, qkv, bias, positions, tables, 1, cache, row_slot);
 }
 
 template <class T>
-void rope_backward(Stream& stream, int rows, const QkvShape& shape, T* qkv_gradient, const std::int32_t* positions, const RotaryTables& tables) {
+void rope_backward(Stream& stream, int rows, const QkvShape& shape, T* qkv_gradient, const std::int32_t* positions,
+                   const RotaryTables& tables) {
   rotate<T, false>(stream, rows, shape, qkv_gradient, nullptr, positions, tables, -1, {}, nullptr);
 }
 
 template void bias_rope(Stream&, int, const QkvShape&, float*, const float*, const std::int32_t*, const RotaryTables&);
 template void bias_rope(Stream&, int, const QkvShape&, Bf16*, const float*, const std::int32_t*, const RotaryTables&);
-template void bias_rope_append(Stream&, int, const QkvShape&, float*, const float*, const std::int32_t*, const RotaryTables&, const KvCache<float>&, const std::int32_t*);
-template void bias_rope_append(Stream&, int, const QkvShape&, Bf16*, const float*, const std::int32_t*, const RotaryTables&, const KvCache<Bf16>&, const std::int32_t*);
+template void bias_rope_append(Stream&, int, const QkvShape&, float*, const float*, const std::int32_t*,
+                               const RotaryTables&, const KvCache<float>&, const std::int32_t*);
+template void bias_rope_append(Stream&, int, const QkvShape&, Bf16*, const float*, const std::int32_t*,
+                               const RotaryTables&, const KvCache<Bf16>&, const std::int32_t*);
 template void rope_backward(Stream&, int, const QkvShape&, float*, const std::int32_t*, const RotaryTables&);
 template void rope_backward(Stream&, int, const QkvShape&, Bf16*, const std::int32_t*, const RotaryTables&);
 

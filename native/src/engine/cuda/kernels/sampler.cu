@@ -16,7 +16,9 @@ struct Truncation {
   unsigned least_key;  // of the logit
   float least_weight;  // exp(z - maximum); the largest has 1
 
-  __device__ __forceinline__ bool keeps(unsigned key, float weight) const { return key >= least_key && weight >= least_weight; }
+  __device__ __forceinline__ bool keeps(unsigned key, float weight) const {
+    return key >= least_key && weight >= least_weight;
+  }
 };
 
 constexpr int kDigits = 16;  // a key is found four bits at a time
@@ -51,10 +53,11 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 
 enum class Mass { count, weight };
 
-// The largest key such that the kept tokens from it up have the wanted mass: `wanted` tokens, or that share of the kept ones' weight. A radix search from the top digit.
+// The largest key such that the kept tokens from it up have the wanted mass: `wanted` tokens, or that share of the kept
+// ones' weight. A radix search from the top digit.
 template <class T>
-__device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature, float maximum, const Truncation& truncation, float wanted,
-                                   float* scratch) {
+__device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature,
+                                   float maximum, const Truncation& truncation, float wanted, float* scratch) {
   constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // below it bf16's keys don't differ
   const int groups = (vocab + 7) / 8;
   unsigned prefix = 0;
@@ -68,7 +71,8 @@ __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool alig
       for (int i = 0; i < 8; ++i) {
         const unsigned key = order_key(logits[i]);
         const float weight = __expf(fmaxf(logits[i] * inverse_temperature - maximum, -128.0f));
-        const bool counted = group * 8 + i < vocab && truncation.keeps(key, weight) && (shift == 28 || key >> (shift + 4) == prefix);
+        const bool counted =
+            group * 8 + i < vocab && truncation.keeps(key, weight) && (shift == 28 || key >> (shift + 4) == prefix);
         const float value = counted ? (kind == Mass::count ? 1.0f : weight) : 0.0f;
         const unsigned digit = key >> shift & 15;
 #pragma unroll
@@ -134,7 +138,8 @@ struct Race {
     }
   }
 
-  // z: of ids 8 group to 8 group + 7, -infinity for those that don't run. Noise is drawn only where it can change the outcome.
+  // z: of ids 8 group to 8 group + 7, -infinity for those that don't run. Noise is drawn only where it can change the
+  // outcome.
   __device__ __forceinline__ void enter(const float (&z)[8], int group, const Draw& draw) {
 #pragma unroll
     for (int four = 0; four < 8; four += 4) {
@@ -174,8 +179,9 @@ __device__ __forceinline__ Race block_race(Race race, Race* scratch) {
 
 // One block a row. All tokens kept: one pass; else one for the sums, some for the thresholds, one for the race.
 template <class T>
-__global__ void __launch_bounds__(kMostRowThreads) sample_kernel(Logits<const T> logits, const SamplerSettings* settings, SamplerRows rows, const std::int32_t* stop_ids,
-                                                                 int stop_count, Choices choices) {
+__global__ void __launch_bounds__(kMostRowThreads)
+    sample_kernel(Logits<const T> logits, const SamplerSettings* settings, SamplerRows rows,
+                  const std::int32_t* stop_ids, int stop_count, Choices choices) {
   STARPO_SHARED(RowSums, sums_scratch[kMostRowThreads / 32 + 1]);
   STARPO_SHARED(Race, race_scratch[kMostRowThreads / 32]);
   STARPO_SHARED(float, threshold_scratch[kThresholdScratch]);
@@ -184,7 +190,8 @@ __global__ void __launch_bounds__(kMostRowThreads) sample_kernel(Logits<const T>
   const int vocab = logits.vocab, groups = (vocab + 7) / 8;
   const SamplingSettings& sampling = settings->sampling;
   const float inverse_temperature = 1.0f / sampling.temperature;
-  const bool counts = sampling.top_k > 0 && sampling.top_k < vocab, truncates = counts || sampling.min_p > 0 || sampling.top_p < 1;
+  const bool counts = sampling.top_k > 0 && sampling.top_k < vocab,
+             truncates = counts || sampling.min_p > 0 || sampling.top_p < 1;
   const Draw draw{settings, rows.episodes + blockIdx.x, rows.positions + blockIdx.x};
 
   RowSums own = RowSums::none();
@@ -200,7 +207,8 @@ __global__ void __launch_bounds__(kMostRowThreads) sample_kernel(Logits<const T>
   if (truncates && sums.valid()) {
     Truncation truncation{0, 0};
     const auto threshold = [&](Mass kind, float wanted) {
-      return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, wanted, threshold_scratch);
+      return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, wanted,
+                            threshold_scratch);
     };
     if (counts) truncation.least_key = threshold(Mass::count, static_cast<float>(sampling.top_k));
     truncation.least_weight = sampling.min_p;
@@ -232,12 +240,15 @@ __global__ void __launch_bounds__(kMostRowThreads) sample_kernel(Logits<const T>
 }  // namespace
 
 template <class T>
-void sample(Stream& stream, const Logits<const T>& logits, const SamplerSettings* settings, const SamplerRows& rows, const std::int32_t* stop_ids, int stop_count,
-            const Choices& choices) {
-  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (sample_kernel<T>), logits, settings, rows, stop_ids, stop_count, choices);
+void sample(Stream& stream, const Logits<const T>& logits, const SamplerSettings* settings, const SamplerRows& rows,
+            const std::int32_t* stop_ids, int stop_count, const Choices& choices) {
+  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (sample_kernel<T>), logits, settings, rows, stop_ids,
+                stop_count, choices);
 }
 
-template void sample(Stream&, const Logits<const float>&, const SamplerSettings*, const SamplerRows&, const std::int32_t*, int, const Choices&);
-template void sample(Stream&, const Logits<const Bf16>&, const SamplerSettings*, const SamplerRows&, const std::int32_t*, int, const Choices&);
+template void sample(Stream&, const Logits<const float>&, const SamplerSettings*, const SamplerRows&,
+                     const std::int32_t*, int, const Choices&);
+template void sample(Stream&, const Logits<const Bf16>&, const SamplerSettings*, const SamplerRows&,
+                     const std::int32_t*, int, const Choices&);
 
 }  // namespace starpo::cuda

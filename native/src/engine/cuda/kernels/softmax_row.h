@@ -6,15 +6,18 @@
 #include "engine/cuda/kernels/eight.h"
 #include "engine/cuda/portable/warp.h"
 
-// A row of logits, seen by one block: what the sampler and the loss share, so that a token's log-probability has the same bits in both.
+// A row of logits, seen by one block: what the sampler and the loss share, so that a token's log-probability has the
+// same bits in both.
 namespace starpo::cuda {
 
 constexpr int kMostRowThreads = 1024;
 
-// Four groups of eight for each, where there are so many. A function of the vocabulary alone: the order of summation depends on it.
+// Four groups of eight for each, where there are so many. A function of the vocabulary alone: the order of summation
+// depends on it.
 inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMostRowThreads); }
 
-// With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m) exp(z - m), begun anew whenever a thread's m grows.
+// With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m)
+// exp(z - m), begun anew whenever a thread's m grows.
 struct RowSums {
   float maximum, sum, weighted;
 
@@ -87,7 +90,8 @@ __device__ __forceinline__ RowSums block_row_sums(RowSums sums, RowSums* scratch
 
 // Group `group` of the row's logits, divided by the temperature; -infinity beyond its end.
 template <class T>
-__device__ __forceinline__ void load_scaled(const T* row, int group, int vocab, bool aligned, float inverse_temperature, float (&z)[8]) {
+__device__ __forceinline__ void load_scaled(const T* row, int group, int vocab, bool aligned, float inverse_temperature,
+                                            float (&z)[8]) {
   load_eight_of(row, group, vocab, aligned, -INFINITY, z);
 #pragma unroll
   for (int i = 0; i < 8; ++i) z[i] *= inverse_temperature;

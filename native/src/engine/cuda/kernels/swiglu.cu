@@ -24,11 +24,14 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(int items, int columns
 
 // With s = sigmoid(gate): d silu / d gate = s (1 + gate (1 - s)).
 template <class T>
-__global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient, T* hidden) {
+__global__ void __launch_bounds__(kThreads)
+    swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient,
+                           T* hidden) {
   const int item = blockIdx.x * kThreads + threadIdx.x;
   if (item >= items) return;
   const int row_items = columns / 8, row = item / row_items, column = item % row_items * 8;
-  const std::size_t wide = static_cast<std::size_t>(row) * 2 * columns + column, narrow = static_cast<std::size_t>(row) * columns + column;
+  const std::size_t wide = static_cast<std::size_t>(row) * 2 * columns + column,
+                    narrow = static_cast<std::size_t>(row) * columns + column;
   float gate[8], up[8], d[8], result[8];
   load_eight(gate_up + wide, gate);
   load_eight(gate_up + wide + columns, up);
@@ -60,9 +63,11 @@ void swiglu(Stream& stream, int rows, int columns, const T* gate_up, T* hidden) 
 }
 
 template <class T>
-void swiglu_backward(Stream& stream, int rows, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient, T* hidden) {
+void swiglu_backward(Stream& stream, int rows, int columns, const T* gate_up, const T* hidden_gradient,
+                     T* gate_up_gradient, T* hidden) {
   const int items = items_of(rows, columns);
-  STARPO_LAUNCH(stream, blocks_of(items), kThreads, 0, (swiglu_backward_kernel<T>), items, columns, gate_up, hidden_gradient, gate_up_gradient, hidden);
+  STARPO_LAUNCH(stream, blocks_of(items), kThreads, 0, (swiglu_backward_kernel<T>), items, columns, gate_up,
+                hidden_gradient, gate_up_gradient, hidden);
 }
 
 template void swiglu(Stream&, int, int, const float*, float*);

@@ -9,7 +9,8 @@ TokenOrder order_by_token(std::span<const std::int32_t> ids) {
   TokenOrder order;
   order.rows.resize(ids.size());
   std::iota(order.rows.begin(), order.rows.end(), 0);
-  std::stable_sort(order.rows.begin(), order.rows.end(), [&](std::int32_t a, std::int32_t b) { return ids[a] < ids[b]; });
+  std::stable_sort(order.rows.begin(), order.rows.end(),
+                   [&](std::int32_t a, std::int32_t b) { return ids[a] < ids[b]; });
   for (std::size_t i = 0; i < order.rows.size(); ++i) {
     const std::int32_t id = ids[order.rows[i]];
     if (!order.ids.empty() && order.ids.back() == id) continue;

@@ -11,7 +11,8 @@ constexpr int kThreads = 128;
 constexpr int kBiasThreads = 256;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) value_head_kernel(int columns, const T* features, const float* weight, const float* bias, float* values) {
+__global__ void __launch_bounds__(kThreads)
+    value_head_kernel(int columns, const T* features, const float* weight, const float* bias, float* values) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
   const T* const row = features + static_cast<std::size_t>(blockIdx.x) * columns;
   float sum = 0;
@@ -27,7 +28,8 @@ __global__ void __launch_bounds__(kThreads) value_head_kernel(int columns, const
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) features_gradient_kernel(int columns, const float* weight, const float* value_gradients, T* features_gradient) {
+__global__ void __launch_bounds__(kThreads)
+    features_gradient_kernel(int columns, const float* weight, const float* value_gradients, T* features_gradient) {
   T* const row = features_gradient + static_cast<std::size_t>(blockIdx.x) * columns;
   const float factor = value_gradients[blockIdx.x];
   for (int group = threadIdx.x; group < columns / 8; group += kThreads) {
@@ -39,7 +41,8 @@ __global__ void __launch_bounds__(kThreads) features_gradient_kernel(int columns
   }
 }
 
-__global__ void __launch_bounds__(kBiasThreads) bias_gradient_kernel(int rows, const float* value_gradients, float* bias_gradient) {
+__global__ void __launch_bounds__(kBiasThreads)
+    bias_gradient_kernel(int rows, const float* value_gradients, float* bias_gradient) {
   STARPO_SHARED(float, scratch[kBiasThreads / 32]);
   float sum = 0;
   for (int row = threadIdx.x; row < rows; row += kBiasThreads) sum += value_gradients[row];
@@ -50,21 +53,27 @@ __global__ void __launch_bounds__(kBiasThreads) bias_gradient_kernel(int rows, c
 }  // namespace
 
 template <class T>
-void value_head(Stream& stream, int rows, int columns, const T* features, const float* weight, const float* bias, float* values) {
+void value_head(Stream& stream, int rows, int columns, const T* features, const float* weight, const float* bias,
+                float* values) {
   STARPO_LAUNCH(stream, rows, kThreads, 0, (value_head_kernel<T>), columns, features, weight, bias, values);
 }
 
 template <class T>
-void value_head_backward(Stream& stream, int rows, int columns, const T* features, const float* weight, const float* value_gradients, T* features_gradient, float* weight_gradient,
+void value_head_backward(Stream& stream, int rows, int columns, const T* features, const float* weight,
+                         const float* value_gradients, T* features_gradient, float* weight_gradient,
                          float* bias_gradient, float* partials) {
-  if (features_gradient != nullptr) STARPO_LAUNCH(stream, rows, kThreads, 0, (features_gradient_kernel<T>), columns, weight, value_gradients, features_gradient);
+  if (features_gradient != nullptr)
+    STARPO_LAUNCH(stream, rows, kThreads, 0, (features_gradient_kernel<T>), columns, weight, value_gradients,
+                  features_gradient);
   weighted_column_sums(stream, rows, columns, value_gradients, features, weight_gradient, partials);
   STARPO_LAUNCH(stream, 1, kBiasThreads, 0, (bias_gradient_kernel), rows, value_gradients, bias_gradient);
 }
 
 template void value_head(Stream&, int, int, const float*, const float*, const float*, float*);
 template void value_head(Stream&, int, int, const Bf16*, const float*, const float*, float*);
-template void value_head_backward(Stream&, int, int, const float*, const float*, const float*, float*, float*, float*, float*);
-template void value_head_backward(Stream&, int, int, const Bf16*, const float*, const float*, Bf16*, float*, float*, float*);
+template void value_head_backward(Stream&, int, int, const float*, const float*, const float*, float*, float*, float*,
+                                  float*);
+template void value_head_backward(Stream&, int, int, const Bf16*, const float*, const float*, Bf16*, float*, float*,
+                                  float*);
 
 }  // namespace starpo::cuda

@@ -5,8 +5,9 @@
 
 struct CUstream_st;
 
-// What is used of cuBLASLt, whose library is opened at run time if the machine has one: its headers and its library are no part of the build.
-// Names and numbers are those of its reference; versions 12 and 13 agree in them, and tests/real_cublaslt holds them against its header and its library.
+// What is used of cuBLASLt, whose library is opened at run time if the machine has one: its headers and its library are
+// no part of the build. Names and numbers are those of its reference; versions 12 and 13 agree in them, and
+// tests/real_cublaslt holds them against its header and its library.
 namespace starpo::cuda::lt {
 
 using Handle = void*;
@@ -17,8 +18,16 @@ enum class DataType : int { fp32 = 0, bf16 = 14 };
 enum class ComputeType : int { fp32 = 68 };
 enum class Operation : std::int32_t { none = 0, transpose = 1 };
 enum class OperationAttribute : int { transpose_a = 3, transpose_b = 4 };
-enum class PreferenceAttribute : int { workspace_bytes = 1, reduction_schemes = 3, alignment_a = 5, alignment_b = 6, alignment_c = 7, alignment_d = 8 };
-// Parts of a split sum are added up in order by a second kernel, in fp32: the only kind whose result is the same each time and as precise as no split.
+enum class PreferenceAttribute : int {
+  workspace_bytes = 1,
+  reduction_schemes = 3,
+  alignment_a = 5,
+  alignment_b = 6,
+  alignment_c = 7,
+  alignment_d = 8
+};
+// Parts of a split sum are added up in order by a second kernel, in fp32: the only kind whose result is the same each
+// time and as precise as no split.
 inline constexpr std::uint32_t kReductionInComputeType = 2;
 
 struct Algorithm {
@@ -47,10 +56,11 @@ struct Functions {
   Status (*create_preference)(Descriptor*);
   Status (*destroy_preference)(Descriptor);
   Status (*set_preference)(Descriptor, PreferenceAttribute, const void* value, std::size_t bytes);
-  Status (*find_algorithms)(Handle, Descriptor operation, Descriptor a, Descriptor b, Descriptor c, Descriptor d, Descriptor preference, int wanted, Heuristic* found,
-                            int* count);
-  Status (*multiply)(Handle, Descriptor operation, const void* alpha, const void* a, Descriptor a_layout, const void* b, Descriptor b_layout, const void* beta,
-                     const void* c, Descriptor c_layout, void* d, Descriptor d_layout, const Algorithm*, void* workspace, std::size_t workspace_bytes, CUstream_st*);
+  Status (*find_algorithms)(Handle, Descriptor operation, Descriptor a, Descriptor b, Descriptor c, Descriptor d,
+                            Descriptor preference, int wanted, Heuristic* found, int* count);
+  Status (*multiply)(Handle, Descriptor operation, const void* alpha, const void* a, Descriptor a_layout, const void* b,
+                     Descriptor b_layout, const void* beta, const void* c, Descriptor c_layout, void* d,
+                     Descriptor d_layout, const Algorithm*, void* workspace, std::size_t workspace_bytes, CUstream_st*);
 };
 
 }  // namespace starpo::cuda::lt

@@ -19,7 +19,8 @@ std::string environment(const char* name) {
 }
 
 // The folders in `parent` whose names begin so, newest version (the longest, then the last by name) first.
-std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path& parent, const std::string& beginning) {
+std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path& parent,
+                                                     const std::string& beginning) {
   std::vector<std::filesystem::path> folders;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error))
@@ -31,11 +32,13 @@ std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path
   return folders;
 }
 
-// site-packages of the Pythons that a person would have PyTorch in: the activated one, the user's, the system's, and those in /opt or in a folder there.
+// site-packages of the Pythons that a person would have PyTorch in: the activated one, the user's, the system's, and
+// those in /opt or in a folder there.
 std::vector<std::filesystem::path> python_package_folders(const std::filesystem::path& root) {
   std::vector<std::filesystem::path> prefixes;
   const std::string home = environment("HOME");
-  for (const std::string& prefix : {environment("VIRTUAL_ENV"), environment("CONDA_PREFIX"), home.empty() ? home : home + "/.local"})
+  for (const std::string& prefix :
+       {environment("VIRTUAL_ENV"), environment("CONDA_PREFIX"), home.empty() ? home : home + "/.local"})
     if (!prefix.empty()) prefixes.emplace_back(prefix);
   prefixes.push_back(root / "usr/local");
   prefixes.push_back(root / "usr");
@@ -51,7 +54,8 @@ std::vector<std::filesystem::path> python_package_folders(const std::filesystem:
 }
 
 std::string version_text(std::size_t version) {
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 template <class Function>
@@ -62,22 +66,28 @@ bool resolve(void* library, const char* name, Function*& function, std::string& 
 }
 
 bool resolve_all(void* library, Functions& f, std::string& missing) {
-  return resolve(library, "cublasLtGetVersion", f.version, missing) && resolve(library, "cublasLtCreate", f.create, missing) &&
-         resolve(library, "cublasLtDestroy", f.destroy, missing) && resolve(library, "cublasLtMatmulDescCreate", f.create_operation, missing) &&
+  return resolve(library, "cublasLtGetVersion", f.version, missing) &&
+         resolve(library, "cublasLtCreate", f.create, missing) &&
+         resolve(library, "cublasLtDestroy", f.destroy, missing) &&
+         resolve(library, "cublasLtMatmulDescCreate", f.create_operation, missing) &&
          resolve(library, "cublasLtMatmulDescDestroy", f.destroy_operation, missing) &&
          resolve(library, "cublasLtMatmulDescSetAttribute", f.set_operation, missing) &&
-         resolve(library, "cublasLtMatrixLayoutCreate", f.create_layout, missing) && resolve(library, "cublasLtMatrixLayoutDestroy", f.destroy_layout, missing) &&
+         resolve(library, "cublasLtMatrixLayoutCreate", f.create_layout, missing) &&
+         resolve(library, "cublasLtMatrixLayoutDestroy", f.destroy_layout, missing) &&
          resolve(library, "cublasLtMatmulPreferenceCreate", f.create_preference, missing) &&
          resolve(library, "cublasLtMatmulPreferenceDestroy", f.destroy_preference, missing) &&
          resolve(library, "cublasLtMatmulPreferenceSetAttribute", f.set_preference, missing) &&
-         resolve(library, "cublasLtMatmulAlgoGetHeuristic", f.find_algorithms, missing) && resolve(library, "cublasLtMatmul", f.multiply, missing);
+         resolve(library, "cublasLtMatmulAlgoGetHeuristic", f.find_algorithms, missing) &&
+         resolve(library, "cublasLtMatmul", f.multiply, missing);
 }
 
 }  // namespace
 
 Search default_search(const std::filesystem::path& root) {
-  if (const std::string named = environment(kOverride); named == "none") return {{}, std::string(kOverride) + " is none"};
-  else if (!named.empty()) return {{named}, std::string(kOverride) + " names " + named};
+  if (const std::string named = environment(kOverride); named == "none")
+    return {{}, std::string(kOverride) + " is none"};
+  else if (!named.empty())
+    return {{named}, std::string(kOverride) + " names " + named};
   Search search{{}, "the loader's path, Python's nvidia packages, also in /opt, and /usr/local/cuda*"};
   const auto python = python_package_folders(root);
   const auto toolkits = folders_beginning(root / "usr/local", "cuda");
@@ -86,7 +96,8 @@ Search default_search(const std::filesystem::path& root) {
     search.candidates.push_back(name);
     std::vector<std::filesystem::path> folders;
     for (const auto& packages : python)
-      for (const std::string& folder : {std::string("cu") + version, std::string("cublas")}) folders.push_back(packages / "nvidia" / folder / "lib");
+      for (const std::string& folder : {std::string("cu") + version, std::string("cublas")})
+        folders.push_back(packages / "nvidia" / folder / "lib");
     for (const auto& toolkit : toolkits) folders.push_back(toolkit / "lib64");
     std::error_code error;
     for (const auto& folder : folders)
@@ -102,7 +113,8 @@ std::optional<Library> open_library(const Search& search, std::string& reason) {
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       // Only a single candidate was named by a person, who wants to know.
-      if (const char* const error = dlerror(); error && search.candidates.size() == 1) reason = "cuBLASLt could not be loaded (" + search.places + "): " + error;
+      if (const char* const error = dlerror(); error && search.candidates.size() == 1)
+        reason = "cuBLASLt could not be loaded (" + search.places + "): " + error;
       continue;
     }
     Library library;
@@ -112,7 +124,8 @@ std::optional<Library> open_library(const Search& search, std::string& reason) {
       continue;
     }
     Dl_info info{};
-    library.path = dladdr(reinterpret_cast<void*>(library.functions.multiply), &info) && info.dli_fname ? info.dli_fname : candidate;
+    library.path = dladdr(reinterpret_cast<void*>(library.functions.multiply), &info) && info.dli_fname ? info.dli_fname
+                                                                                                        : candidate;
     library.version = version_text(library.functions.version());
     return library;
   }

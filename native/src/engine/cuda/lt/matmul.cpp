@@ -40,8 +40,8 @@ std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout
   return text.str();
 }
 
-// One small product of each kind that the engine asks for, against its value: a library of another make than its name says must not spoil a run. Empty
-// where all are right, else what is wrong, a part of a sentence.
+// One small product of each kind that the engine asks for, against its value: a library of another make than its name
+// says must not spoil a run. Empty where all are right, else what is wrong, a part of a sentence.
 std::string trial(Stream& stream, lt::Products& products) {
   std::string wrong = try_layout<float>(stream, products, GemmLayout::nt, "nt", false);
   if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nt, "nt, rounded,", false);
@@ -52,18 +52,25 @@ std::string trial(Stream& stream, lt::Products& products) {
 
 }  // namespace
 
-Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, const lt::Search& search) : mode_(mode), workspace_(workspace) {
+Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, const lt::Search& search)
+    : mode_(mode), workspace_(workspace) {
   switch (mode) {
     case MatmulMode::fast: choice_ = open(stream, search); break;
-    case MatmulMode::exact: choice_ = "All matrix products run on the trainer's own kernels, since exact mode wants one order of summation."; break;
-    case MatmulMode::fp32: choice_ = "All matrix products run on the trainer's own kernels, since the precision is fp32."; break;
+    case MatmulMode::exact:
+      choice_ = "All matrix products run on the trainer's own kernels, since exact mode wants one order of summation.";
+      break;
+    case MatmulMode::fp32:
+      choice_ = "All matrix products run on the trainer's own kernels, since the precision is fp32.";
+      break;
   }
 }
 
 Matmul::~Matmul() = default;
 
 std::string Matmul::open(Stream& stream, const lt::Search& search) {
-  const auto without = [](const std::string& reason) { return "All matrix products run on the trainer's own kernels: " + reason + "."; };
+  const auto without = [](const std::string& reason) {
+    return "All matrix products run on the trainer's own kernels: " + reason + ".";
+  };
   std::string reason;
   const auto library = lt::open_library(search, reason);
   if (!library) return without(reason);
@@ -118,9 +125,9 @@ void Matmul::gemm_swiglu(Stream& stream, const Gemm<T>& gemm) {
   cuda::gemm_swiglu(stream, gemm, workspace_);
 }
 
-#define STARPO_INSTANTIATE(T, Out)                                        \
-  template void Matmul::gemm_nt(Stream&, Gemm<T, Out>);                   \
-  template void Matmul::gemm_nn(Stream&, const Gemm<T, Out>&);            \
+#define STARPO_INSTANTIATE(T, Out)                             \
+  template void Matmul::gemm_nt(Stream&, Gemm<T, Out>);        \
+  template void Matmul::gemm_nn(Stream&, const Gemm<T, Out>&); \
   template void Matmul::gemm_tn(Stream&, const Gemm<T, Out>&)
 STARPO_INSTANTIATE(Bf16, Bf16);
 STARPO_INSTANTIATE(Bf16, float);

@@ -19,13 +19,16 @@ enum class MatmulMode {
   fp32,   // own kernels, which have no narrower numbers inside
 };
 
-// The matrix products of a model: chooses between cuBLASLt, which is faster for the update's large ones, and the own kernels. For one stream.
+// The matrix products of a model: chooses between cuBLASLt, which is faster for the update's large ones, and the own
+// kernels. For one stream.
 class Matmul {
  public:
   static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLASLt is advised to get on Hopper
 
-  // Opens and tries the library in fast mode. The workspace, of kWorkspaceBytes and in the device's memory, is the stream's.
-  Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, const lt::Search& search = lt::default_search());
+  // Opens and tries the library in fast mode. The workspace, of kWorkspaceBytes and in the device's memory, is the
+  // stream's.
+  Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace,
+         const lt::Search& search = lt::default_search());
   ~Matmul();
 
   template <typename T, typename Out>

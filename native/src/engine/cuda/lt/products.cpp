@@ -20,12 +20,13 @@ std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
 
 }  // namespace
 
-// Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose: so our b is the library's first
-// operand, our a its second, and one is transposed where our layout doesn't transpose it.
+// Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose: so our
+// b is the library's first operand, our a its second, and one is transposed where our layout doesn't transpose it.
 Description::Description(const Functions& functions, const Shape& s, std::size_t workspace_bytes) : f_(functions) {
   const bool first_transposed = s.layout == GemmLayout::nt, second_transposed = s.layout == GemmLayout::tn;
   const auto layout = [&](const char* name, Descriptor& descriptor, DataType type, int rows, int columns, int ld) {
-    return taken(name, f_.create_layout(&descriptor, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld));
+    return taken(name, f_.create_layout(&descriptor, type, static_cast<std::uint64_t>(rows),
+                                        static_cast<std::uint64_t>(columns), ld));
   };
   const auto set = [&](const char* name, OperationAttribute attribute, Operation value) {
     return taken(name, f_.set_operation(operation_, attribute, &value, sizeof value));
@@ -35,15 +36,19 @@ Description::Description(const Functions& functions, const Shape& s, std::size_t
   };
   // Stops at what isn't taken.
   (void)(taken("operation", f_.create_operation(&operation_, ComputeType::fp32, DataType::fp32)) &&
-         set("transpose_a", OperationAttribute::transpose_a, first_transposed ? Operation::transpose : Operation::none) &&
-         set("transpose_b", OperationAttribute::transpose_b, second_transposed ? Operation::transpose : Operation::none) &&
+         set("transpose_a", OperationAttribute::transpose_a,
+             first_transposed ? Operation::transpose : Operation::none) &&
+         set("transpose_b", OperationAttribute::transpose_b,
+             second_transposed ? Operation::transpose : Operation::none) &&
          layout("layout a", a_, DataType::bf16, first_transposed ? s.k : s.n, first_transposed ? s.n : s.k, s.ldb) &&
          layout("layout b", b_, DataType::bf16, second_transposed ? s.m : s.k, second_transposed ? s.k : s.m, s.lda) &&
          layout("layout c", c_, s.result, s.n, s.m, s.ldc) && taken("preference", f_.create_preference(&preference_)) &&
          prefer("workspace_bytes", PreferenceAttribute::workspace_bytes, static_cast<std::uint64_t>(workspace_bytes)) &&
          prefer("reduction_schemes", PreferenceAttribute::reduction_schemes, kReductionInComputeType) &&
-         prefer("alignment_a", PreferenceAttribute::alignment_a, s.alignment) && prefer("alignment_b", PreferenceAttribute::alignment_b, s.alignment) &&
-         prefer("alignment_c", PreferenceAttribute::alignment_c, s.alignment) && prefer("alignment_d", PreferenceAttribute::alignment_d, s.alignment));
+         prefer("alignment_a", PreferenceAttribute::alignment_a, s.alignment) &&
+         prefer("alignment_b", PreferenceAttribute::alignment_b, s.alignment) &&
+         prefer("alignment_c", PreferenceAttribute::alignment_c, s.alignment) &&
+         prefer("alignment_d", PreferenceAttribute::alignment_d, s.alignment));
 }
 
 Description::~Description() {
@@ -61,7 +66,8 @@ bool Description::taken(const char* what, Status status) {
 
 // A shape's descriptors, and the algorithm that cuBLASLt named for it.
 struct Products::Plan {
-  Plan(const Functions& functions, const Shape& shape, std::size_t workspace_bytes) : description(functions, shape, workspace_bytes) {}
+  Plan(const Functions& functions, const Shape& shape, std::size_t workspace_bytes)
+      : description(functions, shape, workspace_bytes) {}
 
   const Description description;
   Heuristic found{};
@@ -84,7 +90,8 @@ std::unique_ptr<Products::Plan> Products::make_plan(const Shape& shape) const {
   const Description& d = plan->description;
   int count = 0;
   plan->usable = d.refused().empty() &&
-                 functions_.find_algorithms(handle_, d.operation(), d.a(), d.b(), d.c(), d.c(), d.preference(), 1, &plan->found, &count) == Status::success &&
+                 functions_.find_algorithms(handle_, d.operation(), d.a(), d.b(), d.c(), d.c(), d.preference(), 1,
+                                            &plan->found, &count) == Status::success &&
                  count == 1 && plan->found.status == Status::success && plan->found.workspace_bytes <= workspace_bytes_;
   return plan;
 }
@@ -100,8 +107,9 @@ bool Products::run(Stream& stream, Plan& plan, const void* a, const void* b, voi
   const Description& d = plan.description;
   const float alpha = 1, beta = accumulate ? 1 : 0;
   // Our b is its first operand.
-  const Status status = functions_.multiply(handle_, d.operation(), &alpha, b, d.a(), a, d.b(), &beta, c, d.c(), c, d.c(), &plan.found.algorithm, workspace_, workspace_bytes_,
-                                            stream.handle());
+  const Status status =
+      functions_.multiply(handle_, d.operation(), &alpha, b, d.a(), a, d.b(), &beta, c, d.c(), c, d.c(),
+                          &plan.found.algorithm, workspace_, workspace_bytes_, stream.handle());
   plan.usable = status == Status::success;
   return plan.usable;
 }
@@ -110,7 +118,8 @@ template <typename Out>
 bool Products::multiply(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& g) {
   if (g.bias) return false;
   const DataType result = std::is_same_v<Out, Bf16> ? DataType::bf16 : DataType::fp32;
-  return run(stream, plan_of({layout, g.m, g.n, g.k, g.lda, g.ldb, g.ldc, result, alignment_of({g.a, g.b, g.c})}), g.a, g.b, g.c, g.accumulate);
+  return run(stream, plan_of({layout, g.m, g.n, g.k, g.lda, g.ldb, g.ldc, result, alignment_of({g.a, g.b, g.c})}), g.a,
+             g.b, g.c, g.accumulate);
 }
 
 template bool Products::multiply(Stream&, GemmLayout, const Gemm<Bf16>&);

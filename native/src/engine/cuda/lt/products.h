@@ -46,7 +46,8 @@ class Description {
   std::string refused_;
 };
 
-// Matrix products by cuBLASLt, with what its heuristic chose remembered for each shape. For one stream at a time, whose workspace it is.
+// Matrix products by cuBLASLt, with what its heuristic chose remembered for each shape. For one stream at a time, whose
+// workspace it is.
 class Products {
  public:
   // workspace: aligned to 256 bytes. Throws std::runtime_error where the library doesn't start (as without a GPU).
@@ -55,7 +56,8 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  // False for a product with a bias, which is the own kernels', and where the library has no algorithm for it or fails: then nothing has been done.
+  // False for a product with a bias, which is the own kernels', and where the library has no algorithm for it or fails:
+  // then nothing has been done.
   template <typename Out>
   bool multiply(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm);
 

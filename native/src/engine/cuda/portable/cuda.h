@@ -1,7 +1,7 @@
 #pragma once
 
-// What a kernel's source includes, and all it may use of CUDA: under nvcc CUDA's own, with STARPO_EMULATED the emulation, which runs the
-// same source on the processor, thread by thread.
+// What a kernel's source includes, and all it may use of CUDA: under nvcc CUDA's own, with STARPO_EMULATED the
+// emulation, which runs the same source on the processor, thread by thread.
 
 #ifdef STARPO_EMULATED
 #include "engine/cuda/emulated/builtins.h"
@@ -20,17 +20,18 @@
 #define STARPO_JOIN_(a, b) a##b
 #define STARPO_JOIN(a, b) STARPO_JOIN_(a, b)
 // The address of x[n] in `float x[n]` is the array's end; of a variable that is no array, its start.
-#define STARPO_SHARED(type, ...)                                                                                                      \
-  alignas(16) static thread_local type __VA_ARGS__;                                                                                   \
-  struct STARPO_JOIN(SharedVariable, __LINE__) {                                                                                      \
-    type __VA_ARGS__;                                                                                                                 \
-  };                                                                                                                                  \
-  static_assert(::starpo::cuda::array_dimensions(#__VA_ARGS__) <= 1, "a shared array has one dimension");                             \
-  ::starpo::cuda::emulated::declare_shared(reinterpret_cast<char*>(&__VA_ARGS__) - (::starpo::cuda::array_dimensions(#__VA_ARGS__) == 1 \
-                                                                                        ? sizeof(STARPO_JOIN(SharedVariable, __LINE__)) \
-                                                                                        : 0),                                         \
-                                           sizeof(STARPO_JOIN(SharedVariable, __LINE__)))
-#define STARPO_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(::starpo::cuda::emulated::dynamic_shared())
+#define STARPO_SHARED(type, ...)                                                                                     \
+  alignas(16) static thread_local type __VA_ARGS__;                                                                  \
+  struct STARPO_JOIN(SharedVariable, __LINE__) {                                                                     \
+    type __VA_ARGS__;                                                                                                \
+  };                                                                                                                 \
+  static_assert(::starpo::cuda::array_dimensions(#__VA_ARGS__) <= 1, "a shared array has one dimension");            \
+  ::starpo::cuda::emulated::declare_shared(                                                                          \
+      reinterpret_cast<char*>(&__VA_ARGS__) -                                                                        \
+          (::starpo::cuda::array_dimensions(#__VA_ARGS__) == 1 ? sizeof(STARPO_JOIN(SharedVariable, __LINE__)) : 0), \
+      sizeof(STARPO_JOIN(SharedVariable, __LINE__)))
+#define STARPO_DYNAMIC_SHARED(type, name) \
+  type* const name = static_cast<type*>(::starpo::cuda::emulated::dynamic_shared())
 
 namespace starpo::cuda {
 constexpr int array_dimensions(const char* declarator) {
@@ -45,7 +46,7 @@ constexpr int array_dimensions(const char* declarator) {
 // A shared variable of the block: STARPO_SHARED(float, partial[32]). Arrays have one dimension.
 #define STARPO_SHARED(type, ...) __shared__ __align__(16) type __VA_ARGS__
 // The launch's dynamic shared memory, aligned to 128 bytes, as `type* name`.
-#define STARPO_DYNAMIC_SHARED(type, name)                            \
+#define STARPO_DYNAMIC_SHARED(type, name)                                 \
   extern __shared__ __align__(128) unsigned char starpo_dynamic_shared[]; \
   type* const name = reinterpret_cast<type*>(starpo_dynamic_shared)
 

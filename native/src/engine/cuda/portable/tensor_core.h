@@ -7,10 +7,11 @@
 #include "engine/cuda/emulated/tensor_core.h"
 #endif
 
-// The tensor cores' instructions and those that feed them, of compute capability 8.0 on (PTX ISA: mma.m16n8k16, ldmatrix, cp.async).
-// A whole warp calls mma and ldmatrix together. With g = lane / 4 and t = lane % 4, a lane's registers of two bf16 each hold
-//   a[0]: row g, columns 2t and 2t+1    a[1]: row g+8    a[2]: row g, columns 2t+8 and 2t+9    a[3]: row g+8, the same columns
-//   b[0]: rows 2t and 2t+1 of column g  b[1]: rows 2t+8 and 2t+9
+// The tensor cores' instructions and those that feed them, of compute capability 8.0 on (PTX ISA: mma.m16n8k16,
+// ldmatrix, cp.async). A whole warp calls mma and ldmatrix together. With g = lane / 4 and t = lane % 4, a lane's
+// registers of two bf16 each hold
+//   a[0]: row g, columns 2t and 2t+1    a[1]: row g+8    a[2]: row g, columns 2t+8 and 2t+9    a[3]: row g+8, the same
+//   columns b[0]: rows 2t and 2t+1 of column g  b[1]: rows 2t+8 and 2t+9
 // and d[0], d[1]: row g, columns 2t and 2t+1; d[2], d[3]: row g+8.
 namespace starpo::cuda {
 
@@ -20,18 +21,22 @@ __device__ inline void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const
   emulated::mma_m16n8k16(d, a, b);
 #else
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
 }
 
 #ifndef STARPO_EMULATED
-__device__ inline unsigned shared_address(const void* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
 #endif
 
-// 8x8 matrices of bf16 in shared memory, of rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8, and register j gets of
-// matrix j row g, columns 2t and 2t+1; of its transpose with _trans. x2 uses the addresses of lanes 0 to 15.
+// 8x8 matrices of bf16 in shared memory, of rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8,
+// and register j gets of matrix j row g, columns 2t and 2t+1; of its transpose with _trans. x2 uses the addresses of
+// lanes 0 to 15.
 __device__ inline void ldmatrix_x4(unsigned (&registers)[4], const void* row) {
 #ifdef STARPO_EMULATED
   emulated::load_matrices("ldmatrix_x4", registers, 4, row, false);
@@ -58,7 +63,10 @@ __device__ inline void ldmatrix_x2(unsigned (&registers)[2], const void* row) {
 #ifdef STARPO_EMULATED
   emulated::load_matrices("ldmatrix_x2", registers, 2, row, false);
 #else
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(registers[0]), "=r"(registers[1]) : "r"(shared_address(row)) : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(registers[0]), "=r"(registers[1])
+               : "r"(shared_address(row))
+               : "memory");
 #endif
 }
 
@@ -73,13 +81,16 @@ __device__ inline void ldmatrix_x2_trans(unsigned (&registers)[2], const void* r
 #endif
 }
 
-// 16 bytes from global to shared memory while the thread goes on; zeros where not valid, and then `global` is never read, but must still be
-// a multiple of 16. What was copied is the thread's own to read after cp_async_wait, and the block's after __syncthreads.
+// 16 bytes from global to shared memory while the thread goes on; zeros where not valid, and then `global` is never
+// read, but must still be a multiple of 16. What was copied is the thread's own to read after cp_async_wait, and the
+// block's after __syncthreads.
 __device__ inline void cp_async_16(void* shared, const void* global, bool valid) {
 #ifdef STARPO_EMULATED
   emulated::copy_asynchronously(shared, global, valid);
 #else
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global), "r"(valid ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global),
+               "r"(valid ? 16 : 0)
+               : "memory");
 #endif
 }
 

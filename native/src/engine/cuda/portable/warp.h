@@ -20,8 +20,8 @@ __device__ inline float warp_max(float value) {
   return value;
 }
 
-// Over a block of blockDim.x threads, a multiple of 32, which all call this and get the same bits: the warps' sums in their order.
-// scratch: a float for each warp in shared memory, free again on return.
+// Over a block of blockDim.x threads, a multiple of 32, which all call this and get the same bits: the warps' sums in
+// their order. scratch: a float for each warp in shared memory, free again on return.
 __device__ inline float block_sum(float value, float* scratch) {
   value = warp_sum(value);
   if (lane_index() == 0) scratch[warp_index()] = value;

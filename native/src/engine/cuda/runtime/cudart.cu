@@ -15,7 +15,9 @@
 namespace starpo::cuda {
 namespace {
 
-std::string describe(cudaError_t error) { return std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")"; }
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
+}
 
 DriverFacts::Answer kind_of(cudaError_t error) {
   switch (error) {
@@ -25,10 +27,12 @@ DriverFacts::Answer kind_of(cudaError_t error) {
   }
 }
 
-// A GPU that reads the host's own page tables copies ordinary memory in its own time, where others have it staged before the call returns.
+// A GPU that reads the host's own page tables copies ordinary memory in its own time, where others have it staged
+// before the call returns.
 bool copies_ordinary_memory_late(int device) {
   int answer = 0;
-  return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess && answer != 0;
+  return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess &&
+         answer != 0;
 }
 
 // Where nothing can be thrown: a destructor's error was already that of the work before it.
@@ -119,7 +123,9 @@ bool Event::ready() const {
   return true;
 }
 void Event::synchronize() const { check(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-void Event::hold(Stream& stream) const { check(cudaStreamWaitEvent(stream.handle(), handle_, 0), "cudaStreamWaitEvent"); }
+void Event::hold(Stream& stream) const {
+  check(cudaStreamWaitEvent(stream.handle(), handle_, 0), "cudaStreamWaitEvent");
+}
 float Event::milliseconds_since(const Event& earlier) const {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
@@ -128,7 +134,8 @@ float Event::milliseconds_since(const Event& earlier) const {
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   cudaGraph_t graph = nullptr;
-  // Relaxed: a library may load a kernel of its own meanwhile, for which the driver allocates; in other modes that spoils the recording.
+  // Relaxed: a library may load a kernel of its own meanwhile, for which the driver allocates; in other modes that
+  // spoils the recording.
   check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   try {
     work();
@@ -155,11 +162,12 @@ DeviceList list_devices() {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
     cudaGetLastError();
-    list.unavailable = explain_no_device({.answer = error == cudaSuccess ? DriverFacts::Answer::no_device : kind_of(error),
-                                          .error = describe(error),
-                                          .runtime_version = list.runtime_version,
-                                          .driver_version = list.driver_version,
-                                          .kernel_driver = read_kernel_driver()});
+    list.unavailable =
+        explain_no_device({.answer = error == cudaSuccess ? DriverFacts::Answer::no_device : kind_of(error),
+                           .error = describe(error),
+                           .runtime_version = list.runtime_version,
+                           .driver_version = list.driver_version,
+                           .kernel_driver = read_kernel_driver()});
     return list;
   }
   for (int index = 0; index < count; ++index) {
@@ -176,7 +184,8 @@ DeviceList list_devices() {
     } else {
       cudaGetLastError();
       device.name = "GPU " + std::to_string(index);
-      device.unavailable = Unavailable{"gpu_failed", "it can't be asked: " + describe(error), "check nvidia-smi and the kernel's messages (dmesg)"};
+      device.unavailable = Unavailable{"gpu_failed", "it can't be asked: " + describe(error),
+                                       "check nvidia-smi and the kernel's messages (dmesg)"};
     }
     list.devices.push_back(std::move(device));
   }

@@ -18,9 +18,9 @@ class Event {
   }
 
   void record(Stream& stream);
-  bool ready() const;        // whether the device has come to the recorded point
-  void synchronize() const;  // the host waits for it
-  void hold(Stream& stream) const;  // the stream's further work waits for it
+  bool ready() const;                                    // whether the device has come to the recorded point
+  void synchronize() const;                              // the host waits for it
+  void hold(Stream& stream) const;                       // the stream's further work waits for it
   float milliseconds_since(const Event& earlier) const;  // both of them ready
 
  private:

@@ -20,8 +20,8 @@ void release_on_device(void* memory) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 
-// In the stream's order. From ordinary memory, copy_to_device returns when the source may change; from pinned memory it returns at
-// once, as copy_to_host does, and only waiting for the stream makes the host's side safe to touch.
+// In the stream's order. From ordinary memory, copy_to_device returns when the source may change; from pinned memory it
+// returns at once, as copy_to_host does, and only waiting for the stream makes the host's side safe to touch.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes);
 void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes);
@@ -46,7 +46,8 @@ class Buffer {
 
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t size) : data_(size == 0 ? nullptr : static_cast<T*>(allocate(size * sizeof(T)))), size_(size) {}
+  explicit Buffer(std::size_t size)
+      : data_(size == 0 ? nullptr : static_cast<T*>(allocate(size * sizeof(T)))), size_(size) {}
   ~Buffer() {
     if (data_) release(data_);
   }
@@ -75,8 +76,12 @@ class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
   DeviceBuffer(Stream& stream, std::span<const T> host) : DeviceBuffer(host.size()) { upload(stream, host); }
 
   // From the buffer's first element on; never more than it holds.
-  void upload(Stream& stream, std::span<const T> host) { cuda::upload(stream, this->data(), host.first(limited(host.size()))); }
-  void download(Stream& stream, std::span<T> host) const { cuda::download(stream, this->data(), host.first(limited(host.size()))); }
+  void upload(Stream& stream, std::span<const T> host) {
+    cuda::upload(stream, this->data(), host.first(limited(host.size())));
+  }
+  void download(Stream& stream, std::span<T> host) const {
+    cuda::download(stream, this->data(), host.first(limited(host.size())));
+  }
   void fill_zero(Stream& stream) { fill_bytes(stream, this->data(), 0, this->size_bytes()); }
   // NaN in every floating point type, -1 in integers: what tests put where a kernel must write.
   void fill_poison(Stream& stream) { fill_bytes(stream, this->data(), 0xff, this->size_bytes()); }

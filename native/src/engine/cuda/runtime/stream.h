@@ -10,7 +10,8 @@ namespace starpo::cuda {
 void use_device(int index);
 
 // Work in order on one device. Everything given to a stream runs after what was given before; the host goes on at once.
-// Errors of the device, also late ones, are thrown by the next call: gpu_out_of_memory, device_unavailable or gpu_failed.
+// Errors of the device, also late ones, are thrown by the next call: gpu_out_of_memory, device_unavailable or
+// gpu_failed.
 class Stream {
  public:
   explicit Stream(int device = 0);  // also use_device

@@ -33,14 +33,16 @@ std::vector<T> random_numbers(std::size_t count, std::uint32_t seed, float scale
   const Philox random{seed, RandomStream::initial_weights};
   std::vector<T> numbers(count);
   for (std::size_t i = 0; i < count; ++i)
-    numbers[i] = from_float<T>((2 * uniform_open(random(0, 0, static_cast<std::uint32_t>(i / 4), 0)[i % 4]) - 1) * scale);
+    numbers[i] =
+        from_float<T>((2 * uniform_open(random(0, 0, static_cast<std::uint32_t>(i / 4), 0)[i % 4]) - 1) * scale);
   return numbers;
 }
 
 // Whole numbers from 0 up to below, with repetitions.
 inline std::vector<std::int32_t> random_indices(std::size_t count, std::uint32_t seed, int below) {
   std::vector<std::int32_t> indices;
-  for (const float number : random_numbers(count, seed)) indices.push_back(std::min(below - 1, static_cast<int>((number + 1) / 2 * static_cast<float>(below))));
+  for (const float number : random_numbers(count, seed))
+    indices.push_back(std::min(below - 1, static_cast<int>((number + 1) / 2 * static_cast<float>(below))));
   return indices;
 }
 

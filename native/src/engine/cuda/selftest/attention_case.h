@@ -12,7 +12,8 @@
 
 namespace starpo::cuda {
 
-// Sequences that begin with the same `prefix` tokens, and what attention reads of them. Scores reach about 4, so that weights differ.
+// Sequences that begin with the same `prefix` tokens, and what attention reads of them. Scores reach about 4, so that
+// weights differ.
 template <class T>
 struct AttentionCase {
   AttentionShape shape;
@@ -23,15 +24,17 @@ struct AttentionCase {
       : shape{heads, kv_heads, head_dim, 1.0f / std::sqrt(static_cast<float>(head_dim))}, starts(std::move(starts_)) {
     const std::size_t width = static_cast<std::size_t>(shape.qkv_width());
     qkv = random_numbers<T>(tokens() * width, 1, 2);
-    for (std::size_t i = 1; i + 1 < starts.size(); ++i) std::copy_n(qkv.begin(), prefix * width, qkv.begin() + starts[i] * width);
+    for (std::size_t i = 1; i + 1 < starts.size(); ++i)
+      std::copy_n(qkv.begin(), prefix * width, qkv.begin() + starts[i] * width);
   }
 
   std::size_t tokens() const { return static_cast<std::size_t>(starts.back()); }
   std::size_t attended_size() const { return tokens() * shape.heads * shape.head_dim; }
 
   std::string name() const {
-    return std::string(is_bf16<T> ? "bf16 " : "fp32 ") + std::to_string(shape.heads) + "/" + std::to_string(shape.kv_heads) + "x" + std::to_string(shape.head_dim) + ", " +
-           std::to_string(tokens()) + " tokens";
+    return std::string(is_bf16<T> ? "bf16 " : "fp32 ") + std::to_string(shape.heads) + "/" +
+           std::to_string(shape.kv_heads) + "x" + std::to_string(shape.head_dim) + ", " + std::to_string(tokens()) +
+           " tokens";
   }
 };
 
@@ -48,7 +51,8 @@ struct ForwardResult {
     DeviceBuffer<float> log_sum_exp_buffer(of.tokens() * of.shape.heads);
     attended_buffer.fill_poison(stream);
     log_sum_exp_buffer.fill_poison(stream);
-    attention_forward(stream, of.shape, packed_sequences(of.starts, starts.data()), qkv.data(), attended_buffer.data(), log_sum_exp_buffer.data());
+    attention_forward(stream, of.shape, packed_sequences(of.starts, starts.data()), qkv.data(), attended_buffer.data(),
+                      log_sum_exp_buffer.data());
     attended = on_host(stream, attended_buffer);
     log_sum_exp = on_host(stream, log_sum_exp_buffer);
   }

@@ -11,10 +11,16 @@ namespace {
 struct Layout {
   const AttentionShape& shape;
 
-  std::size_t query(int token, int head) const { return static_cast<std::size_t>(token) * shape.qkv_width() + static_cast<std::size_t>(head) * shape.head_dim; }
+  std::size_t query(int token, int head) const {
+    return static_cast<std::size_t>(token) * shape.qkv_width() + static_cast<std::size_t>(head) * shape.head_dim;
+  }
   std::size_t key(int token, int head) const { return query(token, shape.heads + head / shape.group()); }
-  std::size_t value(int token, int head) const { return query(token, shape.heads + shape.kv_heads + head / shape.group()); }
-  std::size_t output(int token, int head) const { return (static_cast<std::size_t>(token) * shape.heads + head) * shape.head_dim; }
+  std::size_t value(int token, int head) const {
+    return query(token, shape.heads + shape.kv_heads + head / shape.group());
+  }
+  std::size_t output(int token, int head) const {
+    return (static_cast<std::size_t>(token) * shape.heads + head) * shape.head_dim;
+  }
 };
 
 double dot(const double* a, const double* b, int size) {
@@ -28,10 +34,12 @@ void add(double* to, const double* from, double factor, int size) {
 }
 
 // The weights of the tokens from `start` to `token`, and the log-sum-exp of their scores.
-double weigh(const Layout& at, std::span<const double> qkv, int start, int token, int head, std::vector<double>& weights) {
+double weigh(const Layout& at, std::span<const double> qkv, int start, int token, int head,
+             std::vector<double>& weights) {
   weights.resize(static_cast<std::size_t>(token - start + 1));
   for (int key = start; key <= token; ++key)
-    weights[key - start] = at.shape.scale * dot(&qkv[at.query(token, head)], &qkv[at.key(key, head)], at.shape.head_dim);
+    weights[key - start] =
+        at.shape.scale * dot(&qkv[at.query(token, head)], &qkv[at.key(key, head)], at.shape.head_dim);
   const double top = *std::max_element(weights.begin(), weights.end());
   double sum = 0;
   for (const double score : weights) sum += std::exp(score - top);
@@ -49,10 +57,12 @@ void for_each_row(const AttentionShape& shape, std::span<const std::int32_t> sta
 
 }  // namespace
 
-AttentionReference attention_reference(const AttentionShape& shape, std::span<const std::int32_t> starts, std::span<const double> qkv) {
+AttentionReference attention_reference(const AttentionShape& shape, std::span<const std::int32_t> starts,
+                                       std::span<const double> qkv) {
   const Layout at{shape};
   const std::size_t tokens = static_cast<std::size_t>(starts.back());
-  AttentionReference result{std::vector<double>(tokens * shape.heads * shape.head_dim), std::vector<double>(tokens * shape.heads)};
+  AttentionReference result{std::vector<double>(tokens * shape.heads * shape.head_dim),
+                            std::vector<double>(tokens * shape.heads)};
   std::vector<double> weights;
   for_each_row(shape, starts, [&](int start, int head, int token) {
     result.log_sum_exp[head * tokens + token] = weigh(at, qkv, start, token, head, weights);
@@ -62,7 +72,8 @@ AttentionReference attention_reference(const AttentionShape& shape, std::span<co
   return result;
 }
 
-std::vector<double> attention_gradient_reference(const AttentionShape& shape, std::span<const std::int32_t> starts, std::span<const double> qkv,
+std::vector<double> attention_gradient_reference(const AttentionShape& shape, std::span<const std::int32_t> starts,
+                                                 std::span<const double> qkv,
                                                  std::span<const double> attended_gradient) {
   const Layout at{shape};
   const int size = shape.head_dim;

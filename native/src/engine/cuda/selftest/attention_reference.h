@@ -15,10 +15,12 @@ struct AttentionReference {
 };
 
 // qkv: [tokens, qkv_width], sequences from starts[i] up to starts[i + 1].
-AttentionReference attention_reference(const AttentionShape&, std::span<const std::int32_t> starts, std::span<const double> qkv);
+AttentionReference attention_reference(const AttentionShape&, std::span<const std::int32_t> starts,
+                                       std::span<const double> qkv);
 
 // The gradient of sum(attended * attended_gradient) by qkv.
-std::vector<double> attention_gradient_reference(const AttentionShape&, std::span<const std::int32_t> starts, std::span<const double> qkv,
+std::vector<double> attention_gradient_reference(const AttentionShape&, std::span<const std::int32_t> starts,
+                                                 std::span<const double> qkv,
                                                  std::span<const double> attended_gradient);
 
 }  // namespace starpo::cuda

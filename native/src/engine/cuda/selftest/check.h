@@ -9,12 +9,13 @@
 
 namespace starpo::cuda {
 
-// One thing that an operation must do. It makes its own inputs and buffers, poisons what the kernel must write, and compares with a
-// reference in double on the host.
+// One thing that an operation must do. It makes its own inputs and buffers, poisons what the kernel must write, and
+// compares with a reference in double on the host.
 struct Check {
   std::string name;  // operation and shape, as "gemm_nt bf16 77x136x72"
   double tolerance;
-  // The normalised mean square error sum((x - reference)^2) / sum(reference^2); where bits must be equal: 0, or 1 where they aren't.
+  // The normalised mean square error sum((x - reference)^2) / sum(reference^2); where bits must be equal: 0, or 1 where
+  // they aren't.
   std::function<double(Stream&)> error;
 };
 

@@ -29,19 +29,22 @@ double steps(Stream& stream, int size, float gradient_clip) {
     const auto g = random_numbers(size, 71 + step);
     double squares = 0;
     for (const double x : g) squares += x * x;
-    const double norm = std::sqrt(squares), scale = gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1;
+    const double norm = std::sqrt(squares),
+                 scale = gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1;
     for (int i = 0; i < size; ++i) {
       m[i] = beta1 * m[i] + (1.0f - beta1) * (g[i] * scale);
       v[i] = beta2 * v[i] + (1.0f - beta2) * (g[i] * scale) * (g[i] * scale);
       w[i] -= decayed[i] * static_cast<double>(learning_rate) * weight_decay * w[i];
-      w[i] -= learning_rate * (m[i] / (1 - std::pow(beta1, step))) / (std::sqrt(v[i] / (1 - std::pow(beta2, step))) + adam_epsilon);
+      w[i] -= learning_rate * (m[i] / (1 - std::pow(beta1, step))) /
+              (std::sqrt(v[i] / (1 - std::pow(beta2, step))) + adam_epsilon);
     }
     auto gradients = on_device(stream, g);
     squared_norm(stream, size, gradients.data(), partials.data(), report.data());
     const double squared = on_host(stream, report)[0].squared_norm;
     const float seen_norm = reduced_norm({&squared, 1});
     adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
-          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip}, clip_scale(seen_norm, gradient_clip), step, report.data());
+          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip},
+          clip_scale(seen_norm, gradient_clip), step, report.data());
     error += std::pow(seen_norm / norm - 1, 2) + on_host(stream, report)[0].non_finite_weights;
   }
   error += error_of(stream, weights, w) + error_of(stream, first, m) + error_of(stream, second, v);
@@ -70,8 +73,8 @@ double reports_what_is_not_finite(Stream& stream) {
   const auto non_finite_after = [&](const std::vector<float>& g, float rate) {
     auto gradients = on_device(stream, g);
     norm(g);
-    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()}, {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1, 1,
-          report.data());
+    adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
+          {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1, 1, report.data());
     return on_host(stream, report)[0].non_finite_weights;
   };
   auto g = random_numbers(size, 77);
@@ -80,7 +83,8 @@ double reports_what_is_not_finite(Stream& stream) {
   g[19] = std::numeric_limits<float>::infinity();
   right = right && std::isinf(norm(g).squared_norm);
   g[19] = 0;
-  right = right && non_finite_after(g, learning_rate) == 0 && non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
+  right = right && non_finite_after(g, learning_rate) == 0 &&
+          non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
   return right ? 0 : 1;
 }
 

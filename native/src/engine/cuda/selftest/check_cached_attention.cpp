@@ -9,8 +9,8 @@ namespace starpo::cuda {
 
 namespace {
 
-// A case's sequences in a cache, one a slot, the slots in another order. The slots borrow their first `prefix` tokens from a slot that holds nothing
-// else, or hold everything themselves. What no token has written is NaN.
+// A case's sequences in a cache, one a slot, the slots in another order. The slots borrow their first `prefix` tokens
+// from a slot that holds nothing else, or hold everything themselves. What no token has written is NaN.
 template <class T>
 class CachedCase {
  public:
@@ -39,7 +39,8 @@ class CachedCase {
 
   // The attended rows of the tokens named by `order`, -1 for a row without a slot.
   std::vector<T> attend(const std::vector<int>& order, bool decoding, int split_length = 0, int longest = 0) {
-    const std::size_t width = static_cast<std::size_t>(of_.shape.qkv_width()), heads_width = static_cast<std::size_t>(of_.shape.heads) * of_.shape.head_dim;
+    const std::size_t width = static_cast<std::size_t>(of_.shape.qkv_width()),
+                      heads_width = static_cast<std::size_t>(of_.shape.heads) * of_.shape.head_dim;
     std::vector<T> rows(order.size() * width, from_float<T>(NAN));
     std::vector<std::int32_t> slots, positions;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -56,8 +57,12 @@ class CachedCase {
     DeviceBuffer<float> partials(key_split_partials(of_.shape, static_cast<int>(order.size()), splits));
     partials.fill_poison(stream_);
     splits.partials = partials.data();
-    const KvCache<T> cache{keys_.data(), values_.data(), slots_, of_.shape.kv_heads, context_, of_.shape.head_dim, prefix_slot_.data(), prefix_length_.data()};
-    cached_attention(stream_, of_.shape, cache, {static_cast<int>(order.size()), slot.data(), position.data(), decoding}, qkv.data(), attended.data(), splits);
+    const KvCache<T> cache{
+        keys_.data(),        values_.data(),       slots_, of_.shape.kv_heads, context_, of_.shape.head_dim,
+        prefix_slot_.data(), prefix_length_.data()};
+    cached_attention(stream_, of_.shape, cache,
+                     {static_cast<int>(order.size()), slot.data(), position.data(), decoding}, qkv.data(),
+                     attended.data(), splits);
     return on_host(stream_, attended);
   }
 
@@ -67,8 +72,10 @@ class CachedCase {
   void store(int token, int slot, int position, std::vector<T>& keys, std::vector<T>& values) {
     const AttentionShape& shape = of_.shape;
     for (int head = 0; head < shape.kv_heads; ++head) {
-      const std::size_t to = ((static_cast<std::size_t>(slot) * shape.kv_heads + head) * context_ + position) * shape.head_dim;
-      const auto from = of_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() + (shape.heads + head) * shape.head_dim;
+      const std::size_t to =
+          ((static_cast<std::size_t>(slot) * shape.kv_heads + head) * context_ + position) * shape.head_dim;
+      const auto from = of_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() +
+                        (shape.heads + head) * shape.head_dim;
       std::copy_n(from, shape.head_dim, keys.begin() + to);
       std::copy_n(from + shape.kv_heads * shape.head_dim, shape.head_dim, values.begin() + to);
     }
@@ -88,10 +95,13 @@ bool same_number(T a, T b) {
 
 // Whether row i has the bits of token order[i] in `forward`.
 template <class T>
-bool equals(const AttentionCase<T>& of, const std::vector<T>& rows, const std::vector<int>& order, const std::vector<T>& forward) {
+bool equals(const AttentionCase<T>& of, const std::vector<T>& rows, const std::vector<int>& order,
+            const std::vector<T>& forward) {
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (!std::equal(rows.begin() + i * width, rows.begin() + (i + 1) * width, forward.begin() + order[i] * width, same_number<T>)) return false;
+    if (!std::equal(rows.begin() + i * width, rows.begin() + (i + 1) * width, forward.begin() + order[i] * width,
+                    same_number<T>))
+      return false;
   return true;
 }
 
@@ -111,14 +121,17 @@ std::vector<int> scattered(int count, int step) {
   return order;
 }
 
-// The rollout's promise in exact mode: whatever part of the tokens a call gets, decoding or prefilling, a row has the bits of the update's forward pass.
+// The rollout's promise in exact mode: whatever part of the tokens a call gets, decoding or prefilling, a row has the
+// bits of the update's forward pass.
 template <class T>
 double cached_difference(Stream& stream, const AttentionCase<T>& of, int prefix) {
   const std::vector<T> forward = ForwardResult<T>(stream, of).attended;
   CachedCase<T> cached(stream, of, prefix);
   const int tokens = static_cast<int>(of.tokens()), part = tokens / 3 + 5;
   bool equal = true;
-  const auto compare = [&](const std::vector<int>& order, bool decoding) { equal = equal && equals(of, cached.attend(order, decoding), order, forward); };
+  const auto compare = [&](const std::vector<int>& order, bool decoding) {
+    equal = equal && equals(of, cached.attend(order, decoding), order, forward);
+  };
   compare(counted(0, part), false);
   compare(counted(part, tokens), false);
   compare(scattered(tokens, 3), false);
@@ -133,12 +146,15 @@ double split_error(Stream& stream, const AttentionCase<T>& of, int prefix, int l
   const std::vector<int> order = scattered(static_cast<int>(of.tokens()), 11);
   const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
   std::vector<double> expected;
-  for (const int token : order) expected.insert(expected.end(), reference.attended.begin() + token * width, reference.attended.begin() + (token + 1) * width);
+  for (const int token : order)
+    expected.insert(expected.end(), reference.attended.begin() + token * width,
+                    reference.attended.begin() + (token + 1) * width);
   // Far more pieces than any row reaches.
   return normalised_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
 }
 
-// A row's bits in pieces depend on neither the other rows nor the number of pieces; a row within one piece has those of the single walk.
+// A row's bits in pieces depend on neither the other rows nor the number of pieces; a row within one piece has those of
+// the single walk.
 template <class T>
 double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, int length) {
   CachedCase<T> cached(stream, of, prefix);
@@ -148,7 +164,8 @@ double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, 
   const std::vector<T> of_reversed = cached.attend(reversed, true, length, 3 * length);
   const std::size_t width = static_cast<std::size_t>(of.shape.heads) * of.shape.head_dim;
   const auto same_row = [&](const std::vector<T>& a, std::size_t of_a, const std::vector<T>& b, std::size_t of_b) {
-    return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width, same_number<T>);
+    return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width,
+                      same_number<T>);
   };
   bool equal = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -170,7 +187,8 @@ double idle_difference(Stream& stream, const AttentionCase<T>& of) {
     const std::vector<T> rows = cached.attend(order, decoding, length, kKeyBlock);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::ptrdiff_t column = 0; column < width; ++column)
-        equal = equal && same_number(rows[i * width + column], order[i] < 0 ? from_float<T>(0.0f) : forward[order[i] * width + column]);
+        equal = equal && same_number(rows[i * width + column],
+                                     order[i] < 0 ? from_float<T>(0.0f) : forward[order[i] * width + column]);
   }
   return equal ? 0 : 1;
 }
@@ -182,18 +200,23 @@ void add_cached_checks(std::vector<Check>& checks) {
     int prefix;
   };
   const std::vector<Sequences> cases = {
-      {{7, 1, 16, {0, 70, 145}, 37}, 37}, {{2, 2, 16, {0, 1, 66, 130}}, 0},     {{4, 2, 32, {0, 66, 137}, 64}, 64}, {{7, 1, 64, {0, 67, 88}, 20}, 20},
-      {{2, 1, 64, {0, 129, 195}, 65}, 65}, {{12, 1, 64, {0, 20, 30}, 7}, 7}, {{3, 1, 128, {0, 67, 80}, 12}, 12},
+      {{7, 1, 16, {0, 70, 145}, 37}, 37}, {{2, 2, 16, {0, 1, 66, 130}}, 0},    {{4, 2, 32, {0, 66, 137}, 64}, 64},
+      {{7, 1, 64, {0, 67, 88}, 20}, 20},  {{2, 1, 64, {0, 129, 195}, 65}, 65}, {{12, 1, 64, {0, 20, 30}, 7}, 7},
+      {{3, 1, 128, {0, 67, 80}, 12}, 12},
   };
   for (const auto& [of, prefix] : cases)
-    checks.push_back({"cached_attention equals attention_forward, " + of.name() + ", prefix of " + std::to_string(prefix), exactly,
-                      [of = of, prefix = prefix](Stream& stream) { return cached_difference(stream, of, prefix); }});
+    checks.push_back(
+        {"cached_attention equals attention_forward, " + of.name() + ", prefix of " + std::to_string(prefix), exactly,
+         [of = of, prefix = prefix](Stream& stream) { return cached_difference(stream, of, prefix); }});
   const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
-  checks.push_back({"cached_attention in pieces of 64 " + split.name(), std::is_same_v<T, Bf16> ? bf16_tolerance : fp32_tolerance,
+  checks.push_back({"cached_attention in pieces of 64 " + split.name(),
+                    std::is_same_v<T, Bf16> ? bf16_tolerance : fp32_tolerance,
                     [split](Stream& stream) { return split_error(stream, split, 70, kKeyBlock); }});
-  checks.push_back({"cached_attention in pieces, row by row, " + split.name(), exactly, [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
+  checks.push_back({"cached_attention in pieces, row by row, " + split.name(), exactly,
+                    [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
-  checks.push_back({"cached_attention of idle slots " + idle.name(), exactly, [idle](Stream& stream) { return idle_difference(stream, idle); }});
+  checks.push_back({"cached_attention of idle slots " + idle.name(), exactly,
+                    [idle](Stream& stream) { return idle_difference(stream, idle); }});
 }
 
 }  // namespace

@@ -12,13 +12,17 @@ double advances(Stream& stream) {
   constexpr int rows = 5, capacity = 3;
   // Row 0 runs on, 1 stops, 2 has two tokens left, 3 isn't finite, 4 had stopped before.
   auto ids = on_device(stream, Numbers{10, 11, 12, -1, 14}), stops = on_device(stream, Numbers{0, 1, 0, 0, 0});
-  auto logprobs = on_device(stream, std::vector<float>{-1, -2, -3, -4, -5}), entropies = on_device(stream, std::vector<float>{1, 2, 3, 4, 5});
-  auto tokens = on_device(stream, Numbers{1, 2, 3, 4, 5}), positions = on_device(stream, Numbers{5, 6, 7, 8, 9}), remaining = on_device(stream, Numbers{9, 9, 2, 9, 9}),
-       states = on_device(stream, Numbers{0, 0, 0, 0, 1}), logged = on_device(stream, Numbers{0, 0, 0, 0, 0});
+  auto logprobs = on_device(stream, std::vector<float>{-1, -2, -3, -4, -5}),
+       entropies = on_device(stream, std::vector<float>{1, 2, 3, 4, 5});
+  auto tokens = on_device(stream, Numbers{1, 2, 3, 4, 5}), positions = on_device(stream, Numbers{5, 6, 7, 8, 9}),
+       remaining = on_device(stream, Numbers{9, 9, 2, 9, 9}), states = on_device(stream, Numbers{0, 0, 0, 0, 1}),
+       logged = on_device(stream, Numbers{0, 0, 0, 0, 0});
   auto log_ids = on_device(stream, Numbers(rows * capacity, -7));
-  auto log_logprobs = on_device(stream, std::vector<float>(rows * capacity, 0)), log_entropies = on_device(stream, std::vector<float>(rows * capacity, 0));
+  auto log_logprobs = on_device(stream, std::vector<float>(rows * capacity, 0)),
+       log_entropies = on_device(stream, std::vector<float>(rows * capacity, 0));
   const auto advance_all = [&] {
-    advance(stream, rows, {ids.data(), logprobs.data(), entropies.data(), stops.data()}, {tokens.data(), positions.data(), remaining.data(), states.data(), logged.data()},
+    advance(stream, rows, {ids.data(), logprobs.data(), entropies.data(), stops.data()},
+            {tokens.data(), positions.data(), remaining.data(), states.data(), logged.data()},
             {log_ids.data(), log_logprobs.data(), log_entropies.data(), capacity});
   };
   advance_all();
@@ -28,10 +32,12 @@ double advances(Stream& stream) {
   Numbers log{10, 10, 10, 11, -7, -7, 12, 12, -7};
   log.insert(log.end(), left.begin(), left.end());
   log.insert(log.end(), left.begin(), left.end());
-  const bool right = on_host(stream, tokens) == Numbers{10, 11, 12, 4, 5} && on_host(stream, positions) == Numbers{8, 7, 9, 8, 9} && on_host(stream, remaining) == Numbers{6, 8, 0, 9, 9} &&
-                     on_host(stream, states) == Numbers{0, 1, 2, 3, 1} && on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, log_ids) == log &&
-                     on_host(stream, log_logprobs) == std::vector<float>{-1, -1, -1, -2, 0, 0, -3, -3, 0, 0, 0, 0, 0, 0, 0} &&
-                     on_host(stream, log_entropies) == std::vector<float>{1, 1, 1, 2, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0};
+  const bool right =
+      on_host(stream, tokens) == Numbers{10, 11, 12, 4, 5} && on_host(stream, positions) == Numbers{8, 7, 9, 8, 9} &&
+      on_host(stream, remaining) == Numbers{6, 8, 0, 9, 9} && on_host(stream, states) == Numbers{0, 1, 2, 3, 1} &&
+      on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, log_ids) == log &&
+      on_host(stream, log_logprobs) == std::vector<float>{-1, -1, -1, -2, 0, 0, -3, -3, 0, 0, 0, 0, 0, 0, 0} &&
+      on_host(stream, log_entropies) == std::vector<float>{1, 1, 1, 2, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0};
   // The host empties the log: the row that had waited goes on.
   logged.fill_zero(stream);
   step.launch(stream);

@@ -26,9 +26,11 @@ double adds_gradient(Stream& stream, int tokens, int columns) {
   auto expected = doubles(old);
   for (std::size_t i = 0; i < slope.size(); ++i) expected[ids[i / columns] * columns + i % columns] += slope[i];
   const TokenOrder order = order_by_token(ids);
-  auto id_buffer = on_device(stream, order.ids), starts = on_device(stream, order.starts), rows = on_device(stream, order.rows);
+  auto id_buffer = on_device(stream, order.ids), starts = on_device(stream, order.starts),
+       rows = on_device(stream, order.rows);
   auto slope_buffer = on_device(stream, slope), gradient = on_device(stream, old);
-  embedding_gradient(stream, static_cast<int>(order.ids.size()), columns, id_buffer.data(), starts.data(), rows.data(), slope_buffer.data(), gradient.data());
+  embedding_gradient(stream, static_cast<int>(order.ids.size()), columns, id_buffer.data(), starts.data(), rows.data(),
+                     slope_buffer.data(), gradient.data());
   return error_of(stream, gradient, expected);
 }
 

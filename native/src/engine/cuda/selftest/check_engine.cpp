@@ -10,7 +10,9 @@ namespace {
 // A step's rounding errors in bf16 pass through the whole network, and the clipped loss has edges.
 constexpr double bf16_step_tolerance = 1e-2;
 
-EngineSettings on(const Stream& stream, Precision precision, Exactness exactness = Exactness::exact) { return {"cuda:" + std::to_string(stream.device()), precision, exactness}; }
+EngineSettings on(const Stream& stream, Precision precision, Exactness exactness = Exactness::exact) {
+  return {"cuda:" + std::to_string(stream.device()), precision, exactness};
+}
 
 double worse(double a, double b) { return a > b || a != a ? a : b; }
 
@@ -20,9 +22,12 @@ double learning_error(const EngineSettings& settings, Recompute recompute) {
   const LearnedStep expected = learn_step(processor.network()), learned = learn_step(gpu.network());
   double error = normalised_mean_square_error(learned.logprobs, expected.logprobs);
   error = worse(normalised_mean_square_error(learned.entropies, expected.entropies), error);
-  error = worse(normalised_mean_square_error(gpu.state(StateVector::first_moment), processor.state(StateVector::first_moment)), error);
+  error = worse(
+      normalised_mean_square_error(gpu.state(StateVector::first_moment), processor.state(StateVector::first_moment)),
+      error);
   if (settings.precision == Precision::bf16) return error;
-  return worse(normalised_mean_square_error(gpu.state(StateVector::weights), processor.state(StateVector::weights)), error);
+  return worse(normalised_mean_square_error(gpu.state(StateVector::weights), processor.state(StateVector::weights)),
+               error);
 }
 
 double critic_error(const EngineSettings& settings) {
@@ -42,7 +47,9 @@ double critic_error(const EngineSettings& settings) {
   };
   EngineCase processor({"cpu"}, needs, ModelHead::value), gpu(settings, needs, ModelHead::value);
   const double error = normalised_mean_square_error(learn(gpu), learn(processor));
-  return worse(normalised_mean_square_error(gpu.state(StateVector::first_moment), processor.state(StateVector::first_moment)), error);
+  return worse(
+      normalised_mean_square_error(gpu.state(StateVector::first_moment), processor.state(StateVector::first_moment)),
+      error);
 }
 
 // Learned twice, and with activations kept or recomputed: the same weights.
@@ -68,7 +75,9 @@ double decoded_as_trained(const EngineSettings& settings) {
 
 double shared_prompt_as_alone(const EngineSettings& settings) {
   EngineCase gpu(settings, EngineCase::needs());
-  const auto same = [](const Choice& a, const Choice& b) { return a.id == b.id && a.logprob == b.logprob && a.entropy == b.entropy; };
+  const auto same = [](const Choice& a, const Choice& b) {
+    return a.id == b.id && a.logprob == b.logprob && a.entropy == b.entropy;
+  };
   const auto shared = converse(gpu.network(), true), alone = converse(gpu.network(), false);
   for (std::size_t slot = 0; slot < shared.size(); ++slot)
     if (!std::ranges::equal(shared[slot], alone[slot], same)) return 1;
@@ -90,18 +99,25 @@ double resumed(const EngineSettings& settings) {
 
 std::vector<Check> engine_checks() {
   std::vector<Check> checks{
-      {"engine learning fp32", fp32_tolerance, [](Stream& s) { return learning_error(on(s, Precision::fp32), Recompute::none); }},
-      {"engine learning bf16", bf16_step_tolerance, [](Stream& s) { return learning_error(on(s, Precision::bf16), Recompute::none); }},
-      {"engine learning bf16 fast", bf16_step_tolerance, [](Stream& s) { return learning_error(on(s, Precision::bf16, Exactness::fast), Recompute::none); }},
+      {"engine learning fp32", fp32_tolerance,
+       [](Stream& s) { return learning_error(on(s, Precision::fp32), Recompute::none); }},
+      {"engine learning bf16", bf16_step_tolerance,
+       [](Stream& s) { return learning_error(on(s, Precision::bf16), Recompute::none); }},
+      {"engine learning bf16 fast", bf16_step_tolerance,
+       [](Stream& s) { return learning_error(on(s, Precision::bf16, Exactness::fast), Recompute::none); }},
       {"engine critic fp32", fp32_tolerance, [](Stream& s) { return critic_error(on(s, Precision::fp32)); }},
       {"engine critic bf16", bf16_step_tolerance, [](Stream& s) { return critic_error(on(s, Precision::bf16)); }},
-      {"engine decoding as training, bf16 fast", bf16_step_tolerance, [](Stream& s) { return decoded_as_trained(on(s, Precision::bf16, Exactness::fast)); }},
+      {"engine decoding as training, bf16 fast", bf16_step_tolerance,
+       [](Stream& s) { return decoded_as_trained(on(s, Precision::bf16, Exactness::fast)); }},
   };
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     const std::string name = precision == Precision::fp32 ? " fp32" : " bf16";
-    checks.push_back({"engine repeated and recomputed" + name, exactly, [=](Stream& s) { return repeated(on(s, precision)); }});
-    checks.push_back({"engine decoding as training" + name, exactly, [=](Stream& s) { return decoded_as_trained(on(s, precision)); }});
-    checks.push_back({"engine shared prompts" + name, exactly, [=](Stream& s) { return shared_prompt_as_alone(on(s, precision)); }});
+    checks.push_back(
+        {"engine repeated and recomputed" + name, exactly, [=](Stream& s) { return repeated(on(s, precision)); }});
+    checks.push_back({"engine decoding as training" + name, exactly,
+                      [=](Stream& s) { return decoded_as_trained(on(s, precision)); }});
+    checks.push_back(
+        {"engine shared prompts" + name, exactly, [=](Stream& s) { return shared_prompt_as_alone(on(s, precision)); }});
     checks.push_back({"engine resumed" + name, exactly, [=](Stream& s) { return resumed(on(s, precision)); }});
   }
   return checks;

@@ -18,7 +18,9 @@ struct Case {
   int ld_c = 3;
 };
 
-const char* layout_name(GemmLayout layout) { return layout == GemmLayout::nt ? "gemm_nt" : layout == GemmLayout::nn ? "gemm_nn" : "gemm_tn"; }
+const char* layout_name(GemmLayout layout) {
+  return layout == GemmLayout::nt ? "gemm_nt" : layout == GemmLayout::nn ? "gemm_nn" : "gemm_tn";
+}
 
 const char* tile_name(GemmTile tile) {
   switch (tile) {
@@ -31,8 +33,12 @@ const char* tile_name(GemmTile tile) {
   return "";
 }
 
-std::string plan_name(const GemmPlan& plan) { return std::string(tile_name(plan.tile)) + " split " + std::to_string(plan.split); }
-std::string size_name(int m, int n, int k) { return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k); }
+std::string plan_name(const GemmPlan& plan) {
+  return std::string(tile_name(plan.tile)) + " split " + std::to_string(plan.split);
+}
+std::string size_name(int m, int n, int k) {
+  return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+}
 
 template <typename T, typename Out>
 void run(Stream& stream, const Case& c, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
@@ -62,19 +68,24 @@ double swiglu_error(Stream& stream, int m, int n, int k, std::optional<GemmPlan>
   GemmProblem<T, T> hidden(stream, GemmLayout::nt, m, n, k), both(stream, GemmLayout::nt, m, 2 * n, k);
   Gemm<T> gemm = hidden.gemm();
   gemm.b = both.device_b.data();
-  if (plan) gemm_swiglu_planned(stream, gemm, *plan);
-  else gemm_swiglu(stream, gemm, hidden.workspace());
+  if (plan)
+    gemm_swiglu_planned(stream, gemm, *plan);
+  else
+    gemm_swiglu(stream, gemm, hidden.workspace());
   const std::vector<double> gate_up = both.reference(false, false);
   std::vector<double> expected;
   for (std::size_t row = 0; row < static_cast<std::size_t>(m); ++row)
     for (std::size_t column = 0; column < static_cast<std::size_t>(n); ++column) {
-      const double gate = gate_up[row * 2 * static_cast<std::size_t>(n) + column], up = gate_up[(row * 2 + 1) * static_cast<std::size_t>(n) + column];
+      const double gate = gate_up[row * 2 * static_cast<std::size_t>(n) + column],
+                   up = gate_up[(row * 2 + 1) * static_cast<std::size_t>(n) + column];
       expected.push_back(gate / (1 + std::exp(-gate)) * up);
     }
   return normalised_mean_square_error(hidden.result(stream), expected);
 }
 
-bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
+bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
 
 // Every tile gives the same bits.
 double tiles_agree(Stream& stream, GemmLayout layout) {
@@ -111,7 +122,8 @@ double parts_agree(Stream& stream) {
     gemm_nt(stream, piece, some.workspace());
     std::vector<float> expected;
     for (int row = part.row; row < part.row + part.rows; ++row)
-      for (int column = part.column; column < part.column + part.columns; ++column) expected.push_back(all[static_cast<std::size_t>(row * n + column)]);
+      for (int column = part.column; column < part.column + part.columns; ++column)
+        expected.push_back(all[static_cast<std::size_t>(row * n + column)]);
     if (!equal_bits(some.result(stream), expected)) return 1;
   }
   return 0;
@@ -132,7 +144,8 @@ double swiglu_agrees(Stream& stream) {
   for (const GemmTile tile : kGemmTiles) {
     DeviceBuffer<T> hidden(expected.size());
     hidden.fill_poison(stream);
-    gemm_swiglu_planned(stream, {m, n, k, both.device_a.data(), both.lda, both.device_b.data(), both.ldb, hidden.data(), n}, {tile});
+    gemm_swiglu_planned(
+        stream, {m, n, k, both.device_a.data(), both.lda, both.device_b.data(), both.ldb, hidden.data(), n}, {tile});
     hidden.download(stream, bits);
     if (std::memcmp(bits.data(), expected_bits.data(), hidden.size_bytes()) != 0) return 1;
   }
@@ -151,16 +164,22 @@ double split_repeats(Stream& stream) {
 template <typename T, typename Out>
 void add(std::vector<Check>& checks, const Case& c) {
   const bool rounded = std::is_same_v<Out, Bf16>;
-  std::string name = std::string(layout_name(c.layout)) + (std::is_same_v<T, float> ? " fp32" : rounded ? " bf16" : " bf16 to fp32") + " " + size_name(c.m, c.n, c.k);
+  std::string name = std::string(layout_name(c.layout)) +
+                     (std::is_same_v<T, float> ? " fp32"
+                      : rounded                ? " bf16"
+                                               : " bf16 to fp32") +
+                     " " + size_name(c.m, c.n, c.k);
   if (c.plan) name += " " + plan_name(*c.plan);
   if (c.bias) name += " bias";
   if (c.accumulate) name += " accumulated";
-  checks.push_back({name, rounded ? bf16_tolerance : fp32_tolerance, [c](Stream& stream) { return product_error<T, Out>(stream, c); }});
+  checks.push_back({name, rounded ? bf16_tolerance : fp32_tolerance,
+                    [c](Stream& stream) { return product_error<T, Out>(stream, c); }});
 }
 
 void add_swiglu(std::vector<Check>& checks, int m, int n, int k, std::optional<GemmPlan> plan) {
   const std::string name = size_name(m, n, k) + (plan ? " " + plan_name(*plan) : "");
-  checks.push_back({"gemm_swiglu bf16 " + name, bf16_tolerance, [=](Stream& stream) { return swiglu_error<Bf16>(stream, m, n, k, plan); }});
+  checks.push_back({"gemm_swiglu bf16 " + name, bf16_tolerance,
+                    [=](Stream& stream) { return swiglu_error<Bf16>(stream, m, n, k, plan); }});
 }
 
 }  // namespace
@@ -187,9 +206,11 @@ std::vector<Check> gemm_checks() {
   for (const GemmLayout layout : {nt, nn, tn}) {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
-    checks.push_back({std::string(layout_name(layout)) + " bf16, every tile the same bits", exactly, [layout](Stream& stream) { return tiles_agree(stream, layout); }});
+    checks.push_back({std::string(layout_name(layout)) + " bf16, every tile the same bits", exactly,
+                      [layout](Stream& stream) { return tiles_agree(stream, layout); }});
   }
-  checks.push_back({"gemm_swiglu fp32 5x37x24", fp32_tolerance, [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
+  checks.push_back({"gemm_swiglu fp32 5x37x24", fp32_tolerance,
+                    [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
   checks.push_back({"gemm_nt bf16 exact, parts have the whole's bits", exactly, parts_agree<Bf16>});
   checks.push_back({"gemm_nt fp32 exact, parts have the whole's bits", exactly, parts_agree<float>});
   checks.push_back({"gemm_swiglu bf16, the bits of gemm_nt and swiglu", exactly, swiglu_agrees<Bf16>});

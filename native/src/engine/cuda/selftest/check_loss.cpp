@@ -11,8 +11,15 @@ namespace {
 template <class T>
 struct LossCase {
   LossCase(int row_count, int vocabulary, int row_stride)
-      : rows(row_count), vocab(vocabulary), stride(row_stride), logits(random_numbers<T>(static_cast<std::size_t>(rows) * stride, 61, 6)), targets(random_indices(rows, 62, vocab)),
-        weights(random_numbers(rows, 63)), rollout_logprobs(random_numbers(rows, 64, 0.6f)), advantages(random_numbers(rows, 65, 2)), reference_logprobs(random_numbers(rows, 66, 0.9f)) {
+      : rows(row_count),
+        vocab(vocabulary),
+        stride(row_stride),
+        logits(random_numbers<T>(static_cast<std::size_t>(rows) * stride, 61, 6)),
+        targets(random_indices(rows, 62, vocab)),
+        weights(random_numbers(rows, 63)),
+        rollout_logprobs(random_numbers(rows, 64, 0.6f)),
+        advantages(random_numbers(rows, 65, 2)),
+        reference_logprobs(random_numbers(rows, 66, 0.9f)) {
     targets[0] = vocab - 1;
     logits[1] = from_float<T>(-INFINITY);
     for (int r = 0; r < rows; ++r) {
@@ -23,7 +30,9 @@ struct LossCase {
     }
   }
 
-  double z(int row, int id) const { return to_float(logits[static_cast<std::size_t>(row) * stride + id]) / static_cast<double>(temperature); }
+  double z(int row, int id) const {
+    return to_float(logits[static_cast<std::size_t>(row) * stride + id]) / static_cast<double>(temperature);
+  }
 
   // log p(target) and entropy.
   std::pair<double, double> statistics(int row) const {
@@ -41,7 +50,9 @@ struct LossCase {
     const double log_sum = z(row, targets[row]) - lp;
     for (int i = 0; i < vocab; ++i) {
       const double logprob = std::max(z(row, i) - log_sum, -1e3), p = std::exp(logprob);
-      result[static_cast<std::size_t>(row) * stride + i] = ((i == targets[row] ? from_logprob : 0) - p * (from_logprob + from_entropy * (logprob + entropy))) / temperature;
+      result[static_cast<std::size_t>(row) * stride + i] =
+          ((i == targets[row] ? from_logprob : 0) - p * (from_logprob + from_entropy * (logprob + entropy))) /
+          temperature;
     }
   }
 
@@ -66,16 +77,19 @@ double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEst
 
   auto logits = on_device(stream, c.logits);
   auto targets = on_device(stream, c.targets);
-  auto weights = on_device(stream, c.weights), rollout = on_device(stream, c.rollout_logprobs), advantages = on_device(stream, c.advantages),
-       reference = on_device(stream, c.reference_logprobs), logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows),
+  auto weights = on_device(stream, c.weights), rollout = on_device(stream, c.rollout_logprobs),
+       advantages = on_device(stream, c.advantages), reference = on_device(stream, c.reference_logprobs),
+       logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows),
        only_logprobs = poisoned<float>(stream, rows), only_entropies = poisoned<float>(stream, rows);
   const Logits<T> chunk{logits.data(), rows, vocab, stride, c.temperature};
   logprob_entropy<T>(stream, chunk, targets.data(), only_logprobs.data(), only_entropies.data());
   if (form == Form::likelihood)
     likelihood_loss<T>(stream, chunk, targets.data(), weights.data(), logprobs.data(), entropies.data());
   else
-    policy_loss<T>(stream, chunk, {targets.data(), weights.data(), rollout.data(), advantages.data(), form == Form::policy_with_kl ? reference.data() : nullptr}, config, kl,
-                   logprobs.data(), entropies.data());
+    policy_loss<T>(stream, chunk,
+                   {targets.data(), weights.data(), rollout.data(), advantages.data(),
+                    form == Form::policy_with_kl ? reference.data() : nullptr},
+                   config, kl, logprobs.data(), entropies.data());
 
   std::vector<double> logprobs_expected, entropies_expected, gradient_expected = doubles(c.logits);
   for (int r = 0; r < rows; ++r) {
@@ -87,12 +101,15 @@ double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEst
       const float logprob = static_cast<float>(lp), h = static_cast<float>(entropy);
       const double advantage = c.advantages[r];
       PolicyLossSums sums;
-      starpo::policy_loss({&logprob, 1}, {&h, 1}, {&c.rollout_logprobs[r], 1}, {&advantage, 1}, c.weights[r], config, sums, {&from_logprob, 1}, {&from_entropy, 1});
-      if (form == Form::policy_with_kl) kl_loss({&logprob, 1}, {&c.reference_logprobs[r], 1}, kl, c.weights[r], sums.loss, {&from_logprob, 1});
+      starpo::policy_loss({&logprob, 1}, {&h, 1}, {&c.rollout_logprobs[r], 1}, {&advantage, 1}, c.weights[r], config,
+                          sums, {&from_logprob, 1}, {&from_entropy, 1});
+      if (form == Form::policy_with_kl)
+        kl_loss({&logprob, 1}, {&c.reference_logprobs[r], 1}, kl, c.weights[r], sums.loss, {&from_logprob, 1});
     }
     c.gradient(r, from_logprob, from_entropy, gradient_expected);
   }
-  // The element that is -infinity sits in the first row's gradient as 0; padding isn't compared by value, which may be anything.
+  // The element that is -infinity sits in the first row's gradient as 0; padding isn't compared by value, which may be
+  // anything.
   const auto gradient = doubles(on_host(stream, logits));
   std::vector<double> computed, expected;
   bool padding_kept = true;
@@ -104,9 +121,10 @@ double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEst
       padding_kept = padding_kept && gradient[i] == gradient_expected[i];
     }
   }
-  const bool same = same_bits(on_host(stream, logprobs), on_host(stream, only_logprobs)) && same_bits(on_host(stream, entropies), on_host(stream, only_entropies));
-  return normalised_mean_square_error(computed, expected) + error_of(stream, logprobs, logprobs_expected) + error_of(stream, entropies, entropies_expected) +
-         (same && padding_kept ? 0 : 1);
+  const bool same = same_bits(on_host(stream, logprobs), on_host(stream, only_logprobs)) &&
+                    same_bits(on_host(stream, entropies), on_host(stream, only_entropies));
+  return normalised_mean_square_error(computed, expected) + error_of(stream, logprobs, logprobs_expected) +
+         error_of(stream, entropies, entropies_expected) + (same && padding_kept ? 0 : 1);
 }
 
 // NaN, +infinity and a row without anything finite are seen as such, beside a sound row.
@@ -117,9 +135,11 @@ double sees_what_is_not_finite(Stream& stream) {
   logits[70] = std::numeric_limits<float>::quiet_NaN();
   logits[vocab + 3] = infinity;
   for (int i = 0; i < vocab; ++i) logits[2 * vocab + i] = -infinity;
-  auto buffer = on_device(stream, logits), logprobs = poisoned<float>(stream, 4), entropies = poisoned<float>(stream, 4);
+  auto buffer = on_device(stream, logits), logprobs = poisoned<float>(stream, 4),
+       entropies = poisoned<float>(stream, 4);
   auto targets = on_device(stream, std::vector<std::int32_t>(4, 5));
-  logprob_entropy<float>(stream, {buffer.data(), 4, vocab, vocab, 1}, targets.data(), logprobs.data(), entropies.data());
+  logprob_entropy<float>(stream, {buffer.data(), 4, vocab, vocab, 1}, targets.data(), logprobs.data(),
+                         entropies.data());
   const auto lp = on_host(stream, logprobs), h = on_host(stream, entropies);
   bool right = std::isfinite(lp[3]) && std::isfinite(h[3]);
   for (int r = 0; r < 3; ++r) right = right && std::isnan(lp[r]) && std::isnan(h[r]);
@@ -130,12 +150,21 @@ template <class T>
 void append_loss_checks(std::vector<Check>& checks) {
   const double tolerance = elementwise_tolerance<T>;
   const std::string name = "policy_loss" + type_name<T>();
-  checks.push_back({name + "16x37, entropy", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 37, 40, Form::policy); }});
-  checks.push_back({name + "16x75, KL k1", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k1); }});
-  checks.push_back({name + "16x75, KL k2", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 80, Form::policy_with_kl, KlEstimator::k2); }});
-  checks.push_back({name + "16x75, KL k3", tolerance, [](Stream& stream) { return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k3); }});
-  checks.push_back({name + "2x5003, entropy", tolerance, [](Stream& stream) { return matches<T>(stream, 2, 5003, 5008, Form::policy); }});
-  checks.push_back({"likelihood_loss" + type_name<T>() + "3x8", tolerance, [](Stream& stream) { return matches<T>(stream, 3, 8, 8, Form::likelihood); }});
+  checks.push_back({name + "16x37, entropy", tolerance,
+                    [](Stream& stream) { return matches<T>(stream, 16, 37, 40, Form::policy); }});
+  checks.push_back({name + "16x75, KL k1", tolerance, [](Stream& stream) {
+                      return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k1);
+                    }});
+  checks.push_back({name + "16x75, KL k2", tolerance, [](Stream& stream) {
+                      return matches<T>(stream, 16, 75, 80, Form::policy_with_kl, KlEstimator::k2);
+                    }});
+  checks.push_back({name + "16x75, KL k3", tolerance, [](Stream& stream) {
+                      return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k3);
+                    }});
+  checks.push_back({name + "2x5003, entropy", tolerance,
+                    [](Stream& stream) { return matches<T>(stream, 2, 5003, 5008, Form::policy); }});
+  checks.push_back({"likelihood_loss" + type_name<T>() + "3x8", tolerance,
+                    [](Stream& stream) { return matches<T>(stream, 3, 8, 8, Form::likelihood); }});
 }
 
 }  // namespace
@@ -144,7 +173,8 @@ std::vector<Check> loss_checks() {
   std::vector<Check> checks;
   append_loss_checks<float>(checks);
   append_loss_checks<Bf16>(checks);
-  checks.push_back({"likelihood_loss fp32 1x33003, many warps", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
+  checks.push_back({"likelihood_loss fp32 1x33003, many warps", fp32_tolerance,
+                    [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
   checks.push_back({"logprob_entropy of what is not finite", exactly, sees_what_is_not_finite});
   return checks;
 }

@@ -32,7 +32,8 @@ double forward(Stream& stream, int rows, int columns, bool adds) {
   auto x_buffer = on_device(stream, x), weight_buffer = on_device(stream, weight);
   auto delta_buffer = on_device(stream, delta), normed = poisoned<T>(stream, count);
   auto factor_buffer = poisoned<float>(stream, rows);
-  residual_norm<T>(stream, rows, columns, x_buffer.data(), adds ? delta_buffer.data() : nullptr, weight_buffer.data(), epsilon, normed.data(), adds ? factor_buffer.data() : nullptr);
+  residual_norm<T>(stream, rows, columns, x_buffer.data(), adds ? delta_buffer.data() : nullptr, weight_buffer.data(),
+                   epsilon, normed.data(), adds ? factor_buffer.data() : nullptr);
   double error = error_of(stream, normed, expected) + error_of(stream, x_buffer, summed);
   if (adds) error += error_of(stream, factor_buffer, factors);
   return error;
@@ -41,7 +42,8 @@ double forward(Stream& stream, int rows, int columns, bool adds) {
 template <class T>
 double backward(Stream& stream, int rows, int columns) {
   const std::size_t count = static_cast<std::size_t>(rows) * columns;
-  const auto x = random_numbers(count, 4, 2), weight = random_numbers(columns, 5), old_x = random_numbers(count, 6), old_weight = random_numbers(columns, 7);
+  const auto x = random_numbers(count, 4, 2), weight = random_numbers(columns, 5), old_x = random_numbers(count, 6),
+             old_weight = random_numbers(columns, 7);
   const auto slope = random_numbers<T>(count, 8);
   std::vector<float> factors;
   for (const double factor : reciprocals(rows, columns, doubles(x))) factors.push_back(static_cast<float>(factor));
@@ -57,16 +59,19 @@ double backward(Stream& stream, int rows, int columns) {
     }
     for (int c = 0; c < columns; ++c) {
       const std::size_t i = static_cast<std::size_t>(r) * columns + c;
-      x_expected[i] += (to_float(slope[i]) * static_cast<double>(weight[c]) - static_cast<double>(x[i]) * factors[r] * mean) * factors[r];
+      x_expected[i] +=
+          (to_float(slope[i]) * static_cast<double>(weight[c]) - static_cast<double>(x[i]) * factors[r] * mean) *
+          factors[r];
     }
   }
 
-  auto x_buffer = on_device(stream, x), weight_buffer = on_device(stream, weight), factor_buffer = on_device(stream, factors);
+  auto x_buffer = on_device(stream, x), weight_buffer = on_device(stream, weight),
+       factor_buffer = on_device(stream, factors);
   auto slope_buffer = on_device(stream, slope);
   auto x_gradient = on_device(stream, old_x), weight_gradient = on_device(stream, old_weight);
   auto partials = poisoned<float>(stream, norm_backward_partials(rows, columns));
-  norm_backward<T>(stream, rows, columns, x_buffer.data(), weight_buffer.data(), factor_buffer.data(), slope_buffer.data(), x_gradient.data(), weight_gradient.data(),
-                   partials.data());
+  norm_backward<T>(stream, rows, columns, x_buffer.data(), weight_buffer.data(), factor_buffer.data(),
+                   slope_buffer.data(), x_gradient.data(), weight_gradient.data(), partials.data());
   return error_of(stream, x_gradient, x_expected) + error_of(stream, weight_gradient, weight_expected);
 }
 
@@ -76,7 +81,8 @@ double moves_rows(Stream& stream, int columns) {
   const std::vector<std::int32_t> index{7, 0, 3, 8, 2};
   const int listed = static_cast<int>(index.size());
   const auto from = random_numbers<T>(named * columns, 9), old = random_numbers<T>(named * columns, 10);
-  auto from_buffer = on_device(stream, from), gathered = poisoned<T>(stream, listed * columns), scattered = on_device(stream, old);
+  auto from_buffer = on_device(stream, from), gathered = poisoned<T>(stream, listed * columns),
+       scattered = on_device(stream, old);
   auto index_buffer = on_device(stream, index);
   gather_rows<T>(stream, listed, columns, from_buffer.data(), index_buffer.data(), gathered.data());
   scatter_rows<T>(stream, listed, columns, gathered.data(), index_buffer.data(), scattered.data());
@@ -86,7 +92,10 @@ double moves_rows(Stream& stream, int columns) {
       gather_expected.push_back(from[row * columns + c]);
       scatter_expected[row * columns + c] = from[row * columns + c];
     }
-  return same_bits(on_host(stream, gathered), gather_expected) && same_bits(on_host(stream, scattered), scatter_expected) ? 0 : 1;
+  return same_bits(on_host(stream, gathered), gather_expected) &&
+                 same_bits(on_host(stream, scattered), scatter_expected)
+             ? 0
+             : 1;
 }
 
 template <class T>
@@ -103,21 +112,30 @@ double sums_columns(Stream& stream, int rows, int columns) {
   auto factor_buffer = on_device(stream, factors), plain = on_device(stream, old), weighted = on_device(stream, old);
   auto partials = poisoned<float>(stream, column_sums_partials(rows, columns));
   column_sums<T>(stream, rows, columns, x_buffer.data(), plain.data(), partials.data());
-  weighted_column_sums<T>(stream, rows, columns, factor_buffer.data(), x_buffer.data(), weighted.data(), partials.data());
+  weighted_column_sums<T>(stream, rows, columns, factor_buffer.data(), x_buffer.data(), weighted.data(),
+                          partials.data());
   return error_of(stream, plain, plain_expected) + error_of(stream, weighted, weighted_expected);
 }
 
 template <class T>
 void append_norm_checks(std::vector<Check>& checks) {
   const double tolerance = elementwise_tolerance<T>;
-  checks.push_back({"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
-  checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance, [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
-  checks.push_back({"norm" + type_name<T>() + "1x8, nothing added", tolerance, [](Stream& stream) { return forward<T>(stream, 1, 8, false); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "7x72", fp32_tolerance, [](Stream& stream) { return backward<T>(stream, 7, 72); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", fp32_tolerance, [](Stream& stream) { return backward<T>(stream, 2, 1096); }});
-  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", exactly, [](Stream& stream) { return moves_rows<T>(stream, 1096); }});
-  checks.push_back({"column_sums" + type_name<T>() + "131x264", fp32_tolerance, [](Stream& stream) { return sums_columns<T>(stream, 131, 264); }});
-  checks.push_back({"column_sums" + type_name<T>() + "1x8", fp32_tolerance, [](Stream& stream) { return sums_columns<T>(stream, 1, 8); }});
+  checks.push_back(
+      {"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
+  checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance,
+                    [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
+  checks.push_back({"norm" + type_name<T>() + "1x8, nothing added", tolerance,
+                    [](Stream& stream) { return forward<T>(stream, 1, 8, false); }});
+  checks.push_back({"norm_backward" + type_name<T>() + "7x72", fp32_tolerance,
+                    [](Stream& stream) { return backward<T>(stream, 7, 72); }});
+  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", fp32_tolerance,
+                    [](Stream& stream) { return backward<T>(stream, 2, 1096); }});
+  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", exactly,
+                    [](Stream& stream) { return moves_rows<T>(stream, 1096); }});
+  checks.push_back({"column_sums" + type_name<T>() + "131x264", fp32_tolerance,
+                    [](Stream& stream) { return sums_columns<T>(stream, 131, 264); }});
+  checks.push_back({"column_sums" + type_name<T>() + "1x8", fp32_tolerance,
+                    [](Stream& stream) { return sums_columns<T>(stream, 1, 8); }});
 }
 
 }  // namespace
@@ -127,7 +145,8 @@ std::vector<Check> norm_checks() {
   append_norm_checks<float>(checks);
   append_norm_checks<Bf16>(checks);
   // More rows than blocks: some take two.
-  checks.push_back({"norm_backward fp32 1027x8", fp32_tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
+  checks.push_back(
+      {"norm_backward fp32 1027x8", fp32_tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
   return checks;
 }
 

@@ -18,14 +18,16 @@ struct Tables {
 };
 
 // direction: 1 forward, -1 backward.
-std::vector<double> rotated(std::vector<double> qkv, const QkvShape& shape, const std::vector<std::int32_t>& positions, const Tables& tables, double direction) {
+std::vector<double> rotated(std::vector<double> qkv, const QkvShape& shape, const std::vector<std::int32_t>& positions,
+                            const Tables& tables, double direction) {
   const int half = shape.head_dim / 2;
   for (std::size_t row = 0; row < positions.size(); ++row)
     for (int head = 0; head < shape.heads + shape.kv_heads; ++head)
       for (int i = 0; i < half; ++i) {
         double& low = qkv[row * shape.columns() + head * shape.head_dim + i];
         double& high = (&low)[half];
-        const double c = tables.cosines[positions[row] * half + i], s = direction * tables.sines[positions[row] * half + i], a = low, b = high;
+        const double c = tables.cosines[positions[row] * half + i],
+                     s = direction * tables.sines[positions[row] * half + i], a = low, b = high;
         low = a * c - b * s;
         high = b * c + a * s;
       }
@@ -42,11 +44,14 @@ double rotates(Stream& stream, int rows, const QkvShape& shape) {
   for (std::size_t i = 0; i < biased.size(); ++i) biased[i] += bias[i % shape.columns()];
 
   auto forward = on_device(stream, qkv), backward = on_device(stream, qkv);
-  auto bias_buffer = on_device(stream, bias), cosines = on_device(stream, tables.cosines), sines = on_device(stream, tables.sines);
+  auto bias_buffer = on_device(stream, bias), cosines = on_device(stream, tables.cosines),
+       sines = on_device(stream, tables.sines);
   auto position_buffer = on_device(stream, positions);
-  bias_rope<T>(stream, rows, shape, forward.data(), bias_buffer.data(), position_buffer.data(), {cosines.data(), sines.data()});
+  bias_rope<T>(stream, rows, shape, forward.data(), bias_buffer.data(), position_buffer.data(),
+               {cosines.data(), sines.data()});
   rope_backward<T>(stream, rows, shape, backward.data(), position_buffer.data(), {cosines.data(), sines.data()});
-  return error_of(stream, forward, rotated(biased, shape, positions, tables, 1)) + error_of(stream, backward, rotated(doubles(qkv), shape, positions, tables, -1));
+  return error_of(stream, forward, rotated(biased, shape, positions, tables, 1)) +
+         error_of(stream, backward, rotated(doubles(qkv), shape, positions, tables, -1));
 }
 
 // Rows get the same bits with and without a cache, and the cache holds them where they belong and nothing else.
@@ -66,23 +71,31 @@ double appends(Stream& stream) {
   auto keys_expected = on_host(stream, keys), values_expected = keys_expected;
   const KvCache<T> cache{keys.data(), values.data(), slots, shape.kv_heads, context, shape.head_dim, nullptr, nullptr};
   bias_rope<T>(stream, rows, shape, plain.data(), nullptr, position_buffer.data(), {cosines.data(), sines.data()});
-  bias_rope_append<T>(stream, rows, shape, stored.data(), nullptr, position_buffer.data(), {cosines.data(), sines.data()}, cache, slot_buffer.data());
+  bias_rope_append<T>(stream, rows, shape, stored.data(), nullptr, position_buffer.data(),
+                      {cosines.data(), sines.data()}, cache, slot_buffer.data());
 
   const auto expected = on_host(stream, plain);
   for (int row = 0; row < rows; ++row)
     for (int i = 0; i < width; ++i) {
       if (row_slot[row] < 0) continue;
-      const int head = i / shape.head_dim, at = ((row_slot[row] * shape.kv_heads + head) * context + positions[row]) * shape.head_dim + i % shape.head_dim;
+      const int head = i / shape.head_dim,
+                at = ((row_slot[row] * shape.kv_heads + head) * context + positions[row]) * shape.head_dim +
+                     i % shape.head_dim;
       keys_expected[at] = expected[row * shape.columns() + shape.heads * shape.head_dim + i];
       values_expected[at] = expected[row * shape.columns() + shape.heads * shape.head_dim + width + i];
     }
-  return same_bits(on_host(stream, stored), expected) && same_bits(on_host(stream, keys), keys_expected) && same_bits(on_host(stream, values), values_expected) ? 0 : 1;
+  return same_bits(on_host(stream, stored), expected) && same_bits(on_host(stream, keys), keys_expected) &&
+                 same_bits(on_host(stream, values), values_expected)
+             ? 0
+             : 1;
 }
 
 template <class T>
 void append_rope_checks(std::vector<Check>& checks) {
-  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", elementwise_tolerance<T>, [](Stream& stream) { return rotates<T>(stream, 5, {3, 1, 16}); }});
-  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", elementwise_tolerance<T>, [](Stream& stream) { return rotates<T>(stream, 3, {6, 2, 64}); }});
+  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", elementwise_tolerance<T>,
+                    [](Stream& stream) { return rotates<T>(stream, 5, {3, 1, 16}); }});
+  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", elementwise_tolerance<T>,
+                    [](Stream& stream) { return rotates<T>(stream, 3, {6, 2, 64}); }});
   checks.push_back({"rope" + type_name<T>() + "into the cache", exactly, appends<T>});
 }
 

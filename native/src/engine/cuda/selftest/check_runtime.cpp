@@ -48,6 +48,9 @@ double graph_replays(Stream& stream) {
 
 }  // namespace
 
-std::vector<Check> runtime_checks() { return {{"runtime launches and copies", exactly, launches_and_copies}, {"runtime graph replays", exactly, graph_replays}}; }
+std::vector<Check> runtime_checks() {
+  return {{"runtime launches and copies", exactly, launches_and_copies},
+          {"runtime graph replays", exactly, graph_replays}};
+}
 
 }  // namespace starpo::cuda

@@ -15,7 +15,8 @@ struct Drawn {
 
 // Every row draws from its own logits, of [rows, stride]; row r is episode r / 7 at position r.
 template <class T>
-Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, const SamplingSettings& sampling, const std::vector<std::int32_t>& stop_ids = {}) {
+Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, const SamplingSettings& sampling,
+           const std::vector<std::int32_t>& stop_ids = {}) {
   const int rows = static_cast<int>(logits.size()) / stride;
   std::vector<std::int32_t> episodes, positions;
   for (int r = 0; r < rows; ++r) {
@@ -24,10 +25,12 @@ Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, 
   }
   auto buffer = on_device(stream, logits);
   auto settings = on_device(stream, std::vector<SamplerSettings>{{sampling, {17, RandomStream::train_sampling}, 3}});
-  auto episode_buffer = on_device(stream, episodes), position_buffer = on_device(stream, positions), stop_buffer = on_device(stream, stop_ids),
-       ids = poisoned<std::int32_t>(stream, rows), stops = poisoned<std::int32_t>(stream, rows);
+  auto episode_buffer = on_device(stream, episodes), position_buffer = on_device(stream, positions),
+       stop_buffer = on_device(stream, stop_ids), ids = poisoned<std::int32_t>(stream, rows),
+       stops = poisoned<std::int32_t>(stream, rows);
   auto logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows);
-  sample<T>(stream, {buffer.data(), rows, vocab, stride, 1}, settings.data(), {episode_buffer.data(), position_buffer.data()}, stop_buffer.data(), static_cast<int>(stop_ids.size()),
+  sample<T>(stream, {buffer.data(), rows, vocab, stride, 1}, settings.data(),
+            {episode_buffer.data(), position_buffer.data()}, stop_buffer.data(), static_cast<int>(stop_ids.size()),
             {ids.data(), logprobs.data(), entropies.data(), stops.data()});
   return {on_host(stream, ids), on_host(stream, stops), on_host(stream, logprobs), on_host(stream, entropies)};
 }
@@ -39,8 +42,8 @@ std::vector<T> repeated(const std::vector<T>& row, int rows) {
   return all;
 }
 
-// Pearson's chi-square of the drawn ids against the CPU sampler's distribution, in deviations from its mean; 100 where an id was drawn that it rules out. Ids
-// expected fewer than five times are counted as one.
+// Pearson's chi-square of the drawn ids against the CPU sampler's distribution, in deviations from its mean; 100 where
+// an id was drawn that it rules out. Ids expected fewer than five times are counted as one.
 template <class T>
 double surprise(const std::vector<std::int32_t>& ids, const std::vector<T>& row, const SamplingSettings& sampling) {
   std::vector<float> logits, weights;
@@ -90,20 +93,29 @@ double agrees_with_loss(Stream& stream, int vocab, int stride) {
   auto buffer = on_device(stream, logits);
   auto targets = on_device(stream, drawn.ids);
   auto logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows);
-  logprob_entropy<T>(stream, {buffer.data(), rows, vocab, stride, sampling.temperature}, targets.data(), logprobs.data(), entropies.data());
-  return same_bits(on_host(stream, logprobs), drawn.logprobs) && same_bits(on_host(stream, entropies), drawn.entropies) ? 0 : 1;
+  logprob_entropy<T>(stream, {buffer.data(), rows, vocab, stride, sampling.temperature}, targets.data(),
+                     logprobs.data(), entropies.data());
+  return same_bits(on_host(stream, logprobs), drawn.logprobs) && same_bits(on_host(stream, entropies), drawn.entropies)
+             ? 0
+             : 1;
 }
 
-// top_k = 1 is the largest logit; of ids that can't be, none is chosen; rows that aren't finite choose nothing; stop ids are flagged.
+// top_k = 1 is the largest logit; of ids that can't be, none is chosen; rows that aren't finite choose nothing; stop
+// ids are flagged.
 double corner_cases(Stream& stream) {
   constexpr int vocab = 43;
   const float infinity = std::numeric_limits<float>::infinity();
   auto logits = random_numbers(5 * vocab, 83, 2);
   std::vector<int> largest;
-  for (int r = 0; r < 5; ++r) largest.push_back(static_cast<int>(std::max_element(logits.begin() + r * vocab, logits.begin() + (r + 1) * vocab) - logits.begin()) - r * vocab);
+  for (int r = 0; r < 5; ++r)
+    largest.push_back(static_cast<int>(std::max_element(logits.begin() + r * vocab, logits.begin() + (r + 1) * vocab) -
+                                       logits.begin()) -
+                      r * vocab);
   const Drawn greedy = draw(stream, logits, vocab, vocab, {1, 1, 1, 0}, {largest[1], largest[4]});
   bool right = true;
-  for (int r = 0; r < 5; ++r) right = right && greedy.ids[r] == largest[r] && greedy.stops[r] == (largest[r] == largest[1] || largest[r] == largest[4]);
+  for (int r = 0; r < 5; ++r)
+    right = right && greedy.ids[r] == largest[r] &&
+            greedy.stops[r] == (largest[r] == largest[1] || largest[r] == largest[4]);
 
   logits[0] = std::numeric_limits<float>::quiet_NaN();
   logits[vocab + 42] = infinity;
@@ -113,8 +125,11 @@ double corner_cases(Stream& stream) {
   }
   for (const SamplingSettings& sampling : {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.5f, 3, 0.1f}}) {
     const Drawn drawn = draw(stream, logits, vocab, vocab, sampling, {41, -1});
-    for (int r = 0; r < 3; ++r) right = right && drawn.ids[r] == -1 && std::isnan(drawn.logprobs[r]) && std::isnan(drawn.entropies[r]) && drawn.stops[r] == 0;
-    right = right && drawn.ids[3] == 41 && drawn.stops[3] == 1 && drawn.logprobs[3] == 0 && drawn.entropies[3] == 0 && drawn.ids[4] >= 0;
+    for (int r = 0; r < 3; ++r)
+      right = right && drawn.ids[r] == -1 && std::isnan(drawn.logprobs[r]) && std::isnan(drawn.entropies[r]) &&
+              drawn.stops[r] == 0;
+    right = right && drawn.ids[3] == 41 && drawn.stops[3] == 1 && drawn.logprobs[3] == 0 && drawn.entropies[3] == 0 &&
+            drawn.ids[4] >= 0;
   }
   return right ? 0 : 1;
 }
@@ -126,7 +141,8 @@ double many_warps(Stream& stream) {
   std::vector<float> logits(winners.size() * vocab, 0);
   for (std::size_t r = 0; r < winners.size(); ++r) logits[r * vocab + winners[r]] = 40;
   bool right = true;
-  for (const SamplingSettings& sampling : {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.9f, 0, 0}, SamplingSettings{1, 1, 1, 0}})
+  for (const SamplingSettings& sampling :
+       {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.9f, 0, 0}, SamplingSettings{1, 1, 1, 0}})
     right = right && draw(stream, logits, vocab, vocab, sampling).ids == winners;
   return right ? 0 : 1;
 }
@@ -140,24 +156,32 @@ double independent_rows(Stream& stream) {
   for (int i = 0; i < rows * vocab; ++i) padded[i / vocab * (vocab + 5) + i % vocab] = logits[i];
   const Drawn spaced = draw<Bf16>(stream, padded, vocab, vocab + 5, {});
   const Drawn first = draw<Bf16>(stream, std::vector<Bf16>(logits.begin(), logits.begin() + vocab), vocab, vocab, {});
-  return all.ids == spaced.ids && same_bits(all.logprobs, spaced.logprobs) && same_bits(all.entropies, spaced.entropies) && first.ids[0] == all.ids[0] ? 0 : 1;
+  return all.ids == spaced.ids && same_bits(all.logprobs, spaced.logprobs) &&
+                 same_bits(all.entropies, spaced.entropies) && first.ids[0] == all.ids[0]
+             ? 0
+             : 1;
 }
 
 }  // namespace
 
 std::vector<Check> sampler_checks() {
   const auto frequency_check = [](const char* name, const SamplingSettings& sampling) {
-    return Check{"sample bf16, frequencies " + std::string(name), exactly, [sampling](Stream& stream) { return frequencies<Bf16>(stream, 41, 800, sampling); }};
+    return Check{"sample bf16, frequencies " + std::string(name), exactly,
+                 [sampling](Stream& stream) { return frequencies<Bf16>(stream, 41, 800, sampling); }};
   };
-  return {{"sample fp32, frequencies", exactly, [](Stream& stream) { return frequencies<float>(stream, 27, 1000, {0.7f, 1, 0, 0}); }},
+  return {{"sample fp32, frequencies", exactly,
+           [](Stream& stream) { return frequencies<float>(stream, 27, 1000, {0.7f, 1, 0, 0}); }},
           frequency_check("at temperature 1.5", {1.5f, 1, 0, 0}),
           frequency_check("of the ten largest", {1, 1, 10, 0}),
           frequency_check("of half the mass", {1, 0.5f, 0, 0}),
           frequency_check("of a tenth of the largest", {1, 1, 0, 0.1f}),
           frequency_check("of all three cuts", {1.2f, 0.8f, 20, 0.05f}),
-          {"sample fp32, frequencies of cuts", exactly, [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
-          {"sample fp32, with the loss's bits", exactly, [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
-          {"sample bf16, with the loss's bits", exactly, [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
+          {"sample fp32, frequencies of cuts", exactly,
+           [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
+          {"sample fp32, with the loss's bits", exactly,
+           [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
+          {"sample bf16, with the loss's bits", exactly,
+           [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
           {"sample of corner cases", exactly, corner_cases},
           {"sample over many warps", exactly, many_warps},
           {"sample row by row", exactly, independent_rows}};

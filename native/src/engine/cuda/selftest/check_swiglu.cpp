@@ -13,7 +13,8 @@ double matches(Stream& stream, int rows, int columns, bool keeps_hidden) {
   std::vector<double> hidden_expected(count), gradient_expected(2 * count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at = i / columns * 2 * columns + i % columns;
-    const double gate = to_float(gate_up[at]), up = to_float(gate_up[at + columns]), s = 1 / (1 + std::exp(-gate)), d = to_float(slope[i]);
+    const double gate = to_float(gate_up[at]), up = to_float(gate_up[at + columns]), s = 1 / (1 + std::exp(-gate)),
+                 d = to_float(slope[i]);
     hidden_expected[i] = gate * s * up;
     gradient_expected[at] = d * up * s * (1 + gate * (1 - s));
     gradient_expected[at + columns] = d * gate * s;
@@ -21,18 +22,22 @@ double matches(Stream& stream, int rows, int columns, bool keeps_hidden) {
   auto gate_up_buffer = on_device(stream, gate_up), slope_buffer = on_device(stream, slope);
   auto hidden = poisoned<T>(stream, count), again = poisoned<T>(stream, count);
   swiglu<T>(stream, rows, columns, gate_up_buffer.data(), hidden.data());
-  swiglu_backward<T>(stream, rows, columns, gate_up_buffer.data(), slope_buffer.data(), gate_up_buffer.data(), keeps_hidden ? again.data() : nullptr);
+  swiglu_backward<T>(stream, rows, columns, gate_up_buffer.data(), slope_buffer.data(), gate_up_buffer.data(),
+                     keeps_hidden ? again.data() : nullptr);
   const bool same = !keeps_hidden || same_bits(on_host(stream, hidden), on_host(stream, again));
-  return error_of(stream, hidden, hidden_expected) + error_of(stream, gate_up_buffer, gradient_expected) + (same ? 0 : 1);
+  return error_of(stream, hidden, hidden_expected) + error_of(stream, gate_up_buffer, gradient_expected) +
+         (same ? 0 : 1);
 }
 
 }  // namespace
 
 std::vector<Check> swiglu_checks() {
-  return {{"swiglu fp32 5x72", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 5, 72, true); }},
-          {"swiglu bf16 5x72", rounding_tolerance, [](Stream& stream) { return matches<Bf16>(stream, 5, 72, true); }},
-          {"swiglu fp32 1x8, in place", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 1, 8, false); }},
-          {"swiglu bf16 3x264, in place", rounding_tolerance, [](Stream& stream) { return matches<Bf16>(stream, 3, 264, false); }}};
+  return {
+      {"swiglu fp32 5x72", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 5, 72, true); }},
+      {"swiglu bf16 5x72", rounding_tolerance, [](Stream& stream) { return matches<Bf16>(stream, 5, 72, true); }},
+      {"swiglu fp32 1x8, in place", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 1, 8, false); }},
+      {"swiglu bf16 3x264, in place", rounding_tolerance,
+       [](Stream& stream) { return matches<Bf16>(stream, 3, 264, false); }}};
 }
 
 }  // namespace starpo::cuda

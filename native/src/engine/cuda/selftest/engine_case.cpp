@@ -16,7 +16,8 @@ std::vector<float> case_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (const TensorSlot& tensor : layout.tensors()) {
     const float middle = tensor.name.find("norm") != std::string::npos ? 1.0f : 0.0f;
-    for (std::size_t i = tensor.offset; i < tensor.offset + tensor.size; ++i) weights[i] = middle + 0.4f * case_value(1, i);
+    for (std::size_t i = tensor.offset; i < tensor.offset + tensor.size; ++i)
+      weights[i] = middle + 0.4f * case_value(1, i);
   }
   return weights;
 }
@@ -46,7 +47,9 @@ void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std:
 }  // namespace
 
 float case_value(std::uint32_t what, std::size_t index) {
-  return 2 * uniform_open(Philox{5, RandomStream::environment_noise}(what, static_cast<std::uint32_t>(index), 0, 0)[0]) - 1;
+  return 2 * uniform_open(
+                 Philox{5, RandomStream::environment_noise}(what, static_cast<std::uint32_t>(index), 0, 0)[0]) -
+         1;
 }
 
 EngineNeeds EngineCase::needs(Recompute recompute) {
@@ -61,15 +64,14 @@ EngineNeeds EngineCase::needs(Recompute recompute) {
   return needs;
 }
 
-EngineCase::EngineCase(const EngineSettings& settings, const EngineNeeds& needs, ModelHead head) : engine_(make_engine(settings, threads_)) {
+EngineCase::EngineCase(const EngineSettings& settings, const EngineNeeds& needs, ModelHead head)
+    : engine_(make_engine(settings, threads_)) {
   engine_->reserve(needs);
   network_ = engine_->make_network(needs.model, head, NetworkUse::trained);
   network_->write_weights(0, case_weights(network_->layout()));
 }
 
-std::vector<float> EngineCase::state(StateVector which) const {
-  return read_state(network_->trained(), which);
-}
+std::vector<float> EngineCase::state(StateVector which) const { return read_state(network_->trained(), which); }
 
 PackedBatch case_batch(std::span<const int> lengths) {
   PackedBatch batch{{}, {0}, {}};
@@ -99,13 +101,18 @@ LearnedStep learn_step(Network& network) {
       reference[i] = logprobs[i] + 0.2f * case_value(8, i);
       advantages[i] = case_value(9, i);
     }
-    BatchLoss loss{Objective::policy, {0.2, 0.28, 3, 0.01, LossAverage::trajectory, 4, 1}, {0.1, KlEstimator::k3, KlPlacement::loss, ""}, {}};
+    BatchLoss loss{Objective::policy,
+                   {0.2, 0.28, 3, 0.01, LossAverage::trajectory, 4, 1},
+                   {0.1, KlEstimator::k3, KlPlacement::loss, ""},
+                   {}};
     std::size_t first = 0;
     for (std::size_t s = 0; s < lengths.size(); ++s) {
-      const auto inside = [&](std::int32_t target) { return target >= batch.sequence_starts[s] && target < batch.sequence_starts[s + 1]; };
+      const auto inside = [&](std::int32_t target) {
+        return target >= batch.sequence_starts[s] && target < batch.sequence_starts[s + 1];
+      };
       const auto count = static_cast<std::size_t>(std::ranges::count_if(batch.targets, inside));
-      loss.sequences.push_back({std::span(rollout).subspan(first, count), std::span(advantages).subspan(first, count), std::span(reference).subspan(first, count),
-                                0.1 * static_cast<double>(s + 1)});
+      loss.sequences.push_back({std::span(rollout).subspan(first, count), std::span(advantages).subspan(first, count),
+                                std::span(reference).subspan(first, count), 0.1 * static_cast<double>(s + 1)});
       first += count;
     }
     pass->learn(batch, 0.7f, loss, logprobs, entropies, learned.sums);
@@ -119,7 +126,8 @@ LearnedStep learn_step(Network& network) {
 std::vector<std::vector<Choice>> converse(Network& network, bool grouped) {
   const auto generator = network.make_generator(5, 96);
   generator->reset();
-  for (std::uint32_t slot = 0; slot < 3; ++slot) generator->begin(static_cast<int>(slot), prompt(), grouped ? 4 : -1, 10 + slot);
+  for (std::uint32_t slot = 0; slot < 3; ++slot)
+    generator->begin(static_cast<int>(slot), prompt(), grouped ? 4 : -1, 10 + slot);
   generator->begin(3, case_batch(std::array{9}).tokens, -1, 20);
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {kCaseTemperature, 1, 0, 0}, stop_ids};
   std::vector<std::vector<Choice>> replies(4);

@@ -6,7 +6,8 @@
 
 namespace starpo::cuda {
 
-// A network small enough for the emulation, with a tail in every width and more query heads than key-value heads, on an engine of its own.
+// A network small enough for the emulation, with a tail in every width and more query heads than key-value heads, on an
+// engine of its own.
 class EngineCase {
  public:
   static EngineNeeds needs(Recompute = Recompute::none);
@@ -22,7 +23,8 @@ class EngineCase {
   std::unique_ptr<Network> network_;
 };
 
-// Sequences of these lengths with tokens of the case's vocabulary, reproducible; every token but each third is a target.
+// Sequences of these lengths with tokens of the case's vocabulary, reproducible; every token but each third is a
+// target.
 PackedBatch case_batch(std::span<const int> lengths);
 
 // In [-1, 1), a function of what it is for and an index.
@@ -39,7 +41,8 @@ LearnedStep learn_step(Network&);
 // Two turns of three slots that share a prompt (where `grouped`) and of one alone; each slot's choices.
 std::vector<std::vector<Choice>> converse(Network&, bool grouped);
 
-// The conversation's first turns in one batch, as an update reads them, and their log-probabilities when they were chosen.
+// The conversation's first turns in one batch, as an update reads them, and their log-probabilities when they were
+// chosen.
 struct FirstTurns {
   PackedBatch batch{{}, {0}, {}};
   std::vector<float> chosen;

@@ -15,7 +15,8 @@ template <typename T>
 std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) {
   std::vector<T> values = random_numbers<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld), seed);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (static_cast<int>(i % static_cast<std::size_t>(ld)) >= columns) values[i] = from_float<T>(std::numeric_limits<float>::quiet_NaN());
+    if (static_cast<int>(i % static_cast<std::size_t>(ld)) >= columns)
+      values[i] = from_float<T>(std::numeric_limits<float>::quiet_NaN());
   return values;
 }
 
@@ -33,10 +34,22 @@ struct GemmProblem {
 
   // ld_c: columns past n in c's rows; an even ldc lets two elements be stored at once.
   GemmProblem(Stream& stream, GemmLayout layout_, int m_, int n_, int k_, int ld_c = 3)
-      : layout(layout_), m(m_), n(n_), k(k_), lda(padded(a_columns())), ldb(padded(b_columns())), ldc(n + ld_c),
-        a(random_matrix<T>(layout == GemmLayout::tn ? k : m, a_columns(), lda, 1)), b(random_matrix<T>(layout == GemmLayout::nt ? n : k, b_columns(), ldb, 2)),
-        bias(random_matrix<float>(1, n, n, 3)), before(random_matrix<float>(m, n, ldc, 4)), device_a(stream, a), device_b(stream, b),
-        device_c(before.size()), device_bias(stream, bias), partials(static_cast<std::size_t>(16) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n + 1)) {
+      : layout(layout_),
+        m(m_),
+        n(n_),
+        k(k_),
+        lda(padded(a_columns())),
+        ldb(padded(b_columns())),
+        ldc(n + ld_c),
+        a(random_matrix<T>(layout == GemmLayout::tn ? k : m, a_columns(), lda, 1)),
+        b(random_matrix<T>(layout == GemmLayout::nt ? n : k, b_columns(), ldb, 2)),
+        bias(random_matrix<float>(1, n, n, 3)),
+        before(random_matrix<float>(m, n, ldc, 4)),
+        device_a(stream, a),
+        device_b(stream, b),
+        device_c(before.size()),
+        device_bias(stream, bias),
+        partials(static_cast<std::size_t>(16) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n + 1)) {
     device_c.fill_poison(stream);
     partials.fill_poison(stream);
   }
@@ -44,8 +57,12 @@ struct GemmProblem {
   Gemm<T, Out> gemm() { return {m, n, k, device_a.data(), lda, device_b.data(), ldb, device_c.data(), ldc}; }
   GemmWorkspace workspace() { return {partials.data(), partials.size(), 132}; }
 
-  double a_at(int row, int depth) const { return layout == GemmLayout::tn ? at(a, lda, depth, row) : at(a, lda, row, depth); }
-  double b_at(int depth, int column) const { return layout == GemmLayout::nt ? at(b, ldb, column, depth) : at(b, ldb, depth, column); }
+  double a_at(int row, int depth) const {
+    return layout == GemmLayout::tn ? at(a, lda, depth, row) : at(a, lda, row, depth);
+  }
+  double b_at(int depth, int column) const {
+    return layout == GemmLayout::nt ? at(b, ldb, column, depth) : at(b, ldb, depth, column);
+  }
 
   std::vector<double> reference(bool with_bias, bool accumulate) const {
     std::vector<double> result;
@@ -67,8 +84,10 @@ struct GemmProblem {
     bool intact = true;
     for (std::size_t i = 0; i < c.size(); ++i) {
       const float value = to_float(c[i]);
-      if (static_cast<int>(i % static_cast<std::size_t>(ldc)) < n) values.push_back(value);
-      else intact = intact && value != value;
+      if (static_cast<int>(i % static_cast<std::size_t>(ldc)) < n)
+        values.push_back(value);
+      else
+        intact = intact && value != value;
     }
     if (!intact) values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
     return values;
@@ -80,7 +99,8 @@ struct GemmProblem {
   int b_columns() const { return layout == GemmLayout::nt ? k : n; }
   template <typename V>
   static double at(const std::vector<V>& matrix, int ld, int row, int column) {
-    return to_float(matrix[static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(column)]);
+    return to_float(
+        matrix[static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(column)]);
   }
 };
 

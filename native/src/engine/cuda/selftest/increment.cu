@@ -1,5 +1,5 @@
-#include "engine/cuda/portable/cuda.h"
 #include "engine/cuda/selftest/increment.h"
+#include "engine/cuda/portable/cuda.h"
 
 namespace starpo::cuda {
 namespace {
@@ -14,7 +14,8 @@ __global__ void __launch_bounds__(block_threads) increment_kernel(float* values,
 }  // namespace
 
 void increment(Stream& stream, float* values, int count, float by) {
-  STARPO_LAUNCH(stream, (count + block_threads - 1) / block_threads, block_threads, 0, increment_kernel, values, count, by);
+  STARPO_LAUNCH(stream, (count + block_threads - 1) / block_threads, block_threads, 0, increment_kernel, values, count,
+                by);
 }
 
 }  // namespace starpo::cuda

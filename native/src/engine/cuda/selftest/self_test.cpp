@@ -4,7 +4,8 @@
 
 namespace starpo::cuda {
 
-void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream, const OnCheckResult& on_result) {
+void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream,
+                const OnCheckResult& on_result) {
   for (const auto& check : checks) {
     if (check.name.find(filter) == std::string::npos) continue;
     CheckResult result{check.name, std::numeric_limits<double>::quiet_NaN(), check.tolerance, false, ""};

@@ -1,0 +1,155 @@
+import { bandit, banditChatPrompt } from '../environments/bandit.ts';
+import { frozenLake, lakeChatPrompt, slipperyLake } from '../environments/frozen-lake.ts';
+import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
+import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
+import { type Algorithm, algorithms } from './algorithms.ts';
+import { baseConfig, type Preset } from './base.ts';
+import { deviceMemoryParts, totalBytes } from './device-memory.ts';
+import { type PublishedModel, publishedModels } from './published.ts';
+
+/** RAGEN's experiments with a published language model (arXiv 2504.20073, section 4, and its default configuration), for one GPU. */
+
+interface Task {
+  name: string;
+  title: string;
+  summary: string;
+  /** What the paper says of StarPO-S with the smallest model. */
+  paper: string | null;
+  environments: EnvironmentConfig[];
+  rollout: Partial<RunConfig['rollout']>;
+}
+
+const tasks: Task[] = [
+  {
+    name: 'frozen-lake',
+    title: 'FrozenLake',
+    summary:
+      'Cross a frozen lake without stepping into a hole, thinking aloud before each turn. The ice does not slip.',
+    paper: null,
+    environments: [
+      {
+        ...frozenLake.preset,
+        prompt: frozenLake.chatPrompt,
+      },
+    ],
+    rollout: {},
+  },
+  {
+    name: 'frozen-lake-slippery',
+    title: 'FrozenLake, slippery',
+    summary: "RAGEN's own FrozenLake: two moves of three go to a side.",
+    paper: '22 % of the levels after 200 iterations',
+    environments: [
+      {
+        ...slipperyLake,
+        prompt: lakeChatPrompt(
+          'The ice is slippery: only one move of three goes where it is meant to, the others to a side.',
+        ),
+      },
+    ],
+    rollout: {},
+  },
+  {
+    name: 'sokoban',
+    title: 'Sokoban',
+    summary:
+      'Push the box onto its target, in RAGEN’s rooms of 6 by 6: a careless push can cost the episode.',
+    paper: '20 % of the levels after 200 iterations',
+    environments: [{ ...sokoban.preset, prompt: sokobanChatPrompt }],
+    rollout: {},
+  },
+  {
+    name: 'bandit',
+    title: 'Bandit',
+    summary: 'Reason from two telling names to the arm that pays more on average. One choice.',
+    paper: 'the better arm always',
+    environments: [{ ...bandit.preset, prompt: banditChatPrompt }],
+    rollout: { max_response_tokens: 500, context: 1024 },
+  },
+];
+
+/** Memory for time, as far as a model needs it to train with a critic on one large GPU. */
+const recompute: Record<string, RunConfig['optimizer']['recompute']> = {
+  'Qwen2.5-1.5B-Instruct': 'elementwise',
+  'Qwen2.5-3B-Instruct': 'block',
+};
+
+/** Diagnostics keep a copy of the start beside the policy, which is too much for one large GPU with these. */
+const tooLargeForDiagnostics = new Set(['Qwen2.5-3B-Instruct']);
+
+/** RAGEN's default configuration: 8 levels of 16 episodes, up to 5 turns of up to 400 tokens, one optimiser step for 32 episodes. */
+function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
+  return {
+    ...baseConfig,
+    preset: id,
+    device: 'cuda',
+    precision: 'bf16',
+    exactness: 'fast',
+    iterations: 200,
+    start: { ...baseConfig.start, model: model.name },
+    environments: task.environments,
+    rollout: {
+      ...baseConfig.rollout,
+      groups: 8,
+      group_size: 16,
+      slots: 128,
+      max_response_tokens: 400,
+      context: 3600,
+      ...task.rollout,
+    },
+    filter: { strategy: 'fraction', keep: 0.25 },
+    policy_loss: {
+      ...baseConfig.policy_loss,
+      dual_clip: 3,
+      entropy_coefficient: 0.001,
+      mini_batch: 32,
+    },
+    optimizer: {
+      ...baseConfig.optimizer,
+      learning_rate: 1e-6,
+      micro_batch_tokens: 0,
+      recompute: recompute[model.name] ?? 'none',
+    },
+    critic: { ...baseConfig.critic, learning_rate: 1e-5 },
+    evaluation: { every: 10, levels: 256, temperature: 0.5 },
+    checkpoint: { every: 50, keep: 1 },
+    ...(tooLargeForDiagnostics.has(model.name) && { diagnostics: { ...baseConfig.diagnostics, every: 0 } }),
+  };
+}
+
+/** What the driver takes for itself, about. */
+const driverBytes = 2 ** 30;
+
+function expectation(model: PublishedModel, task: Task, algorithm: Algorithm): string {
+  const paper = model === publishedModels[0] && algorithm.default ? task.paper : null;
+  return paper ? `the paper’s result: ${paper}` : 'rising success, not measured yet';
+}
+
+function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Preset {
+  const short = `${model.name.replace('-Instruct', '').toLowerCase()}-${task.name}`;
+  const base = ragenConfig(model, task, `${short}-${algorithm.suffix}`);
+  const config = { ...base, ...algorithm.changes(base) };
+  // Plain GRPO has its KL term in the loss, where only k2 and k3 pull: RAGEN's k1 has a gradient of 0 on average there.
+  if (algorithm.suffix === 'grpo')
+    config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
+  const { name, title, repository, licence } = model;
+  return {
+    id: config.preset,
+    alias: algorithm.default ? short : null,
+    task: short,
+    title: task.title,
+    algorithm: algorithm.title,
+    baseline: algorithm.baseline,
+    summary: task.summary,
+    method: algorithm.method,
+    expects: expectation(model, task, algorithm),
+    model: { name, title, repository, licence },
+    deviceBytes: driverBytes + totalBytes(deviceMemoryParts(config, model.shape)),
+    hidden: false,
+    config,
+  };
+}
+
+export const publishedPresets: readonly Preset[] = publishedModels.flatMap((model) =>
+  tasks.flatMap((task) => algorithms.map((algorithm) => makePreset(model, task, algorithm))),
+);

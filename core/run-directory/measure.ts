@@ -1,0 +1,64 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunStorage } from '../contract/contract.ts';
+import { runFiles } from './names.ts';
+
+export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' | 'other' | 'total'> & {
+  /** Files of episodes, their indexes not counted. */
+  rolloutFiles: number;
+  /** Bytes of the largest checkpoint. */
+  largestCheckpoint: number;
+};
+
+/** Bytes of a run directory by what they are for. Files that vanish meanwhile count nothing. */
+export async function measureRun(folder: string): Promise<RunSizes> {
+  const rollouts = join(folder, runFiles.rollouts);
+  const checkpoints = join(folder, runFiles.checkpoints);
+  const [total, rolloutBytes, journal, each, names] = await Promise.all([
+    folderBytes(folder),
+    folderBytes(rollouts),
+    fileBytes(join(folder, runFiles.journal)),
+    list(checkpoints).then((found) =>
+      Promise.all(found.map(({ name }) => folderBytes(join(checkpoints, name)))),
+    ),
+    list(rollouts),
+  ]);
+  const checkpointBytes = each.reduce((sum, bytes) => sum + bytes, 0);
+  return {
+    rollouts: rolloutBytes,
+    checkpoints: checkpointBytes,
+    journal,
+    other: Math.max(0, total - rolloutBytes - checkpointBytes - journal),
+    total,
+    rolloutFiles: names.filter(({ name }) => name.endsWith('.zst')).length,
+    largestCheckpoint: Math.max(0, ...each),
+  };
+}
+
+export async function folderBytes(folder: string): Promise<number> {
+  const entries = await list(folder);
+  const sizes = await Promise.all(
+    entries.map((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return folderBytes(path);
+      return entry.isFile() ? fileBytes(path) : 0;
+    }),
+  );
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function fileBytes(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+async function list(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,70 @@
+import type { ApiError, Refusal } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
+import type { Evaluations } from '../evaluations/evaluations.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Trainer } from '../trainer/trainer.ts';
+
+export interface BusyParts {
+  runs: Runs;
+  queue: Queue;
+  evaluations: Evaluations;
+  trainer: Pick<Trainer, 'status'>;
+}
+
+/**
+ * Makes sure that nothing is at work in a run's folder before files of it go; one that waits in the queue leaves it, unless something speaks against it: `refuse` throws what else
+ * may. Throws `run_unknown`, `run_active` or `evaluation_active`.
+ */
+export async function makeIdle(
+  parts: BusyParts,
+  runId: string,
+  refuse: () => Promise<void> = async () => {},
+): Promise<void> {
+  const { runs, queue } = parts;
+  await queue.settled();
+  await refuseBusy(parts, runId);
+  await refuse();
+  if (runs.get(runId).queuePosition === null) return;
+  queue.remove(runId);
+  // Its turn may have come meanwhile.
+  await queue.settled();
+  await refuseBusy(parts, runId);
+}
+
+async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: string): Promise<void> {
+  const { name, status } = runs.get(runId);
+  // A trainer that has just begun may have said nothing yet, but holds its lock.
+  const locked = await trainer.status(runs.folder(runId)).then(
+    ({ running }) => running,
+    () => false,
+  );
+  if (locked || isLive(status) || runs.isLoading(runId))
+    throw new Failure('run_active', `${name} is being trained or paused.`, 'Stop it first.');
+  if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
+    throw new Failure('evaluation_active', `${name} is being evaluated.`, 'Wait for its end, or cancel it.');
+}
+
+/** Does something to each run by itself: what can't be done to one keeps it from no other. */
+export async function eachRun(
+  runIds: readonly string[],
+  work: (runId: string) => Promise<void>,
+): Promise<Refusal[]> {
+  const refused: Refusal[] = [];
+  for (const runId of new Set(runIds)) {
+    try {
+      await work(runId);
+    } catch (error) {
+      refused.push({ runId, error: refusalOf(error) });
+    }
+  }
+  return refused;
+}
+
+/** A defect of ours is no reason to refuse. */
+function refusalOf(error: unknown): ApiError {
+  const failure = asFailure(error);
+  if (failure.code === 'internal' && !(error as NodeJS.ErrnoException).syscall) throw error;
+  return failure.toApiError();
+}

@@ -1,0 +1,67 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Notices } from '../base/notices.ts';
+import type { Checkpoint } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { isLive } from '../contract/run-facts.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { successAt } from '../history/queries.ts';
+import { checkpointsOf, hasOptimizer, isPinned } from '../run-directory/checkpoints.ts';
+import { folderBytes } from '../run-directory/measure.ts';
+import { checkpointPath, pinFile } from '../run-directory/names.ts';
+import type { Runs } from '../runs/runs.ts';
+
+interface CheckpointsParts {
+  database: HistoryDatabase;
+  runs: Runs;
+  notices: Notices;
+}
+
+/** The checkpoints of runs, as people look at them. */
+export class Checkpoints {
+  private readonly parts: CheckpointsParts;
+
+  constructor(parts: CheckpointsParts) {
+    this.parts = parts;
+  }
+
+  /** Newest first. Throws `run_unknown`. */
+  async list(runId: string): Promise<Checkpoint[]> {
+    const { database, runs } = this.parts;
+    runs.get(runId);
+    const folder = runs.folder(runId);
+    return Promise.all(
+      checkpointsOf(folder)
+        .toReversed()
+        .map(async (iteration) => ({
+          iteration,
+          bytes: await folderBytes(join(folder, checkpointPath(iteration))),
+          pinned: isPinned(folder, iteration),
+          optimizer: hasOptimizer(folder, iteration),
+          success: successAt(database, runId, iteration),
+        })),
+    );
+  }
+
+  /** A living trainer does it itself, since it removes what is no longer to be kept. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
+  async pin(runId: string, iteration: number, pinned: boolean): Promise<void> {
+    const { runs, notices } = this.parts;
+    const { status } = runs.get(runId);
+    const folder = runs.folder(runId);
+    if (!checkpointsOf(folder).includes(iteration))
+      throw new Failure(
+        'checkpoint_missing',
+        `There is no checkpoint of iteration ${iteration}.`,
+        'It may have been deleted; choose another.',
+      );
+    if (isLive(status)) {
+      const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
+      if (!accepted) throw new Failure('command_refused', `The trainer refused: ${message}.`, 'Try again.');
+    } else {
+      const file = join(folder, checkpointPath(iteration), pinFile);
+      if (!pinned) rmSync(file, { force: true });
+      else if (!existsSync(file)) writeFileSync(file, '', { flag: 'wx' });
+    }
+    notices.emit('checkpoints', { runId, written: null });
+  }
+}

@@ -1,0 +1,169 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Notices } from '../base/notices.ts';
+import type { TaskControl, Tasks } from '../base/tasks.ts';
+import type { Cleaning, Refusal } from '../contract/contract.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { checkpointResults, findRollout, listRollouts } from '../history/queries.ts';
+import { getRun } from '../history/runs-table.ts';
+import { checkpointsOf, isPinned } from '../run-directory/checkpoints.ts';
+import { folderBytes } from '../run-directory/measure.ts';
+import { checkpointPath, trainSplit } from '../run-directory/names.ts';
+import { inside } from '../run-directory/rollouts.ts';
+import type { Annotations } from '../runs/annotations.ts';
+import { neededCheckpoints } from '../runs/needs.ts';
+import { type BusyParts, eachRun, makeIdle } from './busy.ts';
+import type { Sizes } from './sizes.ts';
+import type { Storage } from './storage.ts';
+
+export interface CleanerParts extends BusyParts {
+  database: HistoryDatabase;
+  annotations: Annotations;
+  storage: Storage;
+  sizes: Sizes;
+  notices: Notices;
+  tasks: Tasks;
+}
+
+interface Dispensable {
+  /** Iterations whose episodes can go, with their files. */
+  episodes: { iteration: number; files: string[] }[];
+  checkpoints: number[];
+}
+
+/** Frees disk space of runs that have ended, and leaves what they can be judged, replayed and gone on from by. */
+export class Cleaner {
+  private readonly parts: CleanerParts;
+
+  constructor(parts: CleanerParts) {
+    this.parts = parts;
+  }
+
+  /** Bytes that a cleaning would free; where a run can't be cleaned, why. */
+  async look(
+    runIds: readonly string[],
+  ): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
+    const { runs } = this.parts;
+    const found = { episodes: 0, checkpoints: 0 };
+    const refused = await eachRun(runIds, async (runId) => {
+      const folder = runs.folder(runId);
+      const { episodes, checkpoints } = await this.dispensable(runId);
+      for (const { files } of episodes) found.episodes += await bytesOf(files);
+      for (const iteration of checkpoints)
+        found.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
+    });
+    return { ...found, refused };
+  }
+
+  /** As a task; gives the bytes that were freed. Where it is given up, what is freed stays so; the episodes of a run go all or none. */
+  clean(runIds: readonly string[], cleaning: Cleaning): Promise<{ bytes: number; refused: Refusal[] }> {
+    const { runs, tasks } = this.parts;
+    const one = runIds.length === 1 ? runs.list().find(({ id }) => id === runIds[0]) : undefined;
+    const title = `Freeing disk space in ${one ? one.name : `${runIds.length} runs`}`;
+    return tasks.run({ kind: 'clean', runId: one?.id ?? null, title, cancellable: true }, (control) =>
+      this.cleanAll([...new Set(runIds)], cleaning, control),
+    );
+  }
+
+  private async cleanAll(
+    runIds: readonly string[],
+    { episodes, checkpoints }: Cleaning,
+    { signal, progress }: TaskControl,
+  ): Promise<{ bytes: number; refused: Refusal[] }> {
+    let bytes = 0;
+    let before = 0;
+    const refused = await eachRun(runIds, async (runId) => {
+      if (signal.aborted) return;
+      const run = before++;
+      await makeIdle(this.parts, runId);
+      const dispensable = await this.dispensable(runId);
+      const going = {
+        episodes: episodes ? dispensable.episodes : [],
+        checkpoints: checkpoints ? dispensable.checkpoints : [],
+      };
+      const steps = going.episodes.length + going.checkpoints.length;
+      let taken = 0;
+      // In hundredths of a run.
+      const step = () => progress(100 * run + Math.floor((100 * taken++) / steps), 100 * runIds.length);
+      bytes += await this.removeEpisodes(runId, going.episodes, step);
+      bytes += await this.removeCheckpoints(runId, going.checkpoints, step, signal);
+      this.parts.sizes.forget(runId);
+      this.parts.notices.emit('storage', { runId, storage: await this.parts.storage.of(runId) });
+    });
+    return { bytes, refused };
+  }
+
+  private async dispensable(runId: string): Promise<Dispensable> {
+    const { runs, database } = this.parts;
+    const folder = runs.folder(runId);
+    const episodes = listRollouts(database, runId)
+      .filter(({ split }) => split === trainSplit)
+      .map(({ iteration, split }) => {
+        const { file, index } = findRollout(database, runId, iteration, split)!;
+        return { iteration, files: [inside(folder, file), inside(folder, index)] };
+      });
+    const all = checkpointsOf(folder);
+    const needed = await neededCheckpoints(runs, runId);
+    const best = checkpointResults(database, runId)
+      .filter(({ iteration }) => all.includes(iteration))
+      .reduce<{ iteration: number; rate: number } | null>(
+        (top, each) => (!top || each.rate >= top.rate ? each : top),
+        null,
+      );
+    const stays = (iteration: number) =>
+      [all[0], all.at(-1), best?.iteration].includes(iteration) ||
+      needed.has(iteration) ||
+      isPinned(folder, iteration);
+    return { episodes, checkpoints: all.filter((iteration) => !stays(iteration)) };
+  }
+
+  /** Said before the files go, as by a trainer: whoever reads them meanwhile finds out why they are gone. */
+  private async removeEpisodes(
+    runId: string,
+    episodes: Dispensable['episodes'],
+    step: () => void,
+  ): Promise<number> {
+    if (episodes.length === 0) return 0;
+    const { annotations, database, notices } = this.parts;
+    const { last_seq: seq } = getRun(database, runId)!;
+    await annotations.add(runId, { type: 'cleaned', splits: [trainSplit], seq });
+    let freed = 0;
+    for (const { iteration, files } of episodes) {
+      step();
+      notices.emit('rolloutRemoved', { runId, iteration, split: trainSplit });
+      freed += await bytesOf(files);
+      for (const file of files) await rm(file, { force: true });
+    }
+    return freed;
+  }
+
+  private async removeCheckpoints(
+    runId: string,
+    iterations: readonly number[],
+    step: () => void,
+    signal: AbortSignal,
+  ): Promise<number> {
+    let freed = 0;
+    for (const iteration of iterations) {
+      if (signal.aborted) break;
+      step();
+      const folder = join(this.parts.runs.folder(runId), checkpointPath(iteration));
+      freed += await folderBytes(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
+    if (iterations.length > 0) this.parts.notices.emit('checkpoints', { runId, written: null });
+    return freed;
+  }
+}
+
+async function bytesOf(files: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(
+    files.map((file) =>
+      stat(file).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,64 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunConfig } from '../run-config/schema.ts';
+import type { RunSizes } from '../run-directory/measure.ts';
+
+/** What a sampled token takes in a rollout file, packed, and what an episode takes besides: measured on runs of the starter policy. */
+const bytesPerToken = 16;
+const bytesPerEpisode = 800;
+
+/**
+ * Bytes that a run's directory will have at its end: checkpoints that keep their weights, those with an optimiser state, one that is being written,
+ * and the episodes that stay. Goes by the sizes of files that are there already; an estimate, meant to tell whether the disk is large enough.
+ */
+export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<number> {
+  const weights = await weightBytes(config.start.model);
+  const { every, keep } = config.checkpoint;
+  const checkpoints = 2 + (every > 0 ? Math.floor(config.iterations / every) : 0);
+  // Adam's two moments, in the precision of the weights, and a whole critic's weights with its own.
+  const trainerState = (config.critic.model === 'full' ? 5 : 2) * weights;
+  const withOptimizer = Math.min(keep + 1, checkpoints + 1);
+  const checkpointBytes = (checkpoints + 1) * weights + withOptimizer * trainerState;
+  const files = rolloutFiles(config);
+  const perFile = sizes.rolloutFiles > 0 ? sizes.rollouts / sizes.rolloutFiles : null;
+  return (
+    checkpointBytes +
+    files.train * (perFile ?? episodesBytes(config, config.rollout.groups * config.rollout.group_size)) +
+    files.evaluation * (perFile ?? episodesBytes(config, config.evaluation.levels))
+  );
+}
+
+/** How many files of episodes will stay. */
+function rolloutFiles({ task, iterations, rollout_files, evaluation, environments }: RunConfig) {
+  const { keep_last, keep_every } = rollout_files;
+  const newest = keep_last === 0 ? iterations : Math.min(keep_last, iterations);
+  const older = keep_every > 0 ? Math.floor((iterations - newest) / keep_every) : 0;
+  const evaluations = 2 + (evaluation.every > 0 ? Math.floor(iterations / evaluation.every) : 0);
+  return {
+    train: task === 'reinforce' ? newest + older : 0,
+    evaluation: evaluations * environments.filter((each) => each.validate).length,
+  };
+}
+
+/** Replies take half of what they may, in half of the turns: most end earlier. */
+function episodesBytes({ environments, rollout }: RunConfig, episodes: number): number {
+  const turns = Math.max(...environments.map((each) => each.max_turns));
+  const tokens = Math.min(rollout.context, (turns * rollout.max_response_tokens) / 4);
+  return episodes * (bytesPerEpisode + tokens * bytesPerToken);
+}
+
+/** Bytes of a model's weights in fp32, as checkpoints hold them; 0 where the folder says nothing. */
+async function weightBytes(folder: string): Promise<number> {
+  try {
+    const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'));
+    const index = join(folder, 'model.safetensors.index.json');
+    const bytes = await stat(join(folder, 'model.safetensors')).then(
+      ({ size }) => size,
+      async () => JSON.parse(await readFile(index, 'utf8')).metadata.total_size as number,
+    );
+    const half = ['bfloat16', 'float16'].includes(config.torch_dtype ?? config.dtype);
+    return half ? 2 * bytes : bytes;
+  } catch {
+    return 0;
+  }
+}

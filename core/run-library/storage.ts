@@ -1,0 +1,132 @@
+import { statfs } from 'node:fs/promises';
+import type { Notices } from '../base/notices.ts';
+import { bytes } from '../contract/bytes.ts';
+import type { ApiError, RunStorage } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
+import { titleOf } from '../presets/form.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { measureRun } from '../run-directory/measure.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
+import type { Runs } from '../runs/runs.ts';
+import { estimateRun } from './estimate.ts';
+
+/** Least time between two measurements of a run that nobody asked for. */
+const interval = 5000;
+/** Share of the budget from which on a person is warned. */
+const near = 0.9;
+const tellingTypes = ['rollout', 'rollout_removed', 'checkpoint', 'stopped', 'failed'];
+
+interface StorageParts {
+  runs: Runs;
+  supervisor: Supervisor;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+/** What runs take on disk, against their budget and what the disk has left. */
+export class Storage {
+  private readonly parts: StorageParts;
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly measuredAt = new Map<string, number>();
+  private readonly stopEvents: () => void;
+  private closed = false;
+
+  constructor(parts: StorageParts) {
+    this.parts = parts;
+    this.stopEvents = parts.supervisor.onEvents((runId, events) => {
+      if (events.some((event) => tellingTypes.includes(event.type))) this.plan(runId);
+    });
+  }
+
+  /** Throws `run_unknown`. */
+  async of(runId: string): Promise<RunStorage> {
+    const { runs } = this.parts;
+    const { status } = runs.get(runId);
+    const folder = runs.folder(runId);
+    const config = await runs
+      .config(runId)
+      .then(validateConfig)
+      .catch(() => undefined);
+    const [measured, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
+    const ends = status === 'completed' || config === undefined;
+    const expected = ends ? null : await estimateRun(config, measured);
+    const { rollouts, checkpoints, journal, other, total } = measured;
+    const storage = {
+      rollouts,
+      checkpoints,
+      journal,
+      other,
+      total,
+      budget: budgetOf(config),
+      expected,
+      free: disk.bavail * disk.bsize,
+    };
+    return { ...storage, warnings: warningsOf(storage, measured.largestCheckpoint) };
+  }
+
+  close(): void {
+    this.closed = true;
+    this.stopEvents();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
+  private plan(runId: string): void {
+    if (this.closed || this.timers.has(runId)) return;
+    const wait = Math.max(0, (this.measuredAt.get(runId) ?? 0) + interval - Date.now());
+    this.timers.set(
+      runId,
+      setTimeout(() => void this.tell(runId), wait),
+    );
+  }
+
+  private async tell(runId: string): Promise<void> {
+    this.measuredAt.set(runId, Date.now());
+    this.timers.delete(runId);
+    try {
+      const storage = await this.of(runId);
+      if (!this.closed) this.parts.notices.emit('storage', { runId, storage });
+    } catch (error) {
+      // A run that was deleted meanwhile is no matter.
+      const failure = asFailure(error);
+      if (!this.closed && failure.code !== 'run_unknown')
+        this.parts.log(`Measuring ${runId}: ${failure.message}`);
+    }
+  }
+}
+
+function budgetOf(config: RunConfig | undefined): number | null {
+  return config && config.storage.budget_gigabytes > 0 ? config.storage.budget_gigabytes * 1e9 : null;
+}
+
+function warningsOf(
+  { total, budget, expected, free }: Omit<RunStorage, 'warnings'>,
+  nextCheckpoint: number,
+): ApiError[] {
+  const warnings: ApiError[] = [];
+  const shrink = `When the run has stopped, “Free disk space” in its menu or in History deletes what can be done without. In the next run, set “${titleOf('checkpoint.every')}” or “${titleOf('storage.budget_gigabytes')}” higher, or limit “${titleOf('rollout_files.keep_last')}”.`;
+  if (budget !== null && total > budget) {
+    warnings.push({
+      code: 'storage_budget_passed',
+      message: `The run takes ${bytes(total)}, more than its storage budget of ${bytes(budget)}.`,
+      hint: shrink,
+    });
+  } else if (
+    budget !== null &&
+    (total > near * budget || (expected !== null && total + nextCheckpoint > budget))
+  ) {
+    warnings.push({
+      code: 'storage_budget_near',
+      message: `The run takes ${bytes(total)} of its storage budget of ${bytes(budget)}; the next checkpoint may pass it.`,
+      hint: shrink,
+    });
+  }
+  if (expected !== null && expected - total > free) {
+    warnings.push({
+      code: 'disk_space_low',
+      message: `The run may need another ${bytes(expected - total)}, and the disk has ${bytes(free)} left.`,
+      hint: 'Make room, choose a data folder on another disk (System page, or --home), or write fewer checkpoints and rollouts: a full disk ends a run.',
+    });
+  }
+  return warnings;
+}

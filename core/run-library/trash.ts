@@ -1,0 +1,222 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Notices } from '../base/notices.ts';
+import type { Tasks } from '../base/tasks.ts';
+import type { Refusal, TrashedRun } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { ownName } from '../history/runs-table.ts';
+import { readAnnotations } from '../run-directory/annotations.ts';
+import { measureRun } from '../run-directory/measure.ts';
+import { runFiles, runFolder, tensorBoardFolder, trashFolder } from '../run-directory/names.ts';
+import { nameInStudy, type StudyFiles } from '../run-sync/study-files.ts';
+import type { Supervisor } from '../run-sync/supervisor.ts';
+import { neededCheckpoints } from '../runs/needs.ts';
+import { type BusyParts, eachRun, makeIdle } from './busy.ts';
+
+/** How long (ms) a deleted run can be taken back. */
+export const keptFor = 7 * 86_400_000;
+/** How often (ms) it is looked whether one's time is over. */
+const sweeping = 3_600_000;
+
+export interface TrashParts extends BusyParts {
+  home: string;
+  supervisor: Supervisor;
+  studies: StudyFiles;
+  tasks: Tasks;
+  notices: Notices;
+  log: (message: string) => void;
+}
+
+type Entry = Pick<TrashedRun, 'id' | 'runId' | 'deletedAt'>;
+
+/**
+ * Deleted runs. A run's folder leaves its place for `trash/RUN.TIME` by one rename, so that it is there whole or here whole, and comes back the same way; what is here, and
+ * since when, stands in the names alone. A study's file comes here as `STUDY.TIME.json`, and goes back with the first of its runs that does.
+ */
+export class Trash {
+  private readonly parts: TrashParts;
+  /** By id: what lies here doesn't change. */
+  private readonly known = new Map<string, TrashedRun>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: TrashParts) {
+    this.parts = parts;
+  }
+
+  /** From now on, what has been here long enough goes for good. */
+  work(): void {
+    const sweep = () =>
+      void this.sweep(Date.now()).catch((error) => this.parts.log(`Emptying the trash: ${error}`));
+    sweep();
+    this.timer ??= setInterval(sweep, sweeping);
+    this.timer.unref();
+  }
+
+  close(): void {
+    if (this.timer) clearInterval(this.timer);
+  }
+
+  /** Moves runs here. One that something works on stays where it is. */
+  async delete(runIds: readonly string[]): Promise<{ deleted: TrashedRun[]; refused: Refusal[] }> {
+    const { home, supervisor } = this.parts;
+    mkdirSync(trashFolder(home), { recursive: true });
+    const moved: string[] = [];
+    const refused = await eachRun(runIds, async (runId) => {
+      await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));
+      const id = `${runId}.${Date.now()}`;
+      await rename(runFolder(home, runId), this.path(id));
+      moved.push(id);
+    });
+    if (moved.length > 0) {
+      await supervisor.lookNow();
+      await this.removeTensorBoard(moved.map((id) => id.split('.')[0]!));
+      this.changed();
+    }
+    const all = await this.list();
+    return { deleted: all.filter(({ id }) => moved.includes(id)), refused };
+  }
+
+  /** Newest first. */
+  async list(): Promise<TrashedRun[]> {
+    const entries = await this.entries();
+    for (const id of this.known.keys()) if (!entries.some((entry) => entry.id === id)) this.known.delete(id);
+    return Promise.all(entries.map((entry) => this.look(entry)));
+  }
+
+  /** Gives the runs that are back. Throws `trash_unknown` or `run_exists`, with nothing changed. */
+  async restore(ids: readonly string[]): Promise<string[]> {
+    const { home, supervisor, studies } = this.parts;
+    const entries = await this.entries();
+    const wanted = ids.map((id) => {
+      const entry = entries.find((each) => each.id === id);
+      if (!entry)
+        throw new Failure('trash_unknown', 'That run is no longer in the trash.', 'It was deleted for good.');
+      if (existsSync(runFolder(home, entry.runId)))
+        throw new Failure(
+          'run_exists',
+          `There is another run ${entry.runId} by now.`,
+          'Delete that one first, or leave this one in the trash.',
+        );
+      return entry;
+    });
+    for (const { id, runId } of wanted) {
+      studies.restoreOf(runId);
+      await rename(this.path(id), runFolder(home, runId));
+      await supervisor.add(runId);
+    }
+    this.changed();
+    return wanted.map(({ runId }) => runId);
+  }
+
+  /** Deletes all that is here for good, as a task; gives the bytes that were freed. */
+  async empty(): Promise<number> {
+    const until = Date.now();
+    const all = await this.list();
+    return this.parts.tasks.run(
+      { kind: 'empty_trash', runId: null, title: 'Emptying the trash', cancellable: true },
+      async ({ signal, progress }) => {
+        let freed = 0;
+        for (const [done, { id, bytes }] of all.entries()) {
+          if (signal.aborted) break;
+          progress(done, all.length);
+          await this.remove(id);
+          freed += bytes;
+        }
+        if (!signal.aborted) await this.removeStudies(until);
+        this.changed();
+        return freed;
+      },
+    );
+  }
+
+  /** Deletes for good what was deleted too long before `now` (ms since the epoch). */
+  async sweep(now: number): Promise<void> {
+    const old = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > keptFor);
+    for (const { id } of old) await this.remove(id);
+    await this.removeStudies(now - keptFor - 1);
+    if (old.length > 0) this.changed();
+  }
+
+  private async refuseNeeded(runId: string): Promise<void> {
+    const needed = [...(await neededCheckpoints(this.parts.runs, runId)).values()].flat();
+    if (needed.length > 0)
+      throw new Failure(
+        'run_needed',
+        `${[...new Set(needed)].join(', ')} can't go on without a checkpoint of this run.`,
+        'Delete those first, or train them to their end.',
+      );
+  }
+
+  /** What was written for TensorBoard goes at once: it can be made again. */
+  private async removeTensorBoard(runIds: readonly string[]): Promise<void> {
+    const { home, log } = this.parts;
+    for (const runId of runIds)
+      await rm(join(tensorBoardFolder(home), runId), { recursive: true, force: true }).catch((error) =>
+        log(`Deleting the TensorBoard files of ${runId}: ${error}`),
+      );
+  }
+
+  private remove(id: string): Promise<void> {
+    return rm(this.path(id), { recursive: true, force: true });
+  }
+
+  /** Those that were deleted until a time. */
+  private async removeStudies(until: number): Promise<void> {
+    for (const name of await this.names()) {
+      const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];
+      if (time !== undefined && Number(time) <= until) await this.remove(name);
+    }
+  }
+
+  private changed(): void {
+    this.parts.notices.emit('trash', {});
+  }
+
+  private path(id: string): string {
+    return join(trashFolder(this.parts.home), id);
+  }
+
+  private names(): Promise<string[]> {
+    return readdir(trashFolder(this.parts.home)).catch(() => []);
+  }
+
+  private async entries(): Promise<Entry[]> {
+    const names = await this.names();
+    return names
+      .flatMap((id) => {
+        const [, runId, time] = /^([a-z0-9-]{1,64})\.(\d{1,15})$/.exec(id) ?? [];
+        return runId ? [{ id, runId, deletedAt: Number(time) }] : [];
+      })
+      .sort((a, b) => b.deletedAt - a.deletedAt || (a.id < b.id ? -1 : 1));
+  }
+
+  private async look(entry: Entry): Promise<TrashedRun> {
+    const known = this.known.get(entry.id);
+    if (known) return known;
+    const folder = this.path(entry.id);
+    const { total: bytes } = await measureRun(folder);
+    const run = {
+      ...entry,
+      name: this.calledIn(folder, entry.runId),
+      until: entry.deletedAt + keptFor,
+      bytes,
+    };
+    this.known.set(entry.id, run);
+    return run;
+  }
+
+  /** What a run that no history has is called, as far as its folder and its study can be read. */
+  private calledIn(folder: string, runId: string): string {
+    try {
+      const { annotations } = readAnnotations(folder);
+      const given = annotations.findLast((each) => each.type === 'name');
+      if (given?.name) return given.name;
+      const study = this.parts.studies.everOf(runId);
+      if (study) return nameInStudy(study);
+      return ownName(runId, JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
+    } catch {
+      return runId;
+    }
+  }
+}

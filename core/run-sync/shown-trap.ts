@@ -1,0 +1,24 @@
+import type { Advice, EchoTrap } from '../contract/contract.ts';
+import { whyUntrained } from '../echo-trap/advice.ts';
+import { isWhole } from '../echo-trap/monitor.ts';
+import { configOf } from '../history/fork-baseline.ts';
+import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { runFolder } from '../run-directory/names.ts';
+
+/** What was judged of a run, with advice marked that would do nothing as things are. `active`: whether a trainer is at work on the run, or paused. */
+export function asThingsAre(trap: EchoTrap, home: string, runId: string, active: boolean): EchoTrap {
+  if (trap.advice.length === 0) return trap;
+  const checkpoints = checkpointsOf(runFolder(home, runId));
+  const config = configOf(home, runId);
+  const reasonOf = ({ action }: Advice): string | null => {
+    if (action.kind === 'command') return active ? null : "The run isn't being trained.";
+    const checkpoint = checkpoints.findLast((iteration) => iteration <= action.notAfter);
+    if (checkpoint === undefined) return `There is no checkpoint of iteration ${action.notAfter} or before.`;
+    return isWhole(config) ? whyUntrained(config, checkpoint) : null;
+  };
+  const advice = trap.advice.map((each) => {
+    const reason = each.acts ? reasonOf(each) : each.reason;
+    return { ...each, acts: reason === null, reason, preferred: each.preferred && reason === null };
+  });
+  return { ...trap, advice };
+}

@@ -1,0 +1,84 @@
+import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
+import { isLive } from '../contract/run-facts.ts';
+import { lastReaction, readMarks } from '../history/annotations.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import { readTrapBrief } from '../history/echo-trap.ts';
+import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
+import type { RunRow } from '../history/runs-table.ts';
+import { nameInStudy } from './study-files.ts';
+
+/** Iterations whose pace the estimate of the remaining time goes by. */
+const paceWindow = 10;
+
+/** What is known of a run beside its row. */
+interface Circumstances {
+  /** False: its trainer is known to be gone. */
+  alive: boolean;
+  queuePosition: number | null;
+  stalled: Stall | null;
+  study: RunSummary['study'];
+}
+
+/** A run's row with what follows from it. */
+export function toSummary(
+  database: HistoryDatabase,
+  row: RunRow,
+  { alive, queuePosition, stalled, study }: Circumstances,
+): RunSummary {
+  const own = statusOf(row, alive);
+  const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
+  const status = waits ? 'queued' : own;
+  const active = isLive(status);
+  const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
+  return {
+    id: row.id,
+    name: row.given_name || (study ? nameInStudy(study) : row.name),
+    preset: row.preset,
+    task: row.task,
+    environments: JSON.parse(row.environments),
+    algorithm: row.algorithm ?? 'Not known',
+    device: row.device,
+    machine: lastMachine(database, row.id),
+    status,
+    // A run that goes on from a checkpoint counts on from there.
+    iteration: Math.max(row.iteration, parent?.iteration ?? 0),
+    iterations: row.iterations,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: own === 'interrupted' ? row.last_time : row.ended_at,
+    takenSeconds: row.taken === null ? null : row.taken / 1000,
+    phase: active && row.phase ? JSON.parse(row.phase) : null,
+    etaSeconds: status === 'running' ? estimate(database, row) : null,
+    latest: latestMetrics(database, row.id),
+    failure: failureOf(row),
+    queuePosition: waits ? queuePosition : null,
+    stalled,
+    study,
+    marks: readMarks(database, row),
+    parent,
+    trap: readTrapBrief(database, row.id),
+    reaction: lastReaction(database, row.id),
+  };
+}
+
+/** What ended its last trainer, or kept the queue from starting one after that. */
+function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | null {
+  if (start_problem) {
+    const { time, code, message, hint } = JSON.parse(start_problem);
+    if (time > (last_time ?? 0)) return { code, message, hint };
+  }
+  return failure ? JSON.parse(failure) : null;
+}
+
+/** Without a living trainer and without an end in its journal, a run was interrupted. */
+function statusOf(row: RunRow, alive: boolean): RunStatus {
+  const open = isLive(row.status);
+  return open && !alive ? 'interrupted' : row.status;
+}
+
+function estimate(database: HistoryDatabase, row: RunRow): number | null {
+  const times = recentIterationTimes(database, row.id, paceWindow + 1);
+  if (times.length < 2) return null;
+  const pace = (times.at(-1)! - times[0]!) / (times.length - 1) / 1000;
+  return Math.max(0, (row.iterations - row.iteration) * pace);
+}

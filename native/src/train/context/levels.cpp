@@ -1,0 +1,99 @@
+#include "train/context/levels.h"
+
+#include <algorithm>
+
+#include "env/level_ease.h"
+
+namespace starpo {
+namespace {
+
+// Whose a training stream is: the lowest bit of its place's third word. Above it stand the upper bits of the group's or
+// episode's number, which only demonstrations have.
+enum StreamOwner : std::uint32_t { of_group = 0, of_episode = 1 };
+
+NoiseStream training_stream(const RunConfig& config, std::uint32_t iteration, StreamOwner owner, std::uint64_t number) {
+  return {{config.seed, RandomStream::environment_noise},
+          {iteration, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32) << 1 | owner}};
+}
+
+std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, std::uint32_t iteration,
+                                          std::uint64_t group, std::uint64_t episode) {
+  switch (noise) {
+    case Noise::shared: return training_stream(config, iteration, of_group, group);
+    case Noise::independent: return training_stream(config, iteration, of_episode, episode);
+    case Noise::reference: break;
+  }
+  return std::nullopt;
+}
+
+// Fixed level number `index` of an environment, with luck that belongs to the level.
+EpisodeSpec fixed_episode(const RunConfig& config, int environment, int index, int group) {
+  const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
+  EpisodeSpec episode{environment, group, 0, seed, std::nullopt};
+  if (config.environments[environment].noise != Noise::reference)
+    episode.noise = level_noise(config.levels.validation_seed, seed);
+  return episode;
+}
+
+}  // namespace
+
+std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration) {
+  const auto groups = groups_by_environment(config.environments, config.rollout.groups);
+  std::vector<EpisodeSpec> episodes;
+  int group = 0;
+  for (std::size_t e = 0; e < groups.size(); ++e) {
+    for (int i = 0; i < groups[e]; ++i, ++group) {
+      std::uint64_t offset = static_cast<std::uint64_t>(iteration - 1) * config.rollout.groups + group;
+      if (config.levels.pool > 0) offset %= config.levels.pool;
+      for (int member = 0; member < config.rollout.group_size; ++member) {
+        const auto noise = training_noise(config, config.environments[e].noise, static_cast<std::uint32_t>(iteration),
+                                          group, episodes.size());
+        episodes.push_back({static_cast<int>(e), group, member, config.levels.train_seed + offset, noise});
+      }
+    }
+  }
+  return episodes;
+}
+
+std::vector<EpisodeSpec> evaluation_episodes(const RunConfig& config, int environment) {
+  std::vector<EpisodeSpec> episodes;
+  for (int i = 0; i < config.evaluation.levels; ++i) episodes.push_back(fixed_episode(config, environment, i, i));
+  return episodes;
+}
+
+std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int members) {
+  const auto groups = groups_by_environment(config.environments, levels);
+  std::vector<EpisodeSpec> episodes;
+  int group = 0;
+  for (std::size_t e = 0; e < groups.size(); ++e) {
+    for (int i = 0; i < groups[e]; ++i, ++group) {
+      EpisodeSpec episode = fixed_episode(config, static_cast<int>(e), i, group);
+      for (episode.member = 0; episode.member < members; ++episode.member) episodes.push_back(episode);
+    }
+  }
+  return episodes;
+}
+
+EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std::uint64_t index) {
+  constexpr std::uint64_t first_level = 1ull << 40;
+  constexpr std::uint32_t before_training = 0;  // iterations count from 1
+  const auto noise = training_noise(config, config.environments[environment].noise, before_training, index, index);
+  return {environment, 0, 0, first_level + index, noise};
+}
+
+void rate_levels(const RunConfig& config, std::span<const std::unique_ptr<Environment>> prototypes,
+                 std::span<Episode> episodes) {
+  int rated = -1;
+  for (Episode& episode : episodes) {
+    const EpisodeSpec& spec = episode.spec;
+    if (spec.group == rated) continue;
+    rated = spec.group;
+    if (prototypes[spec.environment]->leaves_to_chance()) continue;
+    const EnvironmentConfig& rules = config.environments[spec.environment];
+    const auto level = prototypes[spec.environment]->clone();
+    level->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
+    episode.ease = level_ease(*level, std::min(rules.max_actions, rules.max_turns * rules.max_actions_per_turn));
+  }
+}
+
+}  // namespace starpo

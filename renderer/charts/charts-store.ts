@@ -1,0 +1,30 @@
+import { createStore, type StoreApi } from 'zustand';
+import type { Zoom } from './layout.ts';
+
+export interface ChartsState {
+  /** Part of the axis that all charts show; null for all of it. */
+  zoom: Zoom | null;
+  /** Place under the cross-hair. */
+  cursor: number | null;
+  /** The chart that the pointer is on. */
+  pointedAt: string | null;
+  setZoom: (zoom: Zoom | null) => void;
+  setCursor: (cursor: number | null, chart: string | null) => void;
+}
+
+export type ChartsStore = StoreApi<ChartsState>;
+
+/** What the charts of a view have in common. */
+export const createChartsStore = (): ChartsStore =>
+  createStore<ChartsState>()((set) => ({
+    zoom: null,
+    cursor: null,
+    pointedAt: null,
+    setZoom: (zoom) => set({ zoom }),
+    setCursor: (cursor, chart) =>
+      set((state) =>
+        state.cursor === cursor && state.pointedAt === chart
+          ? state
+          : { cursor, pointedAt: cursor === null ? null : chart },
+      ),
+  }));

@@ -1,0 +1,105 @@
+import { Menu } from '@base-ui/react/menu';
+import { Fragment, type ReactNode } from 'react';
+import type { CommandId } from '../../core/contract/commands.ts';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { Icon, type IconName } from '../components/icon.tsx';
+import styles from '../components/menu.module.css';
+import { runActions } from './run-commands.ts';
+
+type Entry = { id: CommandId; icon: IconName; title: string };
+
+/** In groups, what is used most first and what takes something away last. */
+const entries = ({ marks, status }: RunSummary): Entry[][] => [
+  [
+    { id: 'run.page', icon: 'study', title: 'Open' },
+    { id: 'run.replay', icon: 'replay', title: 'Replay episodes' },
+  ],
+  [
+    {
+      id: 'run.start',
+      icon: 'play',
+      title: status === 'created' || status === 'queued' ? 'Start now' : 'Resume',
+    },
+    { id: 'run.pause', icon: 'pause', title: 'Pause' },
+    { id: 'run.stop', icon: 'stop', title: 'Stop…' },
+  ],
+  [
+    { id: 'run.rename', icon: 'rename', title: 'Rename…' },
+    { id: 'run.tag', icon: 'tag', title: 'Tag…' },
+    { id: 'run.star', icon: 'star', title: marks.starred ? 'Take the star away' : 'Star' },
+    { id: 'run.duplicate', icon: 'copy', title: 'Duplicate' },
+  ],
+  [
+    { id: 'run.play', icon: 'game', title: 'Play against it' },
+    { id: 'run.export', icon: 'download', title: 'Export as one file…' },
+    { id: 'run.exports', icon: 'export', title: 'Export for other programs' },
+    { id: 'run.clean', icon: 'disk', title: 'Free disk space…' },
+    { id: 'run.archive', icon: 'archive', title: marks.archived ? 'Take out of the archive' : 'Archive' },
+    { id: 'run.delete', icon: 'trash', title: 'Delete…' },
+  ],
+];
+
+interface RunMenuProps {
+  run: RunSummary;
+  /** Commands that stand beside the menu as buttons. */
+  without?: readonly CommandId[];
+  children?: ReactNode;
+}
+
+/** Everything that can be done with a run, behind one button. `children`: more items, before what takes something away. */
+export function RunMenu({ run, without = [], children }: RunMenuProps) {
+  const api = useApi();
+  const actions = runActions(api, run);
+  const groups = entries(run)
+    .map((group) => group.filter(({ id }) => actions[id] && !without.includes(id)))
+    .filter((group) => group.length > 0);
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="icon-button" aria-label={`More for ${run.name}`} title="More">
+        <Icon name="more" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className={styles.positioner} sideOffset={4} align="end">
+          <Menu.Popup className={styles.popup}>
+            {groups.map((group, place) => (
+              <Fragment key={group[0]!.id}>
+                {place > 0 && <Menu.Separator className={styles.separator} />}
+                {place === groups.length - 1 && children}
+                {group.map(({ id, icon, title }) => (
+                  <Menu.Item
+                    key={id}
+                    className={styles.item}
+                    data-danger={id === 'run.delete' || undefined}
+                    onClick={actions[id]}
+                  >
+                    <Icon name={icon} size={14} />
+                    {title}
+                  </Menu.Item>
+                ))}
+              </Fragment>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+/** One more item of such a menu. */
+export function RunMenuItem({
+  icon,
+  onClick,
+  children,
+}: {
+  icon: IconName;
+  onClick: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Menu.Item className={styles.item} onClick={onClick}>
+      <Icon name={icon} size={14} />
+      {children}
+    </Menu.Item>
+  );
+}

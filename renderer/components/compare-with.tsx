@@ -1,0 +1,77 @@
+import { Combobox } from '@base-ui/react/combobox';
+import { useState } from 'react';
+import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
+import { navigate } from '../base/router.ts';
+import { useApp } from '../stores/app-store.ts';
+import { useSample } from '../stores/use-sample.ts';
+import { StatusDot } from './basics.tsx';
+import styles from './compare-with.module.css';
+import { ago } from './format.ts';
+import { Icon } from './icon.tsx';
+
+/** Chooses a run to lay over this one. */
+export const CompareWith = ({ runId }: { runId: string }) => (
+  <RunChoice
+    label="Compare with…"
+    without={[runId]}
+    onChoose={(other) => navigate({ page: 'compare', runIds: [runId, other] })}
+  />
+);
+
+interface ChoiceProps {
+  label: string;
+  /** Runs that aren't offered. */
+  without: readonly string[];
+  onChoose: (runId: string) => void;
+}
+
+/** A button that opens a list of runs to search in: newest first, and last the sample. */
+export function RunChoice({ label, without, onChoose }: ChoiceProps) {
+  const runs = useApp((state) => state.runs);
+  const [opened, setOpened] = useState(false);
+  // It is read where somebody may want it.
+  const sample = useSample(opened);
+  const offered = [...(runs ?? []), ...(sample ? [sample.summary] : [])].filter(
+    ({ id, iteration }) => !without.includes(id) && iteration > 0,
+  );
+  const none = offered.length === 0 && without.includes(sampleRunId);
+  const now = Date.now();
+  return (
+    <Combobox.Root
+      items={offered}
+      value={null}
+      onOpenChange={(open) => open && setOpened(true)}
+      onValueChange={(run: RunSummary | null) => run && onChoose(run.id)}
+      itemToStringLabel={({ name, preset, marks }: RunSummary) => [name, preset, ...marks.tags].join(' ')}
+      limit={60}
+    >
+      <Combobox.Trigger className="button" aria-label={label} disabled={none}>
+        <Icon name="compare" size={14} />
+        {label}
+      </Combobox.Trigger>
+      <Combobox.Portal>
+        <Combobox.Positioner className={styles.positioner} sideOffset={6} align="end">
+          <Combobox.Popup className={styles.popup} aria-label="Runs">
+            <Combobox.Input
+              className={styles.input}
+              placeholder="Search runs"
+              aria-label="Search runs by name, preset or tag"
+            />
+            <Combobox.Empty>
+              <p className={styles.empty}>No run of that name</p>
+            </Combobox.Empty>
+            <Combobox.List className={styles.list}>
+              {(run: RunSummary) => (
+                <Combobox.Item key={run.id} value={run} className={styles.item}>
+                  <StatusDot status={run.status} />
+                  <span className={styles.name}>{run.name}</span>
+                  <span className={styles.made}>{ago(run.createdAt, now)}</span>
+                </Combobox.Item>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
+  );
+}

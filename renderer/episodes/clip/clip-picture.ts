@@ -1,0 +1,161 @@
+import { Brush } from '../../environments/canvas.ts';
+import { packGif } from '../save/pictures.ts';
+import { type Beat, beatsOf, type Clip, endWords, type Stage, stageTitle, successWords } from './clip.ts';
+
+/** Sizes of a clip, in CSS pixels. */
+interface Sizes {
+  /** The board's longer side. */
+  board: number;
+  title: number;
+  text: number;
+}
+
+export const pageSizes: Sizes = { board: 208, title: 16, text: 12 };
+const fileSizes: Sizes = { board: 360, title: 22, text: 14 };
+
+/** In-between pictures of a move in a file. */
+const between = 3;
+
+/** A clip on a canvas: what the checkpoint is above the board, what came of the episode below it, and how far the clip is. */
+export class ClipPicture {
+  readonly width: number;
+  readonly height: number;
+  /** ms */
+  readonly length: number;
+  private readonly clip: Clip;
+  private readonly beats: Beat[];
+  private readonly sizes: Sizes;
+  private readonly context: CanvasRenderingContext2D;
+  private readonly colour: (name: string) => string;
+  private readonly font: string;
+  private readonly brushes: readonly Brush[];
+  private readonly margin: number;
+  private readonly head: number;
+  private readonly foot: number;
+  private readonly boardHeight: number;
+
+  /** Null where the canvas can't be drawn on. `pixels`: of the screen, for a CSS pixel. */
+  static on(canvas: HTMLCanvasElement, clip: Clip, sizes: Sizes, pixels: number): ClipPicture | null {
+    const context = canvas.getContext('2d', { willReadFrequently: sizes === fileSizes });
+    return context && new ClipPicture(context, clip, sizes, pixels);
+  }
+
+  private constructor(context: CanvasRenderingContext2D, clip: Clip, sizes: Sizes, pixels: number) {
+    const { board, title, text } = sizes;
+    this.context = context;
+    this.clip = clip;
+    this.sizes = { board: board * pixels, title: title * pixels, text: text * pixels };
+    this.beats = beatsOf(clip);
+    this.length = this.beats.reduce((sum, { moving, standing }) => sum + moving + standing, 0);
+    const style = getComputedStyle(document.body);
+    this.colour = (name) => style.getPropertyValue(name).trim();
+    this.font = style.fontFamily;
+    const longest = clip.stages.map(({ painting: { scene } }) => Math.max(scene.width, scene.height));
+    this.brushes = clip.stages.map(
+      ({ painting }, at) => new Brush(painting.painter, this.sizes.board / longest[at]!),
+    );
+    this.margin = this.sizes.text;
+    this.head = this.sizes.title * 1.3 + this.sizes.text * 1.8;
+    this.foot = this.sizes.text * 3;
+    const size = (side: 'width' | 'height') =>
+      Math.max(...clip.stages.map(({ painting }, at) => painting.scene[side] * this.brushes[at]!.scale));
+    this.boardHeight = size('height');
+    this.width = Math.round(Math.max(size('width'), this.sizes.board) + 2 * this.margin);
+    this.height = Math.round(2 * this.margin + this.head + this.boardHeight + this.foot);
+    context.canvas.width = this.width;
+    context.canvas.height = this.height;
+  }
+
+  /** Draws what is to be seen at a time, ms from the start. `still`: without what lies between two frames of an episode. */
+  drawAt(time: number, still: boolean): void {
+    let left = Math.min(time, this.length - 1);
+    for (const beat of this.beats) {
+      const { moving, standing } = beat;
+      if (left < moving + standing) {
+        this.draw(beat, still || moving === 0 ? 1 : Math.min(1, left / moving));
+        return;
+      }
+      left -= moving + standing;
+    }
+  }
+
+  /** `progress`: 0..1 of the way from the frame before. */
+  draw({ stage: at, index }: Beat, progress: number): void {
+    const { context, margin, sizes, width, height } = this;
+    const stage = this.clip.stages[at]!;
+    context.fillStyle = this.colour('--panel');
+    context.fillRect(0, 0, width, height);
+    this.write(stageTitle(stage), `600 ${sizes.title}px`, '--text', margin + sizes.title * 0.6);
+    this.write(
+      successWords(stage),
+      `${sizes.text}px`,
+      '--text-muted',
+      margin + sizes.title * 1.3 + sizes.text * 0.7,
+    );
+    this.board(stage, this.brushes[at]!, index, progress);
+    const below = margin + this.head + this.boardHeight;
+    const [words, tone] = resultAt(stage, index, progress);
+    this.write(words, `500 ${sizes.text}px`, tone, below + sizes.text * 1.1);
+    this.places(at, below + sizes.text * 2.4);
+  }
+
+  private board({ painting: { scene } }: Stage, brush: Brush, index: number, progress: number): void {
+    const { context } = this;
+    const x = Math.round((this.width - scene.width * brush.scale) / 2);
+    const y = Math.round(this.margin + this.head);
+    context.save();
+    context.translate(x, y);
+    brush.ground(context, scene);
+    context.restore();
+    brush.pieces(context, scene.pieces(index, progress), x, y);
+  }
+
+  private write(words: string, font: string, colour: string, middle: number): void {
+    const { context, margin } = this;
+    context.fillStyle = this.colour(colour);
+    context.font = `${font} ${this.font}`;
+    context.textAlign = 'left';
+    context.textBaseline = 'middle';
+    context.fillText(words, margin, middle, this.width - 2 * margin);
+  }
+
+  /** A bar for each stage: those that are through and the present one, in the colour of their result, and those to come. */
+  private places(present: number, top: number): void {
+    const { context, margin, sizes } = this;
+    const { stages } = this.clip;
+    const gap = sizes.text / 3;
+    const width = (this.width - 2 * margin - gap * (stages.length - 1)) / stages.length;
+    for (const [at, { summary }] of stages.entries()) {
+      context.fillStyle = this.colour(at > present ? '--line' : summary.success ? '--green' : '--red');
+      context.fillRect(margin + at * (width + gap), top, width, sizes.text / 3);
+    }
+  }
+}
+
+/** What is said below the board, and in which colour: the result once it is seen. */
+function resultAt(stage: Stage, index: number, progress: number): [words: string, tone: string] {
+  const moves = stage.moved.filter((moved, at) => at > 0 && moved).length;
+  if (index === stage.moved.length - 1 && progress === 1) {
+    const words = endWords(stage);
+    return [`${words[0]!.toUpperCase()}${words.slice(1)}`, stage.summary.success ? '--green' : '--red'];
+  }
+  const done = stage.moved.filter((moved, at) => at > 0 && at <= index && moved).length;
+  return [done === 0 ? 'Start' : `Move ${done} of ${moves}`, '--text-muted'];
+}
+
+/** The clip as an animated GIF. A worker packs it, and the page goes on meanwhile. */
+export async function clipGif(clip: Clip): Promise<Blob> {
+  const canvas = document.createElement('canvas');
+  const picture = ClipPicture.on(canvas, clip, fileSizes, 1);
+  if (!picture) throw new Error('This browser draws on no canvas.');
+  return packGif(canvas, (add) => {
+    for (const beat of beatsOf(clip)) {
+      for (let step = 1; beat.moving > 0 && step < between; step++) {
+        picture.draw(beat, step / between);
+        add(beat.moving / between);
+      }
+      picture.draw(beat, 1);
+      add(beat.standing + (beat.moving > 0 ? beat.moving / between : 0));
+    }
+  });
+}

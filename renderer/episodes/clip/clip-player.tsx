@@ -1,0 +1,135 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { saveFile } from '../../api/files.ts';
+import { frames } from '../../base/frame-scheduler.ts';
+import { formatRoute } from '../../base/router.ts';
+import { useTheme } from '../../base/theme.ts';
+import { useInView } from '../../charts/use-in-view.ts';
+import { Button, IconButton } from '../../components/basics.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import { fileName } from '../save/save-menu.tsx';
+import styles from './clip.module.css';
+import { type Clip, clipWords, endWords, stageTitle } from './clip.ts';
+import { ClipPicture, clipGif, pageSizes } from './clip-picture.ts';
+import type { ClipAnswer } from './use-clip.ts';
+
+interface ClipPlayerProps {
+  runId: string;
+  /** As people call the run. */
+  name: string;
+  answer: ClipAnswer;
+}
+
+/** One level over a run's checkpoints, playing again and again until it is paused, to be saved as a GIF. */
+export function ClipPlayer({ runId, name, answer }: ClipPlayerProps) {
+  // Other colours are another drawing.
+  const theme = useTheme((state) => state.theme);
+  if (answer && 'missing' in answer) return <p className={`muted ${styles.missing}`}>{answer.missing}</p>;
+  return (
+    <figure className={styles.clip} aria-label="One level over the checkpoints" aria-busy={!answer}>
+      {answer ? <Playing key={theme} name={name} clip={answer.clip} /> : <div className={styles.place} />}
+      {answer && <Stages runId={runId} clip={answer.clip} />}
+    </figure>
+  );
+}
+
+function Playing({ name, clip }: { name: string; clip: Clip }) {
+  const { report, tell } = useApp.getState();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const inView = useInView(canvas);
+  const [playing, setPlaying] = useState(() => !stillness());
+  const [saving, setSaving] = useState(false);
+  usePlaying(canvas, clip, playing, inView);
+  const save = () => {
+    setSaving(true);
+    clipGif(clip)
+      .then((gif) => {
+        saveFile(fileName(name, `level ${clip.level}`, 'gif'), gif);
+        tell('The clip is saved.');
+      })
+      .catch(report)
+      .finally(() => setSaving(false));
+  };
+  return (
+    <div className={styles.player}>
+      <canvas ref={canvas} className={styles.canvas} role="img" aria-label={clipWords(clip)} />
+      <div className={styles.actions}>
+        <IconButton
+          icon={playing ? 'pause' : 'play'}
+          label={playing ? 'Pause the clip' : 'Play the clip'}
+          onClick={() => setPlaying(!playing)}
+        />
+        <span className="spacer" />
+        <Button icon="download" disabled={saving} onClick={save}>
+          {saving ? 'Saving…' : 'Save GIF'}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** What the clip shows, in words, each with the way to its episode. */
+function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip }) {
+  return (
+    <table className={styles.stages}>
+      <caption>Level {level}</caption>
+      <tbody>
+        {stages.map((stage) => (
+          <tr key={stage.iteration}>
+            <th scope="row">
+              <a
+                href={formatRoute({
+                  ...{ page: 'replay', runId, evaluation: stage.evaluation },
+                  episodeId: stage.summary.id,
+                })}
+              >
+                {stageTitle(stage)}
+              </a>
+            </th>
+            <td data-success={stage.summary.success}>{endWords(stage)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Draws in animation frames, as long as it plays and is seen; who wants no motion sees how the last checkpoint ended, until they press Play. */
+function usePlaying(
+  canvas: { current: HTMLCanvasElement | null },
+  clip: Clip,
+  playing: boolean,
+  inView: boolean,
+): void {
+  const [picture, setPicture] = useState<ClipPicture | null>(null);
+  const time = useRef(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const own = canvas.current!;
+    const pixels = Math.max(1, globalThis.devicePixelRatio || 1);
+    const made = ClipPicture.on(own, clip, pageSizes, pixels);
+    if (made) {
+      own.style.width = `${made.width / pixels}px`;
+      made.drawAt(made.length, true);
+    }
+    time.current = made?.length ?? 0;
+    setPicture(made);
+  }, [canvas, clip]);
+
+  useEffect(() => {
+    if (!picture || !playing || !inView) return;
+    const still = stillness();
+    let last = performance.now();
+    if (time.current >= picture.length) time.current = 0;
+    const tick = () => {
+      const now = performance.now();
+      // After a pause of the browser's it goes on where it was.
+      time.current = (time.current + Math.min(now - last, 100)) % picture.length;
+      last = now;
+      picture.drawAt(time.current, still);
+      frames.schedule(tick);
+    };
+    frames.schedule(tick);
+    return () => frames.cancel(tick);
+  }, [picture, playing, inView]);
+}
+
+const stillness = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,0 +1,100 @@
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import type { Painting } from '../../player/paintings.ts';
+import type { EpisodeFile } from '../episode-files.ts';
+import { isWay, learnedOf } from '../learned.ts';
+
+/** One level as a checkpoint played it. */
+export interface Stage {
+  iteration: number;
+  /** Levels of the whole set that the checkpoint solved, and how many there are. */
+  solved: number;
+  levels: number;
+  summary: EpisodeSummary;
+  /** The evaluation that was asked for, of which the episode is; null: of the run's own. */
+  evaluation: string | null;
+  painting: Painting;
+  /** Of each frame: whether an action led to it. */
+  moved: readonly boolean[];
+}
+
+/** One level at successive checkpoints, the first before it was learned, the last after. */
+export interface Clip {
+  /** From 1 on. */
+  level: number;
+  stages: readonly Stage[];
+}
+
+/** As many as are told apart, and short enough to be watched to the end. */
+const mostStages = 5;
+
+/** Files of one set up to an iteration, oldest first: the first, the last, and some evenly between them. Fewer than two where there is nothing to tell. */
+export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: number): EpisodeFile[] {
+  const own = files
+    .filter((file) => file.set === set && file.iteration <= upTo)
+    .sort((a, b) => a.iteration - b.iteration);
+  const count = Math.min(mostStages, own.length);
+  if (count < 2) return own;
+  return Array.from({ length: count }, (_, at) => own[Math.round((at * (own.length - 1)) / (count - 1))]!);
+}
+
+/**
+ * The level, from 0 on, that tells the most of what was learned: failed at the first stage, solved at the last, and once it was solved for good. `stages`: the
+ * episodes of each. Null where none was learned.
+ */
+export function tellingLevel(stages: readonly (readonly EpisodeSummary[])[]): number | null {
+  const learned = learnedOf(stages[0] ?? [], stages.at(-1) ?? []);
+  const results = stages.map((episodes) => new Map(episodes.map(({ group, success }) => [group, success])));
+  const changes = (group: number) =>
+    results.filter((stage, at) => at > 0 && stage.get(group) !== results[at - 1]!.get(group)).length;
+  const ways = learned.filter(isWay);
+  const [first] = (ways.length > 0 ? ways : learned).toSorted((a, b) => changes(a.group) - changes(b.group));
+  return first?.group ?? null;
+}
+
+/** A frame on the screen: it comes in `moving` ms and then stands for `standing` ms. */
+export interface Beat {
+  stage: number;
+  index: number;
+  moving: number;
+  standing: number;
+}
+
+const moveTime = 200;
+const restTime = 140;
+const startTime = 900;
+const endTime = 1300;
+const lastTime = 2600;
+
+/** The clip's frames in order. */
+export function beatsOf({ stages }: Clip): Beat[] {
+  return stages.flatMap(({ moved }, stage) =>
+    moved.map((move, index) => {
+      const isEnd = index === moved.length - 1;
+      const end = stage === stages.length - 1 ? lastTime : endTime;
+      return {
+        stage,
+        index,
+        moving: move && index > 0 ? moveTime : 0,
+        standing: isEnd ? end : index === 0 ? startTime : restTime,
+      };
+    }),
+  );
+}
+
+/** `Before training` or `Iteration 40`. */
+export const stageTitle = ({ iteration }: Pick<Stage, 'iteration'>) =>
+  iteration === 0 ? 'Before training' : `Iteration ${iteration}`;
+
+/** `22 % of 64 levels solved` */
+export const successWords = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>) =>
+  `${Math.round((100 * solved) / levels)} % of ${levels} levels solved`;
+
+/** `solved in 4 moves` */
+export function endWords({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {
+  const moves = `${actions} ${actions === 1 ? 'move' : 'moves'}`;
+  return success ? `solved in ${moves}` : `failed after ${moves}`;
+}
+
+/** The clip for those who don't see it. */
+export const clipWords = ({ level, stages }: Clip) =>
+  `Level ${level}. ${stages.map((stage) => `${stageTitle(stage)}: ${endWords(stage)}, ${successWords(stage)}.`).join(' ')}`;

@@ -1,0 +1,90 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { EpisodeSummary, RolloutBoards } from '../../../core/contract/contract.ts';
+import { asFailure } from '../../../core/contract/failure.ts';
+import { type Api, isConnectionLost } from '../../api/api.ts';
+import { useApi } from '../../api/context.ts';
+import { paintingOfBoards } from '../../player/paintings.ts';
+import { useApp } from '../../stores/app-store.ts';
+import type { EpisodeFile } from '../episode-files.ts';
+import { type Clip, type Stage, stageFiles, tellingLevel } from './clip.ts';
+
+/** A clip, or in a sentence why there is none; null while it comes. */
+export type ClipAnswer = { clip: Clip } | { missing: string } | null;
+
+interface Wanted {
+  runId: string;
+  /** Everything of the run that can be replayed. */
+  files: readonly EpisodeFile[];
+  /** The evaluation set, and the iteration that the clip ends with. */
+  set: string;
+  upTo: number;
+  /** From 1 on; null: the one that tells the most. */
+  level: number | null;
+}
+
+/** The clip of one level over a run's checkpoints. */
+export function useClip({ runId, files, set, upTo, level }: Wanted): ClipAnswer {
+  const api = useApi();
+  const connection = useApp((state) => state.connection);
+  const stages = useMemo(() => stageFiles(files, set, upTo), [files, set, upTo]);
+  const key = JSON.stringify([runId, level, stages]);
+  const [known, setKnown] = useState<{ key: string; answer: ClipAnswer } | null>(null);
+  useEffect(() => {
+    if (connection !== 'open') return;
+    let wanted = true;
+    makeClip(api, runId, stages, level)
+      .catch((cause): ClipAnswer => {
+        if (isConnectionLost(cause)) return null;
+        return { missing: `There is no clip. ${asFailure(cause).message}` };
+      })
+      .then((answer) => wanted && setKnown({ key, answer }));
+    return () => {
+      wanted = false;
+    };
+  }, [api, connection, runId, stages, level, key]);
+  return known?.key === key ? known.answer : null;
+}
+
+async function makeClip(
+  api: Api,
+  runId: string,
+  files: readonly EpisodeFile[],
+  level: number | null,
+): Promise<ClipAnswer> {
+  if (files.length < 2)
+    return { missing: 'There is no clip: the episodes of two checkpoints on the same levels aren’t kept.' };
+  const episodes = await Promise.all(files.map((file) => episodesOf(api, runId, file)));
+  const group = level === null ? tellingLevel(episodes) : level - 1;
+  if (group === null) return { missing: 'There is no clip: no level that failed at first was solved later.' };
+  const boards = await Promise.all(
+    files.map(({ iteration, split, evaluation }) =>
+      api.call('rollouts.boards', { runId, iteration, split, evaluation, group }),
+    ),
+  );
+  const stages = files.flatMap((file, at) => stageOf(file, episodes[at]!, boards[at]!) ?? []);
+  return { clip: { level: group + 1, stages } };
+}
+
+const episodesOf = (api: Api, runId: string, { iteration, split, evaluation }: EpisodeFile) =>
+  evaluation
+    ? api.call('evaluations.episodes', { runId, name: evaluation })
+    : api.call('rollouts.episodes', { runId, iteration, split });
+
+/** Null where the checkpoint didn't play the level. */
+function stageOf(
+  { iteration, evaluation }: EpisodeFile,
+  all: readonly EpisodeSummary[],
+  boards: RolloutBoards,
+): Stage | null {
+  const episode = boards.episodes[0];
+  if (!episode) return null;
+  return {
+    iteration,
+    solved: all.filter(({ success }) => success).length,
+    levels: all.length,
+    summary: episode.summary,
+    evaluation,
+    painting: paintingOfBoards(boards, episode),
+    moved: episode.actions.map((action) => action !== null),
+  };
+}

@@ -1,0 +1,99 @@
+import type { EpisodeSummary, Replay, ReplayTurn } from '../../../core/contract/contract.ts';
+import { signed } from '../../components/format.ts';
+import { describeFrame } from '../../environments/describe.ts';
+import { environmentTitle } from '../../environments/registry.ts';
+
+/** Text from models, environments and people, as text and nothing else. */
+export const escaped = (text: string) =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+
+const style = `:root{color-scheme:light dark}body{max-width:860px;margin:32px auto;padding:0 16px;font:16px/1.5 system-ui,sans-serif}
+h1{font-size:28px;margin:0}h2{font-size:16px;margin:0 0 8px}section{margin:24px 0;padding:16px;border:1px solid #8886;border-radius:10px}
+pre{margin:4px 0 12px;padding:8px 10px;border-radius:6px;background:#8882;font:14px/1.35 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.75}dd{margin:0}
+.boards{display:flex;flex-wrap:wrap;gap:12px;margin:0;padding:0;list-style:none}.boards li{width:176px;font-size:14px}.boards img{display:block;max-width:100%}
+.label{font-size:14px;opacity:.75;margin:0}`;
+
+/** Neither scripts nor anything from elsewhere. */
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+
+/** `iteration 6, group 1, member 3`, of an evaluation `iteration 6, level 12`. */
+export const episodeWords = ({ iteration, split, group, member }: EpisodeSummary) =>
+  `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
+
+interface PageContent {
+  replay: Replay;
+  run: string;
+  /** A picture of each frame; none where they can't be drawn. */
+  pictures: readonly string[];
+}
+
+/** An episode as one page that needs nothing else: opened from a disk or a mail, it shows what the agent saw, thought and did. */
+export function episodePage({ replay, run, pictures }: PageContent): string {
+  const { summary, turns, prompt } = replay;
+  const words = episodeWords(summary);
+  const title = `${run}, ${words}`;
+  const facts: [string, string][] = [
+    ['Environment', environmentTitle(summary.environment)],
+    ['Played in', summary.split === 'train' ? 'training' : 'an evaluation'],
+    ['Seed of the level', String(summary.seed)],
+    ['Result', `${summary.success ? 'success' : 'failed'}, score ${signed(summary.reward)}`],
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${escaped(run)}</h1>
+<p>${escaped(words.charAt(0).toUpperCase() + words.slice(1))}</p>
+<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
+<section>
+<h2>Start</h2>
+${boards(replay, pictures, (turn, at) => turn === 0 && at === 0)}
+<details><summary>Prompt</summary><pre>${escaped(prompt)}</pre></details>
+</section>
+${turns.map((turn, index) => turnSection(turn, index, replay, pictures)).join('\n')}
+<p class="label">Saved by StarPO Studio.</p>
+</body>
+</html>
+`;
+}
+
+function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: readonly string[]): string {
+  const { state, think, answer, response, formatValid, reward, penalty } = turn;
+  const block = (name: string, text: string | null) =>
+    text === null || text.trim() === ''
+      ? ''
+      : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
+  const paid = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
+  return `<section>
+<h2>Turn ${index + 1}: reward ${signed(reward)}${paid}</h2>
+${block('State', state.replace(/^\n+/, ''))}${block('Thought', think)}${block('Answer', answer)}${formatValid ? '' : block('Reply as sampled, in an invalid format', response)}
+${boards(replay, pictures, (of, at) => of === index && at > 0)}
+</section>`;
+}
+
+/** The frames that are wanted, each with what happened in words. */
+function boards(
+  replay: Replay,
+  pictures: readonly string[],
+  wanted: (turn: number, at: number) => boolean,
+): string {
+  const items = replay.frames.flatMap(({ turn }, at) => {
+    if (!wanted(turn, at)) return [];
+    const words = escaped(describeFrame(replay, at));
+    const picture = pictures[at];
+    return [`<li>${picture ? `<img alt="" src="${escaped(picture)}">` : ''}${words}</li>`];
+  });
+  return items.length === 0 ? '' : `<ul class="boards">${items.join('')}</ul>`;
+}

@@ -1,0 +1,114 @@
+import { Menu } from '@base-ui/react/menu';
+import { useState } from 'react';
+import type { Replay } from '../../../core/contract/contract.ts';
+import { useApi } from '../../api/context.ts';
+import { saveFile } from '../../api/files.ts';
+import { formatRoute } from '../../base/router.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import menu from '../../components/menu.module.css';
+import { useReplayStore } from '../../player/replay-view.tsx';
+import { useApp } from '../../stores/app-store.ts';
+import { episodePage, episodeWords } from './episode-page.ts';
+import { episodeGif, framePictures } from './pictures.ts';
+import styles from './save-menu.module.css';
+
+interface SaveMenuProps {
+  runId: string;
+  /** As people call the run. */
+  name: string;
+  replay: Replay;
+  evaluation: string | null;
+}
+
+/** Saves the episode on the stage as a file, or copies the address of the turn that is shown. */
+export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const stage = useReplayStore();
+  const [said, setSaid] = useState('');
+  const { id } = replay.summary;
+  const words = episodeWords(replay.summary);
+
+  function doing(words: string, work: () => Promise<void> | void): void {
+    setSaid('');
+    Promise.resolve()
+      .then(work)
+      .then(() => setSaid(words))
+      .catch(report);
+  }
+
+  const json = async () => {
+    const episode = await api.call('rollouts.episode', { runId, evaluation, episodeId: id });
+    const text = `${JSON.stringify({ run: runId, evaluation, episode }, null, 2)}\n`;
+    saveFile(fileName(name, words, 'json'), new Blob([text], { type: 'application/json' }));
+  };
+  const gif = async () => saveFile(fileName(name, words, 'gif'), await episodeGif(replay));
+  const page = () => {
+    const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
+    saveFile(fileName(name, words, 'html'), new Blob([html], { type: 'text/html' }));
+  };
+  const link = () => {
+    const { index } = stage.getState().player;
+    const turn = index === 0 ? null : replay.frames[index]!.turn + 1;
+    const hash = formatRoute({ page: 'replay', runId, evaluation, episodeId: id, turn });
+    return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+  };
+
+  const ways: { icon: IconName; title: string; note: string; choose: () => void }[] = [
+    {
+      icon: 'replay',
+      title: 'Animated GIF',
+      note: 'The board, move by move',
+      choose: () => doing('GIF saved', gif),
+    },
+    {
+      icon: 'note',
+      title: 'Web page',
+      note: 'Boards, thoughts and answers in one file',
+      choose: () => doing('Page saved', page),
+    },
+    {
+      icon: 'download',
+      title: 'JSON',
+      note: 'All that was recorded, tokens too',
+      choose: () => doing('JSON saved', json),
+    },
+    {
+      icon: 'copy',
+      title: 'Copy link',
+      note: 'To this episode and turn',
+      choose: () => doing('Link copied', link),
+    },
+  ];
+
+  return (
+    <>
+      <Menu.Root>
+        <Menu.Trigger className="button">
+          <Icon name="down" size={14} />
+          Save
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
+            <Menu.Popup className={menu.popup}>
+              {ways.map(({ icon, title, note, choose }) => (
+                <Menu.Item key={title} className={menu.item} onClick={choose}>
+                  <Icon name={icon} size={14} />
+                  {title}
+                  <span className={menu.note}>{note}</span>
+                </Menu.Item>
+              ))}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      <span className={styles.said} role="status">
+        {said}
+      </span>
+    </>
+  );
+}
+
+/** `Wide clip 4d31 iteration 10, group 1, member 4.gif`, without what a file's name can't have. */
+export const fileName = (run: string, episode: string, ending: string) =>
+  `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;

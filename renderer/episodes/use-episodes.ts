@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'react';
+import type { EpisodeSummary } from '../../core/contract/contract.ts';
+import { Failure } from '../../core/contract/failure.ts';
+import { useApi } from '../api/context.ts';
+import { useReplay, useReplayStore } from '../player/replay-view.tsx';
+import { useApp } from '../stores/app-store.ts';
+import type { FileName } from './episode-files.ts';
+
+/** Summaries of a rollout file; null while they come. */
+export function useEpisodes(runId: string, file: FileName | null): EpisodeSummary[] | null {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const connection = useApp((state) => state.connection);
+  const [loaded, setLoaded] = useState<{ key: string; episodes: EpisodeSummary[] } | null>(null);
+  const iteration = file?.iteration;
+  const split = file?.split;
+  const evaluation = file?.evaluation;
+  const key = `${runId} ${iteration} ${split} ${evaluation}`;
+
+  useEffect(() => {
+    if (iteration === undefined || split === undefined || connection !== 'open') return;
+    let wanted = true;
+    const answer = evaluation
+      ? api.call('evaluations.episodes', { runId, name: evaluation })
+      : api.call('rollouts.episodes', { runId, iteration, split });
+    answer
+      .then((episodes) => wanted && setLoaded({ key, episodes }))
+      .catch((cause) => wanted && report(cause));
+    return () => {
+      wanted = false;
+    };
+  }, [api, report, connection, runId, iteration, split, evaluation, key]);
+
+  return loaded?.key === key ? loaded.episodes : null;
+}
+
+/** Puts an episode on the stage; true while it comes. */
+export function useEpisode(runId: string, evaluation: string | null, episodeId: string | null): boolean {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const connection = useApp((state) => state.connection);
+  const shown = useReplay(
+    (state) => state.evaluation === evaluation && state.replay?.summary.id === episodeId,
+  );
+  const show = useReplay((state) => state.show);
+
+  useEffect(() => {
+    if (!episodeId || connection !== 'open' || shown) return;
+    let wanted = true;
+    const answer = evaluation
+      ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
+      : api.call('rollouts.replay', { runId, episodeId });
+    answer
+      .then((replay) => wanted && show(replay, evaluation))
+      .catch((cause) => wanted && !isUnknown(cause) && report(cause));
+    return () => {
+      wanted = false;
+    };
+  }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
+
+  return episodeId !== null && !shown;
+}
+
+/** Goes to the turn (from 1 on) that the address names, once its episode is on the stage. */
+export function useTurn(episodeId: string | null, turn: number | null): void {
+  const stage = useReplayStore();
+  const shown = useReplay((state) => state.replay?.summary.id === episodeId);
+  useEffect(() => {
+    if (!shown || turn === null) return;
+    const { replay, act } = stage.getState();
+    const index = replay!.frames.findIndex((frame, at) => at > 0 && frame.turn === turn - 1);
+    if (index > 0) act({ type: 'seek', index });
+  }, [stage, shown, turn]);
+}
+
+/** The page says itself what isn't there. */
+const isUnknown = (cause: unknown) =>
+  cause instanceof Failure && ['episode_unknown', 'rollout_unknown'].includes(cause.code);

@@ -1,0 +1,75 @@
+import { type ReactNode, useState } from 'react';
+import type { ExportSource } from '../../core/contract/contract.ts';
+import { inDesktop } from '../api/files.ts';
+import { Button, ErrorNote, Progress } from '../components/basics.tsx';
+import styles from './exports.module.css';
+import type { Format } from './formats.ts';
+import { TextPreview } from './text-preview.tsx';
+import type { Exporting } from './use-export.ts';
+
+interface FormatRowProps {
+  format: Format;
+  /** Must stay the same object while it means the same. */
+  of: ExportSource;
+  exporting: Exporting;
+  /** Why there is nothing to export. */
+  nothing?: string | null;
+  /** What is to be chosen first, or known beside. */
+  children?: ReactNode;
+}
+
+/** One format: what is in it, what it is made by, and what became of that. */
+export function FormatRow({ format, of, exporting, nothing = null, children }: FormatRowProps) {
+  const { format: as, title, text, isText } = format;
+  const [open, setOpen] = useState(false);
+  const busy = exporting.format === as;
+  const verb = inDesktop() ? 'Save…' : 'Download';
+  return (
+    <li className={styles.format}>
+      <div className={styles.words}>
+        <h3>{title}</h3>
+        <p className="muted">{text}</p>
+        {children}
+        {nothing !== null && <p className="faint">{nothing}</p>}
+      </div>
+      <div className={styles.actions}>
+        {isText && (
+          <Button kind="quiet" onClick={() => setOpen(!open)} label={`${open ? 'Hide' : 'Show'} ${title}`}>
+            {open ? 'Hide' : 'Show'}
+          </Button>
+        )}
+        {busy ? (
+          <Button icon="close" onClick={exporting.cancel} label={`Give up ${title}`}>
+            Give up
+          </Button>
+        ) : (
+          <Button
+            icon="download"
+            onClick={() => void exporting.start(as, of)}
+            disabled={exporting.format !== null || nothing !== null}
+            label={`${verb} ${title}`}
+          >
+            {verb}
+          </Button>
+        )}
+      </div>
+      <div className={styles.outcome} role="status">
+        {busy && exporting.task !== null && exporting.task.total > 0 && (
+          <Progress value={exporting.task.done / exporting.task.total} label={`Exporting ${title}`} />
+        )}
+        {busy && 'Making the files…'}
+        {exporting.said?.format === as && exporting.said.text}
+      </div>
+      {exporting.problem?.format === as && (
+        <div className={styles.wide}>
+          <ErrorNote error={exporting.problem.error} />
+        </div>
+      )}
+      {isText && open && (
+        <div className={styles.wide}>
+          <TextPreview of={of} format={as as 'methods'} title={title} />
+        </div>
+      )}
+    </li>
+  );
+}

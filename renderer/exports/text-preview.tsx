@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'react';
+import type { ApiError, ExportSource } from '../../core/contract/contract.ts';
+import { asFailure } from '../../core/contract/failure.ts';
+import { useApi } from '../api/context.ts';
+import { Button, ErrorNote } from '../components/basics.tsx';
+import { ScrollingRegion } from '../components/scrolling-region.tsx';
+import styles from './exports.module.css';
+
+type TextFormat = 'methods' | 'markdown' | 'latex';
+
+/** What a text export says, to be read and copied. */
+export function TextPreview({ of, format, title }: { of: ExportSource; format: TextFormat; title: string }) {
+  const api = useApi();
+  const [text, setText] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    let current = true;
+    api.call('exports.text', { of, format }).then(
+      (answer) => current && setText(answer.text),
+      (cause) => current && setProblem(asFailure(cause).toApiError()),
+    );
+    return () => {
+      current = false;
+    };
+  }, [api, of, format]);
+  if (problem) return <ErrorNote error={problem} kind="warning" />;
+  if (text === null) return <p className="faint">Writing…</p>;
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return (
+    <div className={styles.preview}>
+      <ScrollingRegion className={styles.text} data-form={format} aria-label={title}>
+        {text}
+      </ScrollingRegion>
+      <Button kind="quiet" icon="copy" onClick={copy}>
+        {copied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  );
+}

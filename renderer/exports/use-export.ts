@@ -1,0 +1,65 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ApiError, ExportFormat, ExportSource, Task } from '../../core/contract/contract.ts';
+import { asFailure } from '../../core/contract/failure.ts';
+import { useApi } from '../api/context.ts';
+import { inDesktop, saveExport } from '../api/files.ts';
+
+export interface ExportState {
+  /** What is being made. */
+  format: ExportFormat | null;
+  task: Task | null;
+  /** What became of the last one. */
+  said: { format: ExportFormat; text: string } | null;
+  problem: { format: ExportFormat; error: ApiError } | null;
+}
+
+const idle: ExportState = { format: null, task: null, said: null, problem: null };
+
+export interface Exporting extends ExportState {
+  start(format: ExportFormat, of: ExportSource): Promise<void>;
+  cancel(): void;
+}
+
+/** Makes exports of a run, or of a study (null), one at a time, and gives the person their files. */
+export function useExport(runId: string | null): Exporting {
+  const api = useApi();
+  const [state, setState] = useState(idle);
+  const taskId = useRef<string | null>(null);
+  useEffect(
+    () =>
+      api.on(
+        'task',
+        (task) => {
+          if (task.kind !== 'export' || task.runId !== runId) return;
+          taskId.current = task.state === 'running' ? task.id : null;
+          setState((before) => (before.format === null ? before : { ...before, task }));
+        },
+        runId ?? undefined,
+      ),
+    [api, runId],
+  );
+  const start = useCallback(
+    async (format: ExportFormat, of: ExportSource) => {
+      setState({ ...idle, format });
+      try {
+        const made = await api.call('exports.make', { of, format, packed: !inDesktop() });
+        const text = await saveExport(api, made);
+        setState({ ...idle, said: { format, text: text ?? 'Not saved' } });
+      } catch (cause) {
+        const error = asFailure(cause).toApiError();
+        const cancelled = error.code === 'task_cancelled';
+        setState(
+          cancelled
+            ? { ...idle, said: { format, text: 'Given up' } }
+            : { ...idle, problem: { format, error } },
+        );
+      }
+    },
+    [api],
+  );
+  const cancel = useCallback(() => {
+    // It may have ended just now.
+    if (taskId.current) void api.call('tasks.cancel', { taskId: taskId.current }).catch(() => {});
+  }, [api]);
+  return { ...state, start, cancel };
+}

@@ -1,0 +1,85 @@
+import { useState } from 'react';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { isLive } from '../../core/contract/run-facts.ts';
+import { useApi } from '../api/context.ts';
+import { formatRoute } from '../base/router.ts';
+import { Button } from '../components/basics.tsx';
+import { useApp } from '../stores/app-store.ts';
+import styles from './recovery.module.css';
+
+const storageKey = 'starpo-recovery';
+/** What was answered last, at most. */
+const kept = 100;
+/** Milliseconds: who didn't miss a run for a week doesn't want to be asked. */
+const recent = 7 * 24 * 3600_000;
+
+/** A run that is interrupted again is offered again. */
+const keyOf = ({ id, endedAt }: RunSummary) => `${id} ${endedAt}`;
+
+function answered(): string[] {
+  try {
+    const keys: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    return Array.isArray(keys) ? keys.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Offers to go on with runs whose trainer ended by a crash or a power cut, once for each time. `here`: the run whose own page says so. */
+export function Recovery({ here }: { here: string | null }) {
+  const api = useApi();
+  const runs = useApp((state) => state.runs);
+  const report = useApp((state) => state.report);
+  const [known, setKnown] = useState(answered);
+  const interrupted = (runs ?? []).filter(
+    (run) =>
+      run.status === 'interrupted' &&
+      !run.marks.archived &&
+      run.id !== here &&
+      Date.now() - (run.endedAt ?? 0) < recent &&
+      !known.includes(keyOf(run)),
+  );
+  const [first] = interrupted;
+  if (!first) return null;
+  const several = interrupted.length > 1;
+
+  function answer(): void {
+    const keys = [...known, ...interrupted.map(keyOf)].slice(-kept);
+    localStorage.setItem(storageKey, JSON.stringify(keys));
+    setKnown(keys);
+  }
+  async function goOn(): Promise<void> {
+    answer();
+    const busy = (runs ?? []).some(({ status }) => isLive(status));
+    try {
+      if (!several && !busy) await api.call('runs.start', { runId: first!.id });
+      else for (const { id } of interrupted) await api.call('queue.add', { runId: id });
+    } catch (cause) {
+      report(cause);
+    }
+  }
+  return (
+    <section className={styles.offer} aria-label="Interrupted runs">
+      <p>
+        <strong>{several ? `${interrupted.length} runs were interrupted.` : 'A run was interrupted.'}</strong>{' '}
+        {interrupted.slice(0, 3).map((run, index) => (
+          <span key={run.id}>
+            {index > 0 && ', '}
+            <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a> after iteration{' '}
+            {run.iteration} of {run.iterations}
+          </span>
+        ))}
+        {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}.{' '}
+        {several ? 'Their last checkpoints are' : 'Its last checkpoint is'} kept.
+      </p>
+      <div className={styles.actions}>
+        <Button kind="primary" icon="play" onClick={() => void goOn()}>
+          {several ? 'Go on, one after the other' : 'Go on from the last checkpoint'}
+        </Button>
+        <Button kind="quiet" onClick={answer}>
+          Not now
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState } from 'react';
+import type { ApiError } from '../../core/contract/contract.ts';
+import { Button, ErrorNote, IconButton } from '../components/basics.tsx';
+import { Icon } from '../components/icon.tsx';
+import { type Told, useApp } from '../stores/app-store.ts';
+import styles from './toasts.module.css';
+
+/** How long (ms) something is shown that needs no answer. */
+const toldFor = 6000;
+const undoFor = 12_000;
+const errorFor = 20_000;
+/** Somebody has to do something about these: they stay until they are put away. */
+const needsAnswer = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
+
+/** What was done and what went wrong, in a strip of its own below the page: it covers nothing. */
+export function Toasts() {
+  const errors = useApp((state) => state.errors);
+  const told = useApp((state) => state.told);
+  const empty = errors.length + told.length === 0;
+  return (
+    <section className={`errors ${styles.strip}`} data-empty={empty || undefined} aria-label="Messages">
+      <div className={styles.told} role="status">
+        {told.map((each) => (
+          <Done key={each.key} told={each} />
+        ))}
+      </div>
+      {errors.map(({ key, error }) => (
+        <Wrong key={key} id={key} error={error} />
+      ))}
+    </section>
+  );
+}
+
+function Done({ told: { key, text, undo } }: { told: Told }) {
+  const dismiss = useApp((state) => state.dismiss);
+  const timed = useTimed(key, undo ? undoFor : toldFor);
+  return (
+    <div className={`note ${styles.done}`} {...timed}>
+      <Icon name="ok" />
+      <p className={styles.text}>{text}</p>
+      {undo && (
+        <Button
+          kind="quiet"
+          icon="undo"
+          onClick={() => {
+            dismiss(key);
+            undo();
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      <IconButton icon="close" label="Dismiss" onClick={() => dismiss(key)} />
+    </div>
+  );
+}
+
+function Wrong({ id, error }: { id: number; error: ApiError }) {
+  const dismiss = useApp((state) => state.dismiss);
+  const timed = useTimed(id, needsAnswer.test(error.code) ? null : errorFor);
+  return (
+    <div {...timed}>
+      <ErrorNote error={error} onDismiss={() => dismiss(id)} />
+    </div>
+  );
+}
+
+/** Puts a message away after a while, in which nobody points at it or is in it. `null`: never. */
+function useTimed(key: number, milliseconds: number | null) {
+  const dismiss = useApp((state) => state.dismiss);
+  const [held, setHeld] = useState(false);
+  const hold = useRef({ pointer: false, focus: false });
+  useEffect(() => {
+    if (held || milliseconds === null) return;
+    const timer = setTimeout(() => dismiss(key), milliseconds);
+    return () => clearTimeout(timer);
+  }, [held, milliseconds, key, dismiss]);
+  const change = (part: 'pointer' | 'focus', on: boolean) => () => {
+    hold.current[part] = on;
+    setHeld(hold.current.pointer || hold.current.focus);
+  };
+  return {
+    onPointerEnter: change('pointer', true),
+    onPointerLeave: change('pointer', false),
+    onFocus: change('focus', true),
+    onBlur: change('focus', false),
+  };
+}

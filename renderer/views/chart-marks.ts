@@ -1,0 +1,70 @@
+import type { Alert, RunSummary } from '../../core/contract/contract.ts';
+import { metricTitle } from '../../core/contract/metric-titles.ts';
+import { knownWord } from '../../core/contract/open-words.ts';
+import type { ChartMark } from '../charts/marks.ts';
+import { number } from '../components/format.ts';
+import { levelWording } from '../components/trap-words.ts';
+import { originOf } from './use-parent.ts';
+
+const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
+
+/** What is marked on a run's charts: alerts at their iteration, and where runs part. */
+export function chartMarks(
+  alerts: readonly Alert[],
+  run: Pick<RunSummary, 'parent'>,
+  parent: Pick<RunSummary, 'name'> | undefined,
+  forks: readonly Pick<RunSummary, 'id' | 'name' | 'parent'>[],
+): ChartMark[] {
+  const origin = originOf(run.parent);
+  return [
+    ...alerts.map(alertMark),
+    ...(origin
+      ? [
+          forkMark(
+            'parent',
+            origin.iteration,
+            `Parted from ${parent?.name ?? 'its parent'} after iteration ${origin.iteration}`,
+          ),
+        ]
+      : []),
+    ...forks.flatMap(({ id, name, parent }) => {
+      const from = originOf(parent);
+      return from ? [forkMark(id, from.iteration, `${name} went on from iteration ${from.iteration}`)] : [];
+    }),
+  ];
+}
+
+export function alertMark({
+  id,
+  iteration,
+  level,
+  severity,
+  message,
+  series,
+  value,
+  baseline,
+}: Alert): ChartMark {
+  const { word, tone } = level
+    ? levelWording(level)
+    : { word: 'Alert', tone: knownWord(severityTones, severity) ?? 'warning' };
+  const seen =
+    series && value !== null
+      ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`
+      : null;
+  return {
+    id,
+    iteration,
+    tone: tone === 'calm' ? 'watch' : tone,
+    title: `${word} at iteration ${iteration}`,
+    // The whole sentence has no room over a chart; it stands in the panel.
+    text: seen ?? message,
+  };
+}
+
+const forkMark = (id: string, iteration: number, title: string): ChartMark => ({
+  id,
+  iteration,
+  tone: 'fork',
+  title,
+  text: '',
+});

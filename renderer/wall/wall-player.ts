@@ -1,0 +1,241 @@
+import { frames } from '../base/frame-scheduler.ts';
+import { Brush } from '../environments/canvas.ts';
+import type { Painter } from '../environments/environment.ts';
+import type { Painting } from '../player/paintings.ts';
+import { gap, type WallLayout } from './wall-layout.ts';
+
+/** Milliseconds. */
+const stepTime = 420;
+const moveTime = 260;
+/** In which a solved board gets its frame, and another one sinks. */
+const endTime = 700;
+/** In which all boards show their end, before something newer may come, or they begin again. */
+export const restTime = 1200;
+const holdTime = 5000;
+/** Of a wall of more boards each frame draws a part, in turns: small boards move well enough at half the frames. */
+const mostAFrame = 128;
+
+/** A board on the wall. `level` is the same for boards whose ground looks the same. */
+export interface WallBoard {
+  painting: Painting;
+  level: string;
+  solved: boolean;
+  /** Its group's place on the wall, and its own in the group. */
+  group: number;
+  member: number;
+}
+
+/** Boards don't all move at the same moment: no frame has all of them to draw. */
+const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * stepTime;
+
+interface Drawn {
+  x: number;
+  y: number;
+  /** What was drawn last, so that nothing is drawn twice. */
+  state: number;
+}
+
+/**
+ * Plays all boards of a rollout at once on one canvas, past React: in an animation frame it draws those boards anew that have moved since they were drawn. `over` is told once of
+ * each rollout, when all of its boards have shown their end for a while.
+ */
+export class WallPlayer {
+  private readonly canvas: HTMLCanvasElement;
+  private readonly over: () => void;
+  private boards: readonly WallBoard[] = [];
+  private layout: WallLayout | null = null;
+  private drawn: Drawn[] = [];
+  private brushes = new Map<Painter, Map<number, Brush>>();
+  private grounds = new Map<string, HTMLCanvasElement>();
+  /** Time of play, ms; it goes on only in animation frames. */
+  private time = 0;
+  private last = 0;
+  private told = false;
+  private turn = 0;
+  private playing = false;
+  private pixels = 1;
+  private colours: { gold: string; deep: string } = { gold: '', deep: '' };
+
+  constructor(canvas: HTMLCanvasElement, over: () => void) {
+    this.canvas = canvas;
+    this.over = over;
+  }
+
+  /** Puts other boards on the wall; they begin from the start. */
+  show(boards: readonly WallBoard[], layout: WallLayout): void {
+    this.boards = boards;
+    this.time = 0;
+    this.told = false;
+    this.place(layout);
+  }
+
+  /** Draws everything anew: in another size, or in other colours. */
+  place(layout: WallLayout): void {
+    this.layout = layout;
+    this.pixels = Math.max(1, globalThis.devicePixelRatio || 1);
+    this.brushes.clear();
+    this.grounds.clear();
+    const style = getComputedStyle(this.canvas);
+    this.colours = {
+      gold: style.getPropertyValue('--wall-gold').trim(),
+      deep: style.getPropertyValue('--wall-deep').trim(),
+    };
+    const { pixels } = this;
+    this.canvas.width = Math.round((this.canvas.parentElement?.clientWidth ?? 0) * pixels);
+    this.canvas.height = Math.round(layout.total * pixels);
+    this.drawn = this.boards.map(({ group, member }) => {
+      const at = layout.groups[group]!;
+      return {
+        x: Math.round((at.x + (member % layout.across) * (layout.width + gap)) * pixels),
+        y: Math.round(
+          (at.y + layout.caption + Math.floor(member / layout.across) * (layout.height + gap)) * pixels,
+        ),
+        state: Number.NaN,
+      };
+    });
+    this.draw(1);
+  }
+
+  play(): void {
+    if (this.playing) return;
+    this.playing = true;
+    this.last = performance.now();
+    frames.schedule(this.tick);
+  }
+
+  pause(): void {
+    this.playing = false;
+    frames.cancel(this.tick);
+  }
+
+  /** Shows how all of them ended, as who wants no motion sees them. */
+  finish(): void {
+    this.time = this.length + endTime;
+    this.draw(1);
+  }
+
+  /** How long the longest episode plays, however late it begins. */
+  private get length(): number {
+    const count = Math.max(0, ...this.boards.map(({ painting }) => painting.count));
+    return Math.max(0, count) * stepTime + moveTime;
+  }
+
+  private readonly tick = (): void => {
+    if (!this.playing) return;
+    const now = performance.now();
+    // After a pause of the browser's it goes on where it was.
+    this.time += Math.min(now - this.last, 100);
+    this.last = now;
+    const end = this.length + endTime;
+    if (!this.told && this.time > end + restTime) {
+      this.told = true;
+      this.over();
+    }
+    if (this.time > end + holdTime) this.time = 0;
+    this.draw(Math.max(1, Math.ceil(this.boards.length / mostAFrame)));
+    frames.schedule(this.tick);
+  };
+
+  /** `turns`: of so many boards only the one whose turn it is. */
+  private draw(turns: number): void {
+    const context = this.canvas.getContext('2d');
+    if (!context || !this.layout) return;
+    this.turn = (this.turn + 1) % turns;
+    for (const [at, board] of this.boards.entries()) {
+      if (at % turns !== this.turn) continue;
+      const drawn = this.drawn[at]!;
+      const last = board.painting.count - 1;
+      const time = Math.max(0, this.time - delayOf(board));
+      const step = Math.floor(time / stepTime);
+      const index = Math.min(step, last);
+      const progress = step > last ? 1 : Math.min(1, (time - step * stepTime) / moveTime);
+      const ended = Math.min(1, Math.max(0, (time - last * stepTime - moveTime) / endTime));
+      // Frames of the same state look the same.
+      const state = index + (progress === 1 ? 0.999 : progress * 0.99) + ended * 1e6;
+      if (state === drawn.state) continue;
+      drawn.state = state;
+      this.drawBoard(context, board, drawn, index, index === 0 ? 1 : progress, ended);
+    }
+  }
+
+  private drawBoard(
+    context: CanvasRenderingContext2D,
+    { painting, level, solved }: WallBoard,
+    { x, y }: Drawn,
+    index: number,
+    progress: number,
+    ended: number,
+  ): void {
+    const { scene } = painting;
+    const width = Math.round(this.layout!.width * this.pixels);
+    const height = Math.round(this.layout!.height * this.pixels);
+    const scale = Math.min(width / scene.width, height / scene.height);
+    const brush = this.brush(painting.painter, scale);
+    const left = x + Math.round((width - scene.width * scale) / 2);
+    const top = y + Math.round((height - scene.height * scale) / 2);
+    // The ground covers whatever moved on it; only what an end has drawn goes beyond it.
+    if (index === 0) context.clearRect(x, y, width, height);
+    context.drawImage(this.ground(brush, painting, `${scale} ${level}`), left, top);
+    brush.pieces(context, scene.pieces(index, progress), left, top);
+    if (ended === 0) return;
+    if (solved) this.gild(context, x, y, width, height, ended);
+    else this.sink(context, x, y, width, height, ended);
+  }
+
+  private gild(
+    context: CanvasRenderingContext2D,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    ended: number,
+  ): void {
+    const line = Math.max(1.5, width / 24) * Math.min(2, this.pixels);
+    context.globalAlpha = ended;
+    context.strokeStyle = this.colours.gold;
+    context.lineWidth = line;
+    context.beginPath();
+    context.roundRect(x + line / 2, y + line / 2, width - line, height - line, width / 12);
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  /** Water rises over it. */
+  private sink(
+    context: CanvasRenderingContext2D,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    ended: number,
+  ): void {
+    const depth = Math.round(height * ended);
+    context.save();
+    context.beginPath();
+    context.roundRect(x, y, width, height, width / 12);
+    context.clip();
+    context.fillStyle = this.colours.deep;
+    context.fillRect(x, y + height - depth, width, depth);
+    context.restore();
+  }
+
+  private brush(painter: Painter, scale: number): Brush {
+    const ofPainter = this.brushes.get(painter) ?? new Map<number, Brush>();
+    this.brushes.set(painter, ofPainter);
+    const brush = ofPainter.get(scale) ?? new Brush(painter, scale);
+    ofPainter.set(scale, brush);
+    return brush;
+  }
+
+  private ground(brush: Brush, { scene }: Painting, key: string): HTMLCanvasElement {
+    const known = this.grounds.get(key);
+    if (known) return known;
+    const picture = document.createElement('canvas');
+    picture.width = Math.max(1, Math.round(scene.width * brush.scale));
+    picture.height = Math.max(1, Math.round(scene.height * brush.scale));
+    const context = picture.getContext('2d');
+    if (context) brush.ground(context, scene);
+    this.grounds.set(key, picture);
+    return picture;
+  }
+}

@@ -1,0 +1,20 @@
+/** core/, the application logic. `index` is the files of core/ itself. @type {import('./folder-layers.mjs').Layers} */
+export const coreLayers = [
+  ['contract'],
+  ['base', 'data-folder', 'run-config', 'run-directory'],
+  ['environments', 'system'],
+  ['echo-trap', 'episodes', 'presets'],
+  ['facts', 'history', 'trainer'],
+  ['run-sync'],
+  ['estimates'],
+  ['runs'],
+  ['evaluations', 'imports', 'models', 'queue'],
+  ['play', 'reactions', 'run-library'],
+  ['studies'],
+  ['exports'],
+  ['bundles'],
+  ['sample'],
+  ['index'],
+  ['server'],
+  ['host'],
+];
