@@ -28,12 +28,12 @@ const checks = [
 export async function runChecks() {
   const results = [];
   for (const { name, args } of checks) results.push({ name, ...(await run(pinnedNode(), args)) });
-  for (const [name, problems] of [
-    ['core layers', checkFolderLayers(root, 'core', coreLayers)],
-    ['renderer layers', checkFolderLayers(root, 'renderer', rendererLayers)],
-    ['native layers', checkLayers(join(root, 'native/src'))],
-    ['import cycles', checkCircles(root)],
-    ['C++ format', formatNative(root)],
+  for (const { name, problems } of [
+    { name: 'core layers', problems: checkFolderLayers(root, 'core', coreLayers) },
+    { name: 'renderer layers', problems: checkFolderLayers(root, 'renderer', rendererLayers) },
+    { name: 'native layers', problems: checkLayers(join(root, 'native/src')) },
+    { name: 'import cycles', problems: checkCircles(root) },
+    { name: 'C++ format', problems: formatNative(root) },
   ])
     results.push({ name, status: problems.length, output: problems.join('\n') });
   const passed = results.filter(({ status }) => status === 0).length;
