@@ -6,6 +6,6 @@ const { status } = await run(
   ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
   { show: true },
 );
-for (const line of formatNative(root, { write: true }))
+for (const line of await formatNative(root, { write: true }))
   console.log(line.replace(/ is not formatted.*/, ' formatted'));
 process.exitCode = status ?? 1;

@@ -33,7 +33,7 @@ export async function runChecks() {
     { name: 'renderer layers', problems: checkFolderLayers(root, 'renderer', rendererLayers) },
     { name: 'native layers', problems: checkLayers(join(root, 'native/src')) },
     { name: 'import cycles', problems: checkCircles(root) },
-    { name: 'C++ format', problems: formatNative(root) },
+    { name: 'C++ format', problems: await formatNative(root) },
   ])
     results.push({ name, status: problems.length, output: problems.join('\n') });
   const passed = results.filter(({ status }) => status === 0).length;

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from '@wasm-fmt/clang-format';
 
 const folders = ['src', 'tests', 'fuzz', 'bench'];
 
@@ -8,9 +7,11 @@ const folders = ['src', 'tests', 'fuzz', 'bench'];
  * Formats the trainer's C++ and CUDA by `.clang-format`, with a pinned clang-format so that every machine agrees.
  * @param {string} root the checkout
  * @param {{ write?: boolean }} [options] write: fix the files instead of only reporting them
- * @returns {string[]} one line for each file that was not formatted
+ * @returns {Promise<string[]>} one line for each file that was not formatted
  */
-export function formatNative(root, { write = false } = {}) {
+export async function formatNative(root, { write = false } = {}) {
+  // Imported here: the scripts that install the packages import this file too.
+  const { format } = await import('@wasm-fmt/clang-format');
   const style = readFileSync(join(root, '.clang-format'), 'utf8');
   const wrong = [];
   for (const folder of folders) {

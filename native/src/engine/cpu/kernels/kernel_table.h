@@ -1,5 +1,15 @@
 // Included last by each kernels_<isa>.cpp.
 
+// clang-format off: each of these uses the ones above it.
+#include "engine/cpu/kernels/exp_kernel.h"
+#include "engine/cpu/kernels/elementwise_kernels.h"
+#include "engine/cpu/kernels/gemm_kernels.h"
+#include "engine/cpu/kernels/attention_kernels.h"
+#include "engine/cpu/kernels/loss_kernels.h"
+#include "engine/cpu/kernels/norm_kernels.h"
+#include "engine/cpu/kernels/optimizer_kernels.h"
+// clang-format on
+
 namespace starpo::STARPO_ISA {
 
 const Kernels& kernels() {

@@ -6,12 +6,5 @@
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/vec16_avx512.h"
 
-#include "engine/cpu/kernels/attention_kernels.h"
-#include "engine/cpu/kernels/elementwise_kernels.h"
-#include "engine/cpu/kernels/exp_kernel.h"
-#include "engine/cpu/kernels/gemm_kernels.h"
-#include "engine/cpu/kernels/loss_kernels.h"
-#include "engine/cpu/kernels/norm_kernels.h"
-#include "engine/cpu/kernels/optimizer_kernels.h"
-
+// After the vectors, which it is written in.
 #include "engine/cpu/kernels/kernel_table.h"
