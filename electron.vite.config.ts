@@ -20,10 +20,10 @@ export default defineConfig({
           main: at('electron/main.ts'),
           // `npm start` without Electron: one file is there in half the time that five hundred take.
           cli: at('core/host/cli.ts'),
-          'history-worker': at('core/history/writer-worker.ts'),
+          'writer-worker': at('core/history/writer-worker.ts'),
           'bundle-worker': at('core/bundles/bundle-worker.ts'),
-          'episodes-worker': at('core/episodes/episode-worker.ts'),
-          'history-reader-worker': at('core/history/reader-worker.ts'),
+          'episode-worker': at('core/episodes/episode-worker.ts'),
+          'reader-worker': at('core/history/reader-worker.ts'),
           'export-worker': at('core/exports/export-worker.ts'),
           'policy-worker': at('core/play/policy-worker.ts'),
           'import-worker': at('core/imports/import-worker.ts'),

@@ -6,7 +6,7 @@ import type { BundleJob } from './bundle-worker.ts';
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'bundle-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'bundle-worker.ts' : 'bundle-worker.cjs',
 );
 
 /** Packs or unpacks one in a thread of its own, as {@link inThread} does a job. */

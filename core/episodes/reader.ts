@@ -18,7 +18,7 @@ export type EpisodesQuestion =
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'episodes-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'episode-worker.ts' : 'episode-worker.cjs',
 );
 
 /** Reads what takes long of rollout files, in a thread of its own. */

@@ -19,7 +19,7 @@ export const exportFolder = (home: string, exportId: string) => join(home, 'expo
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'export-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'export-worker.ts' : 'export-worker.cjs',
 );
 
 interface ExportsParts {

@@ -12,7 +12,7 @@ export type HistoryQuestion =
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'reader-worker.ts' : 'history-reader-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'reader-worker.ts' : 'reader-worker.cjs',
 );
 
 /** Reads what may take long of the history in a thread of its own, so that no run, however long, and no search keeps core from answering. */

@@ -35,7 +35,7 @@ interface Pending {
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'history-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'writer-worker.ts' : 'writer-worker.cjs',
 );
 
 /**

@@ -10,7 +10,7 @@ import type { ImportJob } from './import-worker.ts';
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'import-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'import-worker.ts' : 'import-worker.cjs',
 );
 
 /** As {@link importRun}, in a thread of its own. Throws what the signal was aborted with, too; then nothing of it stays. */

@@ -31,7 +31,7 @@ interface Pending {
 /** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
 const script = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'worker.ts' : 'policy-worker.cjs',
+  import.meta.filename.endsWith('.ts') ? 'policy-worker.ts' : 'policy-worker.cjs',
 );
 
 type Wanted<R extends PolicyRequest = PolicyRequest> = R extends { id: number } ? Omit<R, 'id'> : never;

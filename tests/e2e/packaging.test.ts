@@ -34,7 +34,7 @@ test('the packaged app has what it needs and nothing that it should not have', (
   const inside = listPackage(join(resources, 'app.asar'), { isPack: false });
   const needed = [
     '/package.json',
-    ...['main', 'history-worker', 'history-reader-worker', 'export-worker'].map(
+    ...['main', 'writer-worker', 'reader-worker', 'export-worker'].map(
       (name) => `/out/main/${name}.cjs`,
     ),
     '/out/preload/preload.cjs',
