@@ -34,9 +34,7 @@ test('the packaged app has what it needs and nothing that it should not have', (
   const inside = listPackage(join(resources, 'app.asar'), { isPack: false });
   const needed = [
     '/package.json',
-    ...['main', 'writer-worker', 'reader-worker', 'export-worker'].map(
-      (name) => `/out/main/${name}.cjs`,
-    ),
+    ...['main', 'writer-worker', 'reader-worker', 'export-worker'].map((name) => `/out/main/${name}.cjs`),
     '/out/preload/preload.cjs',
     '/out/renderer/index.html',
     '/node_modules/better-sqlite3/prebuilds/linux-x64.node',
